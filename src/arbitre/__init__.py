@@ -1,0 +1,33 @@
+"""arbitre judges nested structured outputs: how good, what is wrong and where, how far the number can be trusted."""
+
+from arbitre.comparator import Comparator
+from arbitre.comparison import Alignment, Comparison, LeafVerdict, Match, Node
+from arbitre.corpus.evaluate import Evaluation
+from arbitre.curve import Curve
+from arbitre.errors import ArbitreError, DataError, Problem, SchemaError, SolverError
+from arbitre.published import published
+from arbitre.signature import Signature
+from arbitre.tally import MacroScores, Scores, Tally
+from arbitre.values import ABSENT
+
+__all__ = [
+    "ABSENT",
+    "Alignment",
+    "ArbitreError",
+    "Comparator",
+    "Comparison",
+    "Curve",
+    "DataError",
+    "Evaluation",
+    "LeafVerdict",
+    "MacroScores",
+    "Match",
+    "Node",
+    "Problem",
+    "SchemaError",
+    "Scores",
+    "Signature",
+    "SolverError",
+    "Tally",
+    "published",
+]

@@ -1,0 +1,173 @@
+"""Catalogues: what a choice in a schema may name, the options it takes, and how it becomes a value.
+
+Wherever a schema names a choice it writes `"name"` or `{"name": {"option": value}}`. One frozen catalogue per family
+(distances, matchers, normalisers) reads such choices, and reports all that is wrong with them at once.
+"""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from jsonschema import Draft202012Validator
+
+from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
+from arbitre.paths import pointer as pointer_to
+from arbitre.values import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from jsonschema import ValidationError
+
+    from arbitre.values import Json
+
+T = TypeVar("T")
+
+_SHOWN = 80
+"""A value quoted in a message is cut after so many characters."""
+
+_PHRASES = {
+    "enum": "one of {}",
+    "exclusiveMinimum": "greater than {}",
+    "maximum": "at most {}",
+    "maxItems": "a list of at most {} items",
+    "minimum": "at least {}",
+    "minItems": "a list of at least {} items",
+    "pattern": "a text that matches {}",
+    "type": "of type {}",
+    "uniqueItems": "a list without duplicates",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """One name of a catalogue.
+
+    `build` makes the value from all its options; `options` are the JSON Schemas of these by name, where a `default`
+    fills in for an option left out; `required` are the options that have no default; `source` says who described it.
+    """
+
+    build: Callable[[Mapping[str, Any]], T]
+    summary: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue(Generic[T]):
+    """A frozen table of entries by name; `term` is the word for one of them in messages.
+
+    >>> shout = Entry(build=lambda options: "!" * options["times"], summary="Loud.",
+    ...               options={"times": {"type": "integer", "minimum": 1, "default": 1}})
+    >>> tones = Catalogue("tone", {"shout": shout})
+    >>> tones.build("shout"), tones.build({"shout": {"times": 3}})
+    ('!', '!!!')
+    >>> tones.build("shuot", pointer="/tone")
+    Traceback (most recent call last):
+    arbitre.errors.SchemaError: Expected `tone` to be one of shout, got "shuot" at /tone
+      Did you mean "shout"?
+    """
+
+    term: str
+    entries: Mapping[str, Entry[T]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name, sorted."""
+        return tuple(sorted(self.entries))
+
+    def with_entry(self, name: str, entry: Entry[T]) -> Catalogue[T]:
+        """A catalogue with one more entry. Raises SchemaError where the name is taken: a name never changes meaning."""
+        if name in self.entries:
+            raise SchemaError.of(
+                f"Expected the name of a new {self.term}, got {_shown(name)}", hint="It is taken: choose another."
+            )
+        return replace(self, entries={**self.entries, name: entry})
+
+    def build(self, choice: Json, *, pointer: str = "") -> T:
+        """The value of a choice, `"name"` or `{"name": {"option": value}}`, which stands at `pointer` in the schema.
+
+        Raises SchemaError with every problem: a name or option that is unknown, an option that is missing or that
+        does not fit its schema.
+        """
+        try:
+            canonical(choice)
+        except DataError as error:
+            raise SchemaError(*(replace(problem, pointer=pointer) for problem in error.problems)) from error
+        given: Json
+        match choice:
+            case str(name):
+                given, place = {}, pointer
+            case dict() if len(choice) == 1:
+                ((name, given),) = choice.items()
+                place = pointer + pointer_to([name])
+            case _:
+                raise SchemaError.of(
+                    f"Expected `{self.term}` to be a name or {{name: {{option: value}}}}, got {_shown(choice)}",
+                    pointer=pointer,
+                    hint=f"The names are {', '.join(self.names)}.",
+                )
+        entry = self.entries.get(name)
+        if entry is None:
+            raise SchemaError.of(
+                f"Expected `{self.term}` to be one of {', '.join(self.names)}, got {_shown(name)}",
+                pointer=place,
+                hint=did_you_mean(name, self.names),
+            )
+        problems = tuple(_problems(name, entry, given, place))
+        if problems:
+            raise SchemaError(*problems)
+        defaults = {option: schema["default"] for option, schema in entry.options.items() if "default" in schema}
+        return entry.build(deepcopy(defaults | given))
+
+
+def _problems(name: str, entry: Entry[Any], given: Json, pointer: str) -> Iterator[Problem]:
+    """All that is wrong with the options given to an entry."""
+    if not isinstance(given, dict):
+        yield Problem(f"Expected `{name}` to be an object of options, got {_shown(given)}", pointer=pointer)
+        return
+    for option in entry.required:
+        if option not in given:
+            yield Problem(
+                f"Expected `{name}` to state its option `{option}`, got none",
+                pointer=pointer,
+                hint=f'Write {{"{name}": {{"{option}": ...}}}}.',
+            )
+    for option, value in given.items():
+        place = pointer + pointer_to([option])
+        if option not in entry.options:
+            known = f"one of {', '.join(sorted(entry.options))}" if entry.options else "absent, as there are none"
+            yield Problem(
+                f"Expected an option of `{name}` to be {known}, got {_shown(option)}",
+                pointer=place,
+                hint=did_you_mean(option, entry.options),
+            )
+            continue
+        for error in Draft202012Validator(entry.options[option]).iter_errors(value):
+            yield Problem(
+                f"Expected `{option}` to be {_expectation(error)}, got {_shown(error.instance)}",
+                pointer=place + pointer_to(error.absolute_path),
+            )
+
+
+def _expectation(error: ValidationError) -> str:
+    """What a value was to be, after "Expected `x` to be"."""
+    phrase = _PHRASES.get(str(error.validator))
+    if phrase is None:
+        return f"valid ({error.message})"
+    wanted = error.validator_value
+    words = wanted if isinstance(wanted, list) else [wanted]
+    return phrase.format(" or ".join(word if isinstance(word, str) else _shown(word) for word in words))
+
+
+def _shown(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,89 @@
+"""The front door: a schema compiled once, then as many comparisons as there are documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arbitre.comparison import Comparison
+from arbitre.corpus.evaluate import Evaluation, evaluate
+from arbitre.engine import run
+from arbitre.paths import wildcard
+from arbitre.schema import CLOSE, Source, compile_plan, load
+from arbitre.schema.infer import infer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from arbitre.schema import Plan
+    from arbitre.schema.nodes import Resolved
+    from arbitre.signature import Signature
+    from arbitre.values import Json
+
+
+class Comparator:
+    """Compares documents as a schema and its `x-arbitre` annotations say.
+
+    `schema` is a dictionary, the path of a JSON file, or a Pydantic model class; `overlay` gives further annotations
+    by wildcard path (a dictionary or a file); from the quality `close` on, a value that is not equal is called close.
+
+    Raises SchemaError, listing every problem of the schema.
+
+    >>> comparator = Comparator({"type": "array", "items": {"type": "string"}})
+    >>> comparator.compare(gold=["Ada", "Bob"], predicted=["Bob"]).scores.irq
+    0.5
+    """
+
+    def __init__(
+        self, schema: Source, *, overlay: Mapping[str, Json] | str | Path | None = None, close: float = CLOSE
+    ) -> None:
+        self.plan: Plan = compile_plan(load(schema), overlay=overlay, close=close)
+
+    @classmethod
+    def infer(
+        cls,
+        documents: Iterable[Json],
+        *,
+        overlay: Mapping[str, Json] | str | Path | None = None,
+        close: float = CLOSE,
+    ) -> Comparator:
+        """The comparator of a schema inferred from gold documents. Raises DataError where there are none."""
+        return cls(infer(documents), overlay=overlay, close=close)
+
+    @property
+    def schema(self) -> Json:
+        """The schema as it was given, or inferred."""
+        return self.plan.root.schema
+
+    @property
+    def signature(self) -> Signature:
+        """The identity of the measurement: two scores are comparable where their signatures are equal."""
+        return self.plan.signature
+
+    @property
+    def entries(self) -> str:
+        """The wildcard path of the list of entries; "" is the root."""
+        return wildcard(self.plan.entries)
+
+    def explain(self) -> tuple[Resolved, ...]:
+        """The resolved distance, weight, matching and normalisation of every path of the schema."""
+        return self.plan.rows
+
+    def compare(self, *, gold: Json, predicted: Json) -> Comparison:
+        """Compare one prediction with its gold; either may be `arbitre.ABSENT`.
+
+        Neither is changed, and neither has to be valid. Raises DataError for values that are not JSON.
+        """
+        return Comparison(
+            levels=run(self.plan, [gold], [predicted]),
+            gold=gold,
+            predicted=predicted,
+            entries=self.entries,
+            signature=self.signature,
+            close=self.plan.close,
+            schema=self.plan.root,
+        )
+
+    def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
+        """Compare a corpus of (id, gold, predicted) triples; see `arbitre.corpus.evaluate`."""
+        return evaluate(self.plan, pairs)

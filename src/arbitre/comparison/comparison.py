@@ -1,0 +1,239 @@
+"""The result of comparing one prediction with its gold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.records import Records, Verdict
+from arbitre.curve import Curve
+from arbitre.errors import DataError, did_you_mean
+from arbitre.paths import order, parse
+from arbitre.schema.validate import Violation, violations
+from arbitre.tally import Scores, Tally
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from arbitre.comparison.levels import Level
+    from arbitre.schema.load import Located
+    from arbitre.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A matched pair of items: their positions in the two lists, its mass (1), and its quality in [0, 1]."""
+
+    gold: int
+    predicted: int
+    mass: float
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Who is matched to whom in one pair of lists, by position in the documents."""
+
+    pairs: tuple[Match, ...]
+    missing: tuple[int, ...]
+    spurious: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One compared node. `gold` and `predicted` are its values (ABSENT on the side where it is missing)."""
+
+    path: str
+    pointer: str | None
+    predicted_pointer: str | None
+    tally: Tally
+    quality: float
+    verdict: str
+    gold: Json
+    predicted: Json
+
+    @property
+    def scores(self) -> Scores:
+        return Scores(self.tally)
+
+
+@dataclass(frozen=True, slots=True)
+class LeafVerdict:
+    """One leaf of the explanation: the sum of `share` x `quality` over all leaves is the quality of the root."""
+
+    path: str
+    pointer: str | None
+    predicted_pointer: str | None
+    gold: Json
+    predicted: Json
+    quality: float
+    verdict: str
+    share: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Comparison:
+    """What came of comparing `predicted` with `gold`: numbers first, the explanation worked out when asked for.
+
+    Pointers name nodes of the gold document. Fields that a prediction held under an alias are named as the schema
+    has them.
+    """
+
+    levels: tuple[Level, ...]
+    gold: Json
+    predicted: Json
+    entries: str
+    """The wildcard path of the list of entries; "" is the root."""
+    signature: Signature
+    close: float
+    schema: Located | None = None
+
+    @property
+    def quality(self) -> float:
+        """The quality of the root, in [0, 1]; 1 where there is nothing on either side."""
+        if not self.levels:
+            return 1.0
+        return float(self.levels[0].quality[0])
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of the entries; where these lie below another list, of all of them together."""
+        return Scores(of_nodes(self.levels, self.entries, 1).tally(0))
+
+    @property
+    def leaves(self) -> Scores:
+        """The scores over all leaves, each counted once whatever its weight."""
+        return Scores(leaves(self.levels, 1).tally(0))
+
+    def by_path(self) -> dict[str, Scores]:
+        """The scores of every path with leaves and of the items of every list, by wildcard path, in document order."""
+        sums = by_path(self.levels, 1)
+        return {path: Scores(sums[path].tally(0)) for path in sorted(sums, key=order)}
+
+    @property
+    def curve(self) -> Curve:
+        """The survival curve of the qualities of the matched entries."""
+        qualities, weights = pair_qualities(self.levels, self.entries)
+        tally = self.scores.tally
+        return Curve.of(qualities, tally.gold, tally.predicted, weights)
+
+    def at(self, pointer: str) -> Node:
+        """The node at a JSON Pointer of the gold document. Raises DataError where nothing was compared there."""
+        records = Records.of(self.levels)
+        found = records.find(tuple(map(str, parse(pointer))))
+        if not found:
+            known = [text for record in range(len(records)) if (text := records.pointer(record, gold=True)) is not None]
+            hint = did_you_mean(pointer, known) or "Pointers name nodes of the gold document."
+            raise DataError.of("Nothing was compared", pointer=pointer, hint=hint)
+        return self._node(records, found)
+
+    def _node(self, records: Records, found: list[int]) -> Node:
+        squares = squared_masses(self.levels)
+        tallies = []
+        for record in found:
+            level, at = records.place(record)
+            if not level.leaf and int(max(level.gold_kind[at], level.predicted_kind[at])) >= Kind.ARRAY:
+                numbers = (level.gold[at], level.predicted[at], level.matched[at], level.mass[at], squares[record])
+                tallies.append(Tally(*map(float, numbers)))
+        level, at = records.place(found[0])
+        if not tallies:
+            masses = tuple(float(mass[at]) for mass in level.leaf_masses())
+            tallies = [Tally(*masses, masses[3] ** 2)]
+        return Node(
+            path=level.text,
+            pointer=records.pointer(found[0], gold=True),
+            predicted_pointer=records.pointer(found[0], gold=False),
+            tally=Tally.sum(tallies),
+            quality=float(level.quality[at]),
+            verdict=Verdict(int(records.verdicts(self.close)[found[0]])).text,
+            gold=records.value(found[0], gold=True),
+            predicted=records.value(found[0], gold=False),
+        )
+
+    def alignment(self, pointer: str) -> Alignment:
+        """Who is matched to whom in the list at a JSON Pointer of gold. Raises DataError where there is no list."""
+        records = Records.of(self.levels)
+        found = records.find(tuple(map(str, parse(pointer))))
+        lists = [record for record in found if _is_list(*records.place(record))]
+        if not lists:
+            hint = "Pointers name nodes of the gold document; `by_path()` lists the paths."
+            raise DataError.of("Expected a list", pointer=pointer, hint=hint)
+        pairs: list[Match] = []
+        missing: list[int] = []
+        spurious: list[int] = []
+        for level in self.levels:
+            below = np.isin(level.parent, lists)
+            if level.inner or not below.any():
+                continue
+            at = np.flatnonzero(below)
+            left, right = level.left[at], level.right[at]
+            both = (left >= 0) & (right >= 0)
+            gold, predicted = (level.source.tokens_of(rows[both]) for rows in (left, right))
+            quality = level.quality[at][both].tolist()
+            pairs += [Match(int(g), int(p), 1.0, q) for g, p, q in zip(gold, predicted, quality, strict=True)]
+            missing += map(int, level.source.tokens_of(left[~both & (left >= 0)]))
+            spurious += map(int, level.source.tokens_of(right[~both & (right >= 0)]))
+        pairs.sort(key=lambda pair: pair.gold)
+        return Alignment(tuple(pairs), tuple(sorted(missing)), tuple(sorted(spurious)))
+
+    def explain(self) -> tuple[LeafVerdict, ...]:
+        """Every leaf with its verdict and its share of the whole, in document order of gold, then of the prediction."""
+        records = Records.of(self.levels)
+        shares, verdicts = records.shares(), records.verdicts(self.close)
+        rows = []
+        for level in self.levels:
+            gold, predicted, _, _ = level.leaf_masses()
+            for at in np.flatnonzero((gold > 0.0) | (predicted > 0.0)).tolist():
+                record = level.first + at
+                rows.append(
+                    LeafVerdict(
+                        path=level.text,
+                        pointer=records.pointer(record, gold=True),
+                        predicted_pointer=records.pointer(record, gold=False),
+                        gold=records.value(record, gold=True),
+                        predicted=records.value(record, gold=False),
+                        quality=float(level.quality[at]),
+                        verdict=Verdict(int(verdicts[record])).text,
+                        share=float(shares[record]) if level.leaf or not _holds_more(level, at) else 0.0,
+                    )
+                )
+        return tuple(
+            sorted(rows, key=lambda row: (row.pointer is None, order(row.pointer or row.predicted_pointer or "")))
+        )
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """What the prediction violates of the schema; validated when asked for. Raises DataError where it was read back."""
+        if self.schema is None:
+            raise DataError.of(
+                "The violations are not known", hint="Compare again: a comparison that was read back has no schema."
+            )
+        return () if self.predicted is ABSENT else violations(self.schema, self.predicted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON, valid against `schemas/comparison.schema.json`; `from_dict` reads it back."""
+        from arbitre.comparison.plain import to_plain  # noqa: PLC0415
+
+        return to_plain(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
+        """The inverse of `to_dict`."""
+        from arbitre.comparison.plain import from_plain  # noqa: PLC0415
+
+        return from_plain(data)
+
+    def __repr__(self) -> str:
+        return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
+
+
+def _is_list(level: Level, at: int) -> bool:
+    return not level.leaf and Kind.ARRAY in (level.gold_kind[at], level.predicted_kind[at])
+
+
+def _holds_more(level: Level, at: int) -> bool:
+    return bool(level.gold[at] + level.predicted[at] > 0.0)

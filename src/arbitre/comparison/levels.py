@@ -1,0 +1,239 @@
+"""The result of comparing as records in columns: one level for every path, one record for every node compared there.
+
+A record is a matched pair of nodes, or a node of one side that has no partner. Records know the record above them, so
+the levels are the explanation tree of all the documents that were compared together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.paths import wildcard
+from arbitre.tally import Tally
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arbitre.paths import Path
+    from arbitre.values import Json
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+Kinds = npt.NDArray[np.int8]
+
+
+class Source(Protocol):
+    """Where the nodes of a level come from: looked up only when somebody asks what stood there."""
+
+    def tokens_of(self, rows: Indices) -> list[int | str]:
+        """The key or position of each row in what holds it; rows are never negative. Empty texts at the root."""
+        ...
+
+    def values_of(self, rows: Indices) -> list[Json]:
+        """The value of each row, as it was read; rows are never negative."""
+        ...
+
+
+NONE = -1
+"""In `Level.gold_kind` and `predicted_kind`: no node on this side. In `Level.parent`: no record above."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Level:
+    """The records of one path; all arrays have shape (records,).
+
+    * `first`: the number of the first record; they are numbered through all levels.
+    * `parent`: the number of the record above; `weight`: what the node weighs in it.
+    * `leaf`: the nodes are compared as one value each; `item`: they are items of a list.
+    * `inner`: the record describes the same node as its parent, one side of a pair of different kinds.
+    * `left`, `right`: the rows of `source` on the gold and on the predicted side, or -1.
+    * `quality`: of the pair, 0 where there is none.
+    * `gold`, `predicted`, `matched`, `mass`: the tally of an object or a list (zero for leaves).
+    * `document`: which of the documents compared together.
+    """
+
+    path: Path
+    leaf: bool
+    item: bool
+    inner: bool
+    weight: float
+    first: int
+    parent: Indices
+    document: Indices
+    source: Source
+    left: Indices
+    right: Indices
+    gold_kind: Kinds
+    predicted_kind: Kinds
+    quality: Floats
+    gold: Floats
+    predicted: Floats
+    matched: Floats
+    mass: Floats
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def text(self) -> str:
+        """The wildcard path as text."""
+        return wildcard(self.path)
+
+    @property
+    def paired(self) -> Mask:
+        return (self.gold_kind != NONE) & (self.predicted_kind != NONE)
+
+    def leaf_masses(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """What each record adds to the tally of leaves: gold, predicted, matched, quality.
+
+        A leaf is a value compared as one, or an object or list that is present but empty. Leaves of different kinds
+        are not matched.
+        """
+        gold, predicted = self.gold_kind != NONE, self.predicted_kind != NONE
+        if self.leaf:
+            matched = gold & predicted & (self.gold_kind == self.predicted_kind)
+        else:
+            gold = gold & (self.gold == 0.0) & (self.gold_kind >= Kind.ARRAY)
+            predicted = predicted & (self.predicted == 0.0) & (self.predicted_kind >= Kind.ARRAY)
+            if self.clashing is not None:
+                gold, predicted = gold & ~self.clashing, predicted & ~self.clashing
+            matched = gold & predicted
+        return (
+            gold.astype(np.float64),
+            predicted.astype(np.float64),
+            matched.astype(np.float64),
+            np.where(matched, self.quality, 0.0),
+        )
+
+    def node_masses(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """What each record adds to the tally of its path's nodes: gold, predicted, matched, quality."""
+        gold, predicted = self.gold_kind != NONE, self.predicted_kind != NONE
+        matched = gold & predicted
+        return (
+            gold.astype(np.float64),
+            predicted.astype(np.float64),
+            matched.astype(np.float64),
+            np.where(matched, self.quality, 0.0),
+        )
+
+    @property
+    def clashing(self) -> Mask | None:
+        """Which records pair nodes of different kinds; None where none does. Such nodes have inner records below."""
+        clash = self.paired & (self.gold_kind != self.predicted_kind)
+        return clash if clash.any() else None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sums:
+    """Tallies of several documents: each array has shape (documents,)."""
+
+    gold: Floats
+    predicted: Floats
+    matched: Floats
+    quality: Floats
+    quality_sq: Floats
+
+    def tally(self, document: int) -> Tally:
+        return Tally(
+            float(self.gold[document]),
+            float(self.predicted[document]),
+            float(self.matched[document]),
+            float(self.quality[document]),
+            float(self.quality_sq[document]),
+        )
+
+
+def _summed(parts: Iterable[tuple[Indices, tuple[Floats, Floats, Floats, Floats]]], documents: int) -> Sums:
+    """The sums per document of records in order."""
+    total = np.zeros((5, documents))
+    for document, masses in parts:
+        rows = (*masses, masses[3] * masses[3])
+        for number, row in enumerate(rows):
+            total[number] += np.bincount(document, weights=row, minlength=documents)
+    return Sums(*total)
+
+
+def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
+    """The tallies of every path with leaves, and of the items of every list, per document; in document order.
+
+    Where the items of a list are leaves, the path is counted once, as items.
+    """
+    items = {level.text for level in levels if level.item and not level.inner}
+    parts: dict[str, list[tuple[Indices, tuple[Floats, Floats, Floats, Floats]]]] = {}
+    for level in _in_order(levels):
+        path = level.text
+        if path in items:
+            if level.item and not level.inner:
+                parts.setdefault(path, []).append((level.document, level.node_masses()))
+            continue
+        masses = level.leaf_masses()
+        if masses[0].any() or masses[1].any():
+            parts.setdefault(path, []).append((level.document, masses))
+    return {path: _summed(found, documents) for path, found in parts.items()}
+
+
+def leaves(levels: Sequence[Level], documents: int) -> Sums:
+    """The tally of all leaves, per document."""
+    return _summed(((level.document, level.leaf_masses()) for level in _in_order(levels)), documents)
+
+
+def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
+    """The sum of the tallies of the objects and lists at one path, per document.
+
+    A leaf there counts as an object of one field would: itself.
+    """
+    total = np.zeros((5, documents))
+    squares = squared_masses(levels)
+    for level in _in_order(levels):
+        if level.text != path:
+            continue
+        if level.leaf:
+            masses = level.leaf_masses()
+            rows = (*masses, masses[3] * masses[3])
+        else:
+            rows = (
+                level.gold,
+                level.predicted,
+                level.matched,
+                level.mass,
+                squares[level.first : level.first + len(level)],
+            )
+        for number, row in enumerate(rows):
+            total[number] += np.bincount(level.document, weights=row, minlength=documents)
+    return Sums(*total)
+
+
+def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:
+    """The qualities of all pairs directly below the nodes at a path, and what each weighs; both of shape (pairs,)."""
+    above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
+    wanted = np.concatenate(above) if above else np.empty(0, dtype=np.intp)
+    qualities, weights = [np.empty(0)], [np.empty(0)]
+    for level in _in_order(levels):
+        here = level.paired & np.isin(level.parent, wanted)
+        if not level.inner and here.any():
+            qualities.append(level.quality[here])
+            weights.append(np.full(len(qualities[-1]), level.weight))
+    return np.concatenate(qualities), np.concatenate(weights)
+
+
+def squared_masses(levels: Sequence[Level]) -> Floats:
+    """For every record, the sum over the pairs directly below of weight x quality²; shape (all records,)."""
+    size = sum(map(len, levels))
+    total = np.zeros(size)
+    for level in levels:
+        above = level.parent >= 0
+        if not level.inner and above.any():
+            square = level.weight * level.quality * level.quality
+            total += np.bincount(level.parent[above], weights=square[above], minlength=size)
+    return total
+
+
+def _in_order(levels: Sequence[Level]) -> Iterator[Level]:
+    """The levels in an order that depends on the paths alone, so that sums come out the same in any batch."""
+    return iter(sorted(levels, key=lambda level: (level.text, level.inner, level.leaf, level.first)))

@@ -1,0 +1,186 @@
+"""A comparison as plain JSON, and back: the format of `schemas/comparison.schema.json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.comparison.comparison import Comparison
+from arbitre.comparison.levels import NONE, Level
+from arbitre.comparison.records import Records, Verdict, kind_name
+from arbitre.paths import STAR, parse
+from arbitre.signature import Signature
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.comparison.levels import Indices
+    from arbitre.paths import Path
+
+FORMAT: Final = "arbitre-comparison/1"
+_MASSES: Final = ("gold", "predicted", "matched", "quality_mass")
+
+
+def to_plain(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as JSON values; nodes that are absent on one side have null there."""
+    records = Records.of(comparison.levels)
+    verdicts = records.verdicts(comparison.close)
+    plain: dict[str, Any] = {
+        "format": FORMAT,
+        "signature": comparison.signature.to_dict(),
+        "close": comparison.close,
+        "entries": comparison.entries,
+        "quality": comparison.quality,
+        "scores": comparison.scores.to_dict(),
+        "leaves": comparison.leaves.to_dict(),
+        "by_path": {path: scores.to_dict() for path, scores in comparison.by_path().items()},
+        "nodes": [
+            _node(records, level, at, int(verdicts[level.first + at]))
+            for level in comparison.levels
+            for at in range(len(level))
+        ],
+    }
+    for side, document in (("gold_document", comparison.gold), ("predicted_document", comparison.predicted)):
+        if document is not ABSENT:
+            plain[side] = document
+    return plain
+
+
+def _node(records: Records, level: Level, at: int, verdict: int) -> dict[str, Any]:
+    record = level.first + at
+    node: dict[str, Any] = {
+        "path": level.text,
+        "gold": records.pointer(record, gold=True),
+        "predicted": records.pointer(record, gold=False),
+        "gold_kind": kind_name(int(level.gold_kind[at])),
+        "predicted_kind": kind_name(int(level.predicted_kind[at])),
+        "leaf": level.leaf,
+        "item": level.item,
+        "inner": level.inner,
+        "parent": None if level.parent[at] == NONE else int(level.parent[at]),
+        "weight": level.weight,
+        "quality": float(level.quality[at]),
+        "verdict": Verdict(verdict).text,
+    }
+    if level.leaf:
+        for side, gold in (("gold_value", True), ("predicted_value", False)):
+            value = records.value(record, gold=gold)
+            if value is not ABSENT:
+                node[side] = value
+    else:
+        masses = (level.gold, level.predicted, level.matched, level.mass)
+        node["tally"] = {name: float(mass[at]) for name, mass in zip(_MASSES, masses, strict=True)}
+    return node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Read:
+    """The nodes of one level as they were read: rows are their positions in it."""
+
+    tokens: Sequence[int | str]
+    values: Sequence[Json]
+
+    def tokens_of(self, rows: Indices) -> list[int | str]:
+        return [self.tokens[row] for row in rows.tolist()]
+
+    def values_of(self, rows: Indices) -> list[Json]:
+        return [self.values[row] for row in rows.tolist()]
+
+
+def from_plain(data: Mapping[str, Any]) -> Comparison:
+    """The comparison that was written so. Raises ValueError where the format is another."""
+    if data.get("format") != FORMAT:
+        message = f'Expected `format` to be "{FORMAT}", got {data.get("format")!r}'
+        raise ValueError(message)
+    nodes: list[dict[str, Any]] = data["nodes"]
+    documents = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
+    levels = []
+    first = 0
+    keys = ("path", "leaf", "item", "inner", "weight")
+    for _, group in groupby(nodes, key=lambda node: tuple(node[key] for key in keys)):
+        members = list(group)
+        levels.append(_level(members, first, nodes, documents))
+        first += len(members)
+    return Comparison(
+        levels=tuple(levels),
+        gold=documents[0],
+        predicted=documents[1],
+        entries=data["entries"],
+        signature=Signature.from_dict(data["signature"]),
+        close=data["close"],
+    )
+
+
+def _level(
+    members: list[dict[str, Any]], first: int, nodes: list[dict[str, Any]], documents: tuple[Json, Json]
+) -> Level:
+    size = len(members)
+    head = members[0]
+    sides = []
+    for side, document in zip(("gold", "predicted"), documents, strict=True):
+        for node in members:
+            pointer, parent = node[side], node["parent"]
+            if pointer is None:
+                sides.append(("", ABSENT))
+                continue
+            tokens = parse(pointer)
+            token: int | str = str(tokens[-1]) if tokens else ""
+            if parent is not None and nodes[parent][f"{side}_kind"] == "array" and not node["inner"]:
+                token = int(token)
+            sides.append((token, node[f"{side}_value"] if head["leaf"] else _resolve(document, tokens)))
+    rows = np.arange(size, dtype=np.intp)
+    present = {side: np.array([node[side] is not None for node in members]) for side in ("gold", "predicted")}
+    tallies = [node.get("tally", dict.fromkeys(_MASSES, 0.0)) for node in members]
+    masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in _MASSES}
+    return Level(
+        path=_path(head, nodes),
+        leaf=head["leaf"],
+        item=head["item"],
+        inner=head["inner"],
+        weight=float(head["weight"]),
+        first=first,
+        parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
+        document=np.zeros(size, dtype=np.intp),
+        source=_Read([token for token, _ in sides], [value for _, value in sides]),
+        left=np.where(present["gold"], rows, NONE),
+        right=np.where(present["predicted"], rows + size, NONE),
+        gold_kind=_kinds(members, "gold_kind"),
+        predicted_kind=_kinds(members, "predicted_kind"),
+        quality=np.array([node["quality"] for node in members], dtype=np.float64),
+        gold=masses["gold"],
+        predicted=masses["predicted"],
+        matched=masses["matched"],
+        mass=masses["quality_mass"],
+    )
+
+
+def _path(node: dict[str, Any], nodes: list[dict[str, Any]]) -> Path:
+    """The path of a node; deep ones, which are folded in their text, are followed up to the root."""
+    if not node["path"].endswith("/**"):
+        return parse(node["path"])
+    tokens = []
+    while node["parent"] is not None:
+        if not node["inner"]:
+            tokens.append(STAR if node["item"] else parse(node["gold"] or node["predicted"])[-1])
+        node = nodes[node["parent"]]
+    return tuple(reversed(tokens))
+
+
+def _kinds(members: list[dict[str, Any]], key: str) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    return np.array([NONE if node[key] is None else Kind[node[key].upper()] for node in members], dtype=np.int8)
+
+
+def _resolve(document: Json, tokens: Sequence[object]) -> Json:
+    """What stands in a document; ABSENT where a prediction held it under an alias."""
+    for token in tokens:
+        if isinstance(document, list) and str(token).isdecimal() and int(str(token)) < len(document):
+            document = document[int(str(token))]
+        elif isinstance(document, dict) and token in document:
+            document = document[token]
+        else:
+            return ABSENT
+    return document

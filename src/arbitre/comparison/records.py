@@ -1,0 +1,149 @@
+"""One comparison as a tree of records: where each stands, what stood there, what it counts, what is said of it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.comparison.levels import NONE
+from arbitre.paths import pointer
+from arbitre.values import ABSENT, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.comparison.levels import Floats, Indices, Level
+    from arbitre.values import Json
+
+
+class Verdict(enum.IntEnum):
+    """What is said of a node, from best to worst; a node is never better than what it holds."""
+
+    CORRECT = 0
+    CLOSE = 1
+    WRONG = 2
+    WRONG_TYPE = 3
+    MISSING = 4
+    SPURIOUS = 5
+
+    @property
+    def text(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Records:
+    """Access by record number to the levels of one comparison."""
+
+    levels: Sequence[Level]
+    firsts: Indices
+
+    @classmethod
+    def of(cls, levels: Sequence[Level]) -> Records:
+        return cls(levels, np.array([level.first for level in levels], dtype=np.intp))
+
+    def __len__(self) -> int:
+        return self.levels[-1].first + len(self.levels[-1]) if self.levels else 0
+
+    def place(self, record: int) -> tuple[Level, int]:
+        """The level of a record, and its position there."""
+        level = self.levels[int(np.searchsorted(self.firsts, record, side="right")) - 1]
+        return level, record - level.first
+
+    def tokens(self, record: int, *, gold: bool) -> tuple[int | str, ...] | None:
+        """The tokens from the root to the node on one side; None where it has no such side."""
+        tokens: list[int | str] = []
+        level, at = self.place(record)
+        if (level.left if gold else level.right)[at] < 0:
+            return None
+        while level.parent[at] != NONE:
+            if not level.inner:
+                rows = (level.left if gold else level.right)[at : at + 1]
+                tokens += level.source.tokens_of(rows)
+            level, at = self.place(int(level.parent[at]))
+        return tuple(reversed(tokens))
+
+    def pointer(self, record: int, *, gold: bool) -> str | None:
+        tokens = self.tokens(record, gold=gold)
+        return None if tokens is None else pointer(tokens)
+
+    def value(self, record: int, *, gold: bool) -> Json:
+        """The value on one side as it was read; ABSENT where there is none."""
+        level, at = self.place(record)
+        rows = (level.left if gold else level.right)[at : at + 1]
+        return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
+
+    def find(self, tokens: tuple[str, ...]) -> list[int]:
+        """The records of the gold node at these tokens: one, and those inside it where kinds clash."""
+        found = []
+        for level in self.levels:
+            if len(level.path) != len(tokens):
+                continue
+            at = np.flatnonzero(level.left >= 0)
+            if tokens and len(at):
+                last = level.source.tokens_of(level.left[at])
+                at = at[[str(token) == tokens[-1] for token in last]]
+            for record in (level.first + at).tolist():
+                here = self.tokens(record, gold=True)
+                if here is not None and tuple(map(str, here)) == tokens:
+                    found.append(record)
+        return found
+
+    def below(self, record: int) -> Iterator[tuple[Level, int]]:
+        """The records directly below one, as level and position."""
+        for level in self.levels:
+            for at in np.flatnonzero(level.parent == record).tolist():
+                yield level, at
+
+    def shares(self) -> Floats:
+        """What each record can add to the quality of the root: its share of all that is asserted; shape (records,).
+
+        A leaf adds its share times its quality. A container hands its whole share down, so the shares of the leaves
+        add up to 1 and what they add up to is the quality of the root.
+        """
+        shares = np.zeros(len(self))
+        below = np.zeros(len(self))
+        for level in self.levels:
+            root = level.parent == NONE
+            above = np.where(root, 0, level.parent)
+            divisor = np.where(root, 1.0, below[above])
+            weight = np.full(len(level), level.weight) if not level.inner else np.ones(len(level))
+            here = np.where(root, 1.0, shares[above] * weight / np.where(divisor > 0.0, divisor, 1.0))
+            stop = level.first + len(level)
+            shares[level.first : stop] = here
+            union = level.gold + level.predicted - level.matched
+            clash = level.clashing
+            below[level.first : stop] = union if clash is None else np.where(clash, 2.0, union)
+        return shares
+
+    def verdicts(self, close: float) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+        """The verdict of every record: of a leaf by its quality, of what holds others the worst of theirs."""
+        verdicts = np.zeros(len(self), dtype=np.int8)
+        for level in reversed(self.levels):
+            here = slice(level.first, level.first + len(level))
+            own = np.select(
+                [level.predicted_kind == NONE, level.gold_kind == NONE, level.gold_kind != level.predicted_kind],
+                [Verdict.MISSING, Verdict.SPURIOUS, Verdict.WRONG_TYPE],
+                np.where(
+                    level.quality >= 1.0,
+                    Verdict.CORRECT,
+                    np.where(level.quality >= close, Verdict.CLOSE, Verdict.WRONG),
+                ),
+            ).astype(np.int8)
+            if not level.leaf:
+                plain = level.paired & (level.gold_kind == level.predicted_kind)
+                lacking = (level.gold != level.matched) | (level.predicted != level.matched)
+                own = np.where(plain, np.where(lacking, Verdict.WRONG, verdicts[here]), own).astype(np.int8)
+            verdicts[here] = own
+            above = level.parent != NONE
+            passed = np.minimum(own[above], Verdict.WRONG)
+            np.maximum.at(verdicts, level.parent[above], passed.astype(np.int8))
+        return verdicts
+
+
+def kind_name(kind: int) -> str | None:
+    """The name of a kind as JSON Schema has it; None for no node."""
+    return None if kind == NONE else Kind(kind).name.lower()

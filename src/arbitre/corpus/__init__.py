@@ -1,0 +1,1 @@
+"""From files to scores: documents read strictly and joined by id."""

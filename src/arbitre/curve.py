@@ -1,0 +1,98 @@
+"""The survival curve of matching qualities: how many pairs are at least this good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """Precision, recall, f1 and panoptic quality when only pairs of quality >= `threshold` count as found."""
+
+    threshold: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    pq: float | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Curve:
+    """Exact steps of #{q >= t}, for the matching made.
+
+    `qualities` are the distinct qualities in increasing order and `counts` the mass of pairs at each, both of shape
+    (steps,); `gold` and `predicted` are the normalisers. Divided by gold, the area under the curve is irq; by
+    predicted, imq; by their mean, f1q (layer cake: the integral over t of 1{q >= t} is q).
+    """
+
+    qualities: Floats
+    counts: Floats
+    gold: float
+    predicted: float
+
+    @classmethod
+    def of(
+        cls, qualities: Iterable[float], gold: float, predicted: float, masses: Iterable[float] | None = None
+    ) -> Curve:
+        """The curve of matched pairs; `masses` are 1 each where not given.
+
+        >>> curve = Curve.of([0.7, 0.6, 0.93, 0.8], gold=4, predicted=5)
+        >>> round(curve.at(0.7).f1, 6), round(curve.area / 4.5, 6)
+        (0.666667, 0.673333)
+        """
+        values = np.asarray(list(qualities), dtype=np.float64)
+        weights = np.ones_like(values) if masses is None else np.asarray(list(masses), dtype=np.float64)
+        distinct, inverse = np.unique(values, return_inverse=True)
+        counts = np.bincount(inverse, weights=weights, minlength=len(distinct)).astype(np.float64)
+        return cls(distinct, counts, float(gold), float(predicted))
+
+    @classmethod
+    def merge(cls, curves: Iterable[Curve]) -> Curve:
+        """The curve of all the pairs together."""
+        parts = list(curves)
+        if not parts:
+            return cls.of([], 0.0, 0.0)
+        return cls.of(
+            np.concatenate([part.qualities for part in parts]),
+            sum(part.gold for part in parts),
+            sum(part.predicted for part in parts),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+    def surviving(self, threshold: float) -> float:
+        """The mass of pairs with quality >= threshold."""
+        return float(self.counts[np.searchsorted(self.qualities, threshold, side="left") :].sum())
+
+    @property
+    def area(self) -> float:
+        """The integral of #{q >= t} over t in [0, 1], step by step: equals the quality mass S."""
+        steps = np.diff(self.qualities, prepend=0.0)
+        surviving = np.cumsum(self.counts[::-1])[::-1]
+        return float(steps @ surviving)
+
+    def at(self, threshold: float) -> CurvePoint:
+        """The scores at one threshold, for the matching made (it is not matched anew)."""
+        start = int(np.searchsorted(self.qualities, threshold, side="left"))
+        matched = float(self.counts[start:].sum())
+        mass = float(self.counts[start:] @ self.qualities[start:])
+        scores = Scores(Tally(self.gold, self.predicted, matched, mass, None))
+        return CurvePoint(threshold, scores.precision, scores.recall, scores.f1, scores.f1q)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "qualities": self.qualities.tolist(),
+            "counts": self.counts.tolist(),
+            "gold": self.gold,
+            "predicted": self.predicted,
+        }

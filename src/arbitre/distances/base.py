@@ -1,0 +1,80 @@
+"""What a distance is: a frozen record of a name, its options, its declared facts, and a way to measure many pairs.
+
+Every distance is a function d(gold, predicted) into [0, 1] with d(x, x) = 0. It measures *pools*: the distinct values
+of a column are prepared once (`Distance.pool`), then any pairs of them are measured at once, by index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from arbitre.values import Json, Kind
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is true of a distance, as a function of its options; the law tests assert exactly this.
+
+    * `symmetric`: d(x, y) = d(y, x)
+    * `separating`: d(x, y) = 0 only where x and y are equal (strictly, as JSON)
+    * `triangle`: d(x, z) <= d(x, y) + d(y, z)
+    * `witness`: values that break the first fact denied, in the order symmetric (x, y), separating (x, y),
+      triangle (x, y, z)
+
+    d(x, x) = 0 and the range [0, 1] are true of every distance here.
+    """
+
+    symmetric: bool = True
+    separating: bool = True
+    triangle: bool = True
+    witness: tuple[Json, ...] | None = None
+
+    @property
+    def metric(self) -> bool:
+        return self.symmetric and self.separating and self.triangle
+
+    @property
+    def pseudometric(self) -> bool:
+        return self.symmetric and self.triangle
+
+
+class Pool(Protocol):
+    """The distinct values of one column, prepared for one distance. Values are named by their index in the pool."""
+
+    def paired(self, left: Indices, right: Indices) -> Floats:
+        """d(left[t], right[t]) for every t: both of shape (n,), the result too."""
+        ...
+
+    def crossed(self, left: Indices, right: Indices) -> Floats:
+        """d(left[i], right[j]) for every i and j: shapes (n,) and (m,), the result (n, m)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """A leaf distance with its options settled.
+
+    `kinds` are the kinds of (normalised) values it is made for; `options` holds every option with its value,
+    defaults included, so that two distances that can differ in a number differ in their options.
+    """
+
+    name: str
+    kinds: frozenset[Kind]
+    facts: Facts
+    pool: Callable[[Sequence[Json]], Pool] = field(compare=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, gold: Json, predicted: Json) -> float:
+        """The distance of one pair of values of the distance's kinds, in [0, 1], 0 is equal."""
+        pool = self.pool([gold, predicted])
+        return float(pool.paired(np.array([0], dtype=np.intp), np.array([1], dtype=np.intp))[0])

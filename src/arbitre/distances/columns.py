@@ -1,0 +1,62 @@
+"""What the distances share: broadcasting formulas, codes of equal values, shares, a check of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.errors import SolverError
+from arbitre.values import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from arbitre.distances.base import Floats, Indices
+    from arbitre.values import Json
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """A pool whose distance is one numpy formula of indices, written once: it broadcasts to pairs and to tables."""
+
+    measure: Callable[[Indices, Indices], Floats]
+
+    def paired(self, left: Indices, right: Indices) -> Floats:
+        return self.measure(left, right)
+
+    def crossed(self, left: Indices, right: Indices) -> Floats:
+        return self.measure(left[:, None], right[None, :])
+
+
+def codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
+    """A number per value, the same for two values exactly where they are equal as JSON; shape (n,).
+
+    The `known` values, which are distinct, have the numbers from 0 up, in their order.
+
+    >>> codes(["b", True, 1, 1.0], known=["a", "b"]).tolist()
+    [1, 2, 3, 3]
+    """
+    table: dict[Hashable, int] = {canonical(value): number for number, value in enumerate(known)}
+    return np.array([table.setdefault(canonical(value), len(table)) for value in values], dtype=np.int64)
+
+
+def share(part: Integers, whole: Integers) -> Floats:
+    """The quotient of two counts as float64; 0 of 0 is 0, as two empty values are equal."""
+    quotient: Floats = part / np.maximum(whole, 1)
+    return quotient
+
+
+def trusted(distances: npt.NDArray[Any], shape: tuple[int, ...], library: str) -> Floats:
+    """The distances that a library gave, if they can be: of this shape, finite, in [0, 1]. Raises SolverError."""
+    if distances.shape != shape:
+        message = f"Expected `{library}` to return distances of shape {shape}, got {distances.shape}"
+    elif not np.all((distances >= 0) & (distances <= 1)):
+        message = f"Expected `{library}` to return finite distances within [0, 1], got others"
+    else:
+        return distances.astype(np.float64, copy=False)
+    raise SolverError.of(message, hint=f"This version of {library} cannot be trusted: install another.")

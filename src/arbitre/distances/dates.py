@@ -1,0 +1,89 @@
+"""The distance of dates, as days between intervals: a year or a month is all of its days.
+
+>>> date()("1931-03-01", "1931-03-08") == 7 / 365
+True
+>>> date(scale=30)("1931-03", "1931-03-31")
+1.0
+>>> date()("about 1931", "1931")
+1.0
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.distances.base import Distance, Facts
+from arbitre.distances.columns import Broadcast, codes
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.distances.base import Floats, Indices
+
+_ISO = re.compile(
+    r"(\d{4})(?:-(\d{2}))?"
+    r"|\d{4}-\d{2}-\d{2}(?:[Tt ](?!24)\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?",
+    re.ASCII,
+)
+_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
+_TICK = timedelta(microseconds=1)
+_DAY = timedelta(days=1) // _TICK
+
+
+def interval(text: str) -> tuple[int, int] | None:
+    """First and last instant of an ISO 8601 date, in microseconds since the year 1 (UTC), or None if it is no date.
+
+    A year or month runs from its first to its last day; a day is its midnight; a naive time is read as UTC.
+
+    >>> interval("0001"), interval("0001-01-01T00:00:01+00:00"), interval("0001-13")
+    ((0, 31449600000000), (1000000, 1000000), None)
+    """
+    form = _ISO.fullmatch(text)
+    if form is None:
+        return None
+    try:
+        if form[1] is None:
+            moment = _ticks(datetime.fromisoformat(text.upper()))
+            return moment, moment
+        year = int(form[1])
+        first, last = (int(form[2]),) * 2 if form[2] else (1, 12)
+        return _ticks(datetime(year, first, 1)), _ticks(datetime(year, last, monthrange(year, last)[1]))  # noqa: DTZ001
+    except ValueError:
+        return None
+
+
+def _ticks(moment: datetime) -> int:
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _TICK
+
+
+def date(scale: float = 365) -> Distance:
+    """min(1, days / scale) between ISO 8601 dates and date-times, with days = max(|a1 - b1|, |a2 - b2|).
+
+    [a1, a2] and [b1, b2] are the intervals that the texts stand for. A text that is no date is at 0 from an equal
+    text, at 1 from every other. In [0, 1]; a pseudo-metric, as one instant may be written in several ways.
+    Source: Hausdorff, 1914.
+    """
+    facts = Facts(separating=False, witness=("1931-03-01", "1931-03-01T00:00:00"))
+    return Distance("date", frozenset({Kind.STRING}), facts, partial(_pool, scale), {"scale": scale})
+
+
+def _pool(scale: float, values: Sequence[str]) -> Broadcast:
+    intervals = [interval(text) for text in values]
+    code = codes(values)
+    dated = np.array([found is not None for found in intervals], dtype=np.bool_)
+    bounds = np.array([found or (0, 0) for found in intervals], dtype=np.int64).reshape(-1, 2)
+
+    def measure(left: Indices, right: Indices) -> Floats:
+        days = np.abs(bounds[left] - bounds[right]).max(axis=-1) / _DAY
+        with np.errstate(over="ignore"):  # days beyond the largest float are beyond the scale
+            graded: Floats = np.minimum(days / scale, 1)
+        return np.where(dated[left] & dated[right], graded, code[left] != code[right])
+
+    return Broadcast(measure)

@@ -1,0 +1,63 @@
+"""Predictions that hold a field elsewhere than the schema says, brought into its form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from arbitre.schema.nodes import Alias
+
+
+def bridged(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str, Json]:
+    """A predicted object with each aliased field moved to where the schema has it; the input is left as it is.
+
+    A field that is present where it belongs stays, and so does what stands under its alias (it is then spurious).
+    """
+    result = value
+    for alias in aliases:
+        if _get(result, alias.target) is not ABSENT:
+            continue
+        source = next((source for source in alias.sources if _get(result, source) is not ABSENT), None)
+        if source is None:
+            continue
+        moved = _get(result, source)
+        placed = _put(_without(result, source), alias.target, moved)
+        result = result if placed is None else placed
+    return result
+
+
+def _get(value: Json, tokens: tuple[str, ...]) -> Json:
+    for token in tokens:
+        if not isinstance(value, dict) or token not in value:
+            return ABSENT
+        value = value[token]
+    return value
+
+
+def _without(value: dict[str, Json], tokens: tuple[str, ...]) -> dict[str, Json]:
+    """A copy without one field, and without the objects that this leaves empty."""
+    head, *rest = tokens
+    copy = dict(value)
+    if rest:
+        inner = _without(copy[head], tuple(rest))
+        if inner:
+            copy[head] = inner
+            return copy
+    del copy[head]
+    return copy
+
+
+def _put(value: dict[str, Json], tokens: tuple[str, ...], moved: Json) -> dict[str, Json] | None:
+    """A copy with one field more, and the objects on the way to it; None where something else stands on the way."""
+    head, *rest = tokens
+    if not rest:
+        return value | {head: moved}
+    inner = value.get(head)
+    if not isinstance(inner, (dict, type(None))):
+        return None
+    placed = _put(inner or {}, tuple(rest), moved)
+    return None if placed is None else value | {head: placed}

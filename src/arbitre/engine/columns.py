@@ -1,0 +1,187 @@
+"""Documents as columns: one column for every path of the schema that occurs in them.
+
+The rows of a column are the values found there, in all documents at once: first those of gold, then those of the
+predictions, each side in document order. A column knows nothing of pairs; anything can be compared with anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.paths import STAR, Path, Token, pointer
+from arbitre.values import Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.distances.base import Pool
+    from arbitre.matching import Matcher
+    from arbitre.schema.nodes import Leaf
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(eq=False, slots=True)
+class Column:
+    """What all columns have: where the values stand, and which of them are left after the absence policy.
+
+    Row r stands in row `origin[r]` of `parent`, under `tokens[r]` (or `token` for all; None where it is the same
+    node as the parent's row). `alive` is None where no row counts as absent.
+    """
+
+    number: int
+    path: Path
+    size: int
+    parent: Column | None
+    origin: Indices
+    token: Token | None = None
+    tokens: Sequence[int | str] | Indices | None = None
+    item: bool = False
+    raw: Sequence[Json] = ()
+    alive: Mask | None = None
+
+    def tokens_of(self, rows: Indices) -> list[int | str]:
+        """The key or position of each row in what holds it. Empty texts at the root."""
+        column: Column = self
+        while column.token is None and column.parent is not None:  # a part of a mixed column stands where that does
+            rows, column = column.origin[rows], column.parent
+        if column.tokens is None:
+            return [column.token if isinstance(column.token, (str, int)) else ""] * len(rows)
+        if isinstance(column.tokens, np.ndarray):
+            return column.tokens[rows].tolist()  # type: ignore[no-any-return]
+        return [column.tokens[row] for row in rows.tolist()]
+
+    def values_of(self, rows: Indices) -> list[Json]:
+        """The value of each row, as it was read."""
+        return [self.raw[row] for row in rows.tolist()]
+
+    def address(self, row: int) -> tuple[int | str, ...]:
+        """The tokens from the root of the document to a row."""
+        tokens: list[int | str] = []
+        column: Column | None = self
+        while column is not None:
+            if column.tokens is not None:
+                token = column.tokens[row]
+                tokens.append(token if isinstance(token, str) else int(token))
+            elif column.token is not None and column.token is not STAR:
+                tokens.append(column.token)
+            row = int(column.origin[row])
+            column = column.parent
+        return tuple(reversed(tokens))
+
+    def pointer(self, row: int) -> str:
+        return pointer(self.address(row))
+
+
+@dataclass(eq=False, slots=True)
+class LeafColumn(Column):
+    """Single values, normalised; equal ones share a code.
+
+    `codes` has shape (size,). For each code, `slots` says how it is compared (an index of `pools`) and `local` which
+    value of that pool it is; `kinds` is the kind of each code. Values in different slots are at distance 1.
+    """
+
+    codes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    values: Sequence[Json] = ()
+    kinds: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
+    slots: npt.NDArray[np.int16] = field(default_factory=lambda: np.empty(0, dtype=np.int16))
+    local: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    pools: tuple[Pool, ...] = ()
+    leaves: tuple[Leaf, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Link:
+    """A field of an object: `index[r]` is the row of `column` that object r holds, or -1; None where row r holds r."""
+
+    column: Column
+    weight: float
+    index: Indices | None = None
+
+    def rows(self, parents: Indices) -> Indices:
+        return parents if self.index is None else self.index[parents]
+
+
+@dataclass(eq=False, slots=True)
+class MapLink:
+    """The keys of objects that are maps: entries `starts[r]:starts[r + 1]` are those of object r.
+
+    Entry e is row `rows[e]` of `column`, under the key of code `keys[e]`; within one object keys increase.
+    """
+
+    column: Column
+    starts: Indices
+    rows: Indices
+    keys: Indices
+
+
+@dataclass(eq=False, slots=True)
+class ObjectColumn(Column):
+    links: list[Link] = field(default_factory=list)
+    maps: list[MapLink] = field(default_factory=list)
+    weights: Floats = field(default_factory=lambda: np.empty(0))
+    """The weight of the fields that each row holds; shape (size,)."""
+
+
+@dataclass(eq=False, slots=True)
+class ListColumn(Column):
+    """Lists: row r holds the items `starts[r]:starts[r + 1]`, which are rows `index[i]` of `items` (or row i itself).
+
+    `groups` are codes by which a keyed or set matching may pair items (-1: with none); `prefix` are the positions that
+    are compared as fields are.
+    """
+
+    items: Column | None = None
+    starts: Indices = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
+    index: Indices | None = None
+    groups: Indices | None = None
+    matcher: Matcher | None = None
+    prefix: list[Link] = field(default_factory=list)
+
+    @property
+    def lengths(self) -> Indices:
+        return np.diff(self.starts)
+
+    def rows(self, slots: Indices) -> Indices:
+        return slots if self.index is None else self.index[slots]
+
+
+@dataclass(eq=False, slots=True)
+class MixedColumn(Column):
+    """Values of several kinds: row r is row `rows[r]` of `parts[part[r]]`. Different parts are at distance 1."""
+
+    parts: list[Column] = field(default_factory=list)
+    part: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
+    rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+
+def kinds_of(column: Column, rows: Indices) -> npt.NDArray[np.int8]:
+    """The kind of each row; shape as `rows`."""
+    if isinstance(column, LeafColumn):
+        return column.kinds[column.codes[rows]]
+    if isinstance(column, MixedColumn):
+        kinds = np.empty(len(rows), dtype=np.int8)
+        for number, part in enumerate(column.parts):
+            here = column.part[rows] == number
+            kinds[here] = kinds_of(part, column.rows[rows[here]])
+        return kinds
+    return np.full(len(rows), Kind.OBJECT if isinstance(column, ObjectColumn) else Kind.ARRAY, dtype=np.int8)
+
+
+def children(column: Column) -> Iterator[Column]:
+    """The columns directly below."""
+    if isinstance(column, ObjectColumn):
+        yield from (link.column for link in column.links)
+        yield from (link.column for link in column.maps)
+    elif isinstance(column, ListColumn):
+        yield from (link.column for link in column.prefix)
+        if column.items is not None:
+            yield column.items
+    elif isinstance(column, MixedColumn):
+        yield from column.parts

@@ -1,0 +1,95 @@
+"""What a column knows only when the columns below it are done: what is present, what is absent, what is equal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.engine.columns import Column, Link, ListColumn, MixedColumn, ObjectColumn
+from arbitre.engine.identity import identities, keys_of
+from arbitre.matching import Candidates
+
+if TYPE_CHECKING:
+    from arbitre.engine.columns import Indices
+    from arbitre.schema.nodes import Site
+
+
+def finish(column: Column, site: Site) -> None:
+    """Settle the links of a column to the columns below it, then which of its own rows are left."""
+    if isinstance(column, ObjectColumn):
+        _finish_object(column)
+        if site.absent.object:
+            column.alive = _unless_all(column.weights > 0.0)
+    elif isinstance(column, ListColumn):
+        _finish_list(column)
+        if site.absent.array:
+            present = column.lengths > 0
+            for link in column.prefix:
+                present |= link.rows(np.arange(column.size, dtype=np.intp)) >= 0
+            column.alive = _unless_all(present)
+    elif isinstance(column, MixedColumn) and any(part.alive is not None for part in column.parts):
+        column.alive = np.ones(column.size, dtype=np.bool_)
+        for number, part in enumerate(column.parts):
+            if part.alive is not None:
+                here = column.part == number
+                column.alive[here] = part.alive[column.rows[here]]
+
+
+def _unless_all(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    return None if mask.all() else mask
+
+
+def _finish_link(link: Link, size: int) -> None:
+    child = link.column
+    if child.size == size and child.alive is None:
+        return
+    index = np.full(size, -1, dtype=np.intp)
+    rows = np.arange(child.size, dtype=np.intp) if child.alive is None else np.flatnonzero(child.alive)
+    index[child.origin[rows]] = rows
+    link.index = index
+
+
+def _finish_object(column: ObjectColumn) -> None:
+    weights = np.zeros(column.size)
+    for link in column.links:
+        _finish_link(link, column.size)
+        weights += link.weight if link.index is None else np.where(link.index >= 0, link.weight, 0.0)
+    for link in column.maps:
+        child = link.column
+        if child.alive is not None:
+            link.rows, link.keys = link.rows[child.alive], link.keys[child.alive]
+        counts = np.bincount(child.origin[link.rows], minlength=column.size)
+        link.starts = _starts(counts)
+        weights += counts
+    column.weights = weights
+
+
+def _finish_list(column: ListColumn) -> None:
+    for link in column.prefix:
+        _finish_link(link, column.size)
+    items = column.items
+    if items is None:
+        column.starts = np.zeros(column.size + 1, dtype=np.intp)
+        return
+    kept: Indices | None = None if items.alive is None else np.flatnonzero(items.alive)
+    candidates = column.matcher.candidates if column.matcher is not None else Candidates.ALL
+    if candidates is Candidates.SAME_KEY and column.matcher is not None:
+        column.groups = keys_of(items, column.matcher.key)
+    elif candidates is Candidates.SAME_VALUE:
+        column.groups = identities(items)
+        rows = np.arange(items.size, dtype=np.intp) if kept is None else kept
+        pairs = np.stack([items.origin[rows], column.groups[rows]])
+        _, first = np.unique(pairs, axis=1, return_index=True)
+        kept = rows[np.sort(first)]
+    if kept is not None and column.groups is not None:
+        column.groups = column.groups[kept]
+    origin = items.origin if kept is None else items.origin[kept]
+    column.index = kept
+    column.starts = _starts(np.bincount(origin, minlength=column.size))
+
+
+def _starts(counts: Indices) -> Indices:
+    starts = np.zeros(len(counts) + 1, dtype=np.intp)
+    np.cumsum(counts, out=starts[1:])
+    return starts

@@ -1,0 +1,135 @@
+"""Single values into codes: each distinct value is normalised once, and equal ones share a code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from arbitre.values import Json, Kind, canonical, check_number, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    import numpy.typing as npt
+
+    from arbitre.distances.base import Pool
+    from arbitre.engine.columns import Indices, Mask
+    from arbitre.schema.nodes import Choice, Leaf, Site
+
+
+class Interned(NamedTuple):
+    """The parts of a leaf column (see `LeafColumn`), and which rows are left after the absence policy."""
+
+    codes: Indices
+    values: list[Json]
+    kinds: npt.NDArray[np.int8]
+    slots: npt.NDArray[np.int16]
+    local: Indices
+    pools: tuple[Pool, ...]
+    leaves: tuple[Leaf, ...]
+    alive: Mask | None
+
+
+def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned:
+    """Normalise and code the values of a site; `tags` are the branches their parents took, where that matters.
+
+    Raises DataError (without a place) for a number that is not finite, or a value that is not JSON.
+    """
+    raw, distinct = _distinct(values, tags)
+    codes: dict[tuple[int, Hashable], int] = {}
+    leaves: list[Leaf] = []
+    kept: list[Json] = []
+    kinds: list[int] = []
+    slots: list[int] = []
+    local: list[int] = []
+    members: list[list[Json]] = []
+    recoded = np.empty(len(distinct), dtype=np.intp)
+    for position, (value, tag) in enumerate(distinct):
+        normal, kind, leaf = _resolve(site, value, tag)
+        if site.absent.covers(normal):
+            recoded[position] = -1
+            continue
+        slot = next((number for number, known in enumerate(leaves) if known is leaf or known == leaf), len(leaves))
+        if slot == len(leaves):
+            leaves.append(leaf)
+            members.append([])
+        # a value outside the kinds of its distance is compared within a slot of its own kind
+        key = (slot, canonical(normal))
+        code = codes.get(key)
+        if code is None:
+            code = codes[key] = len(kept)
+            kept.append(normal)
+            kinds.append(kind)
+            slots.append(slot)
+            local.append(len(members[slot]))
+            members[slot].append(normal)
+        recoded[position] = code
+    rows = recoded[raw]
+    alive = rows >= 0 if len(recoded) and recoded.min() < 0 else None
+    return Interned(
+        codes=rows,
+        values=kept,
+        kinds=np.array(kinds, dtype=np.int8),
+        slots=np.array(slots, dtype=np.int16),
+        local=np.array(local, dtype=np.intp),
+        pools=tuple(leaf.distance.pool(values) for leaf, values in zip(leaves, members, strict=True)),
+        leaves=tuple(leaves),
+        alive=alive,
+    )
+
+
+def _distinct(values: Sequence[Json], tags: Indices | None) -> tuple[Indices, list[tuple[Json, int | None]]]:
+    """A code for each value as it was read, and the distinct values with their tags."""
+    seen: dict[Hashable, int] = {}
+    distinct: list[tuple[Json, int | None]]
+    if tags is None and set(map(type, values)) <= {str, int}:  # the common case: equal as Python, equal as JSON
+        raw = [seen.setdefault(value, len(seen)) for value in values]
+        distinct = [(value, None) for value in seen]
+    else:
+        raw, distinct = [], []
+        numbers = [None] * len(values) if tags is None else tags.tolist()
+        for value, tag in zip(values, numbers, strict=True):
+            key = (tag, canonical(value))
+            code = seen.setdefault(key, len(seen))
+            if code == len(distinct):
+                distinct.append((value, tag))
+            raw.append(code)
+    return np.array(raw, dtype=np.intp), distinct
+
+
+def _resolve(site: Site, value: Json, tag: int | None) -> tuple[Json, Kind, Leaf]:
+    """The normalised value, its kind, and the leaf that compares it."""
+    if site.leaf is not None:
+        normal, leaf = value, site.leaf
+        for normalizer in leaf.normalizers:
+            normal = normalizer.apply(normal)
+        kind = kind_of(normal)
+        return normal, kind, leaf if kind in leaf.distance.kinds else _by_kind(site, kind)
+    normal = value
+    for normalizer in site.normalizers:
+        normal = normalizer.apply(normal)
+    kind = kind_of(normal)
+    leaf = _by_kind(site, kind, canonical(normal), tag)
+    if leaf.normalizers:
+        for normalizer in leaf.normalizers:
+            normal = normalizer.apply(normal)
+        kind = kind_of(normal)
+        if kind not in leaf.distance.kinds:
+            leaf = _by_kind(site, kind)
+    check_number(normal)
+    return normal, kind, leaf
+
+
+def _by_kind(site: Site, kind: Kind, key: Hashable = None, tag: int | None = None) -> Leaf:
+    """The leaf of a kind: the first choice under the tag that names the value, else the first that takes any."""
+    if not kind.scalar:
+        return site.other
+    choices: tuple[Choice, ...] = site.scalars[kind]
+    if tag is not None:
+        choices = tuple(choice for choice in choices if choice.tags is None or tag in choice.tags) or choices
+    if len(choices) > 1:
+        named = [choice for choice in choices if choice.values is not None and key in choice.values]
+        free = [choice for choice in choices if choice.values is None]
+        choices = (*named, *free, *choices)
+    return choices[0].leaf

@@ -1,0 +1,248 @@
+"""From the optimum down: which nodes are matched, which are missing or spurious, as the levels of the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.comparison.levels import NONE, Level
+from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn, kinds_of
+from arbitre.engine.solve import Batch, Branch, coupling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.engine.columns import Indices, Mask
+
+
+@dataclass(eq=False, slots=True)
+class _Rows:
+    """Rows of a column that the result speaks of, on one side or on both, under records already known.
+
+    `at` says where in `batch` the pairs are; -1 stands for no row, in `left` or `right`.
+    """
+
+    parent: Indices
+    left: Indices
+    right: Indices
+    weight: float
+    inner: bool = False
+    batch: Batch | None = None
+    at: Indices | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Tracer:
+    """Walks the columns, parents before children, and keeps for each what the levels above say of it."""
+
+    columns: Sequence[Column]
+    documents: Indices
+    roots: dict[int, Indices] = field(default_factory=dict)
+    waiting: dict[int, list[_Rows]] = field(default_factory=dict)
+    levels: list[Level] = field(default_factory=list)
+    records: int = 0
+
+    def trace(self, root: Batch, missing: Indices, spurious: Indices) -> tuple[Level, ...]:
+        """The levels of a closed batch of documents; `missing` and `spurious` are the roots without a partner."""
+        none = np.full(len(root), NONE, dtype=np.intp)
+        pairs = _Rows(none, root.left, root.right, 1.0, batch=root, at=np.arange(len(root), dtype=np.intp))
+        self._add(root.column, pairs)
+        for rows, gold in ((missing, True), (spurious, False)):
+            self._one_sided(root.column, np.full(len(rows), NONE, dtype=np.intp), rows, 1.0, gold=gold)
+        for column in self.columns:
+            above = self.documents if column.parent is None else self.roots[column.parent.number]
+            self.roots[column.number] = above[column.origin]
+            for rows in self.waiting.pop(column.number, ()):
+                self._level(column, rows)
+        return tuple(self.levels)
+
+    def _add(self, column: Column, rows: _Rows) -> None:
+        if len(rows.parent):
+            self.waiting.setdefault(column.number, []).append(rows)
+
+    def _one_sided(
+        self, column: Column, parent: Indices, rows: Indices, weight: float, *, gold: bool, inner: bool = False
+    ) -> None:
+        none = np.full(len(rows), NONE, dtype=np.intp)
+        left, right = (rows, none) if gold else (none, rows)
+        self._add(column, _Rows(parent, left, right, weight, inner))
+
+    def _level(self, column: Column, rows: _Rows) -> None:
+        if isinstance(column, MixedColumn):
+            self._mixed(column, rows)
+            return
+        numbers = self._record(column, rows)
+        if isinstance(column, ObjectColumn):
+            self._object(column, rows, numbers)
+        elif isinstance(column, ListColumn):
+            self._list(column, rows, numbers)
+
+    def _record(self, column: Column, rows: _Rows) -> Indices:
+        """Write the level of these rows; the numbers of its records."""
+        size = len(rows.parent)
+        gold, predicted = rows.left >= 0, rows.right >= 0
+        zero = np.zeros(size)
+        counts = [zero, zero, zero, zero]
+        quality = zero
+        if rows.batch is not None and rows.at is not None:
+            quality = rows.batch.quality[rows.at]
+            masses = (rows.batch.gold, rows.batch.predicted, rows.batch.matched, rows.batch.mass)
+            counts = [zero if mass is None else mass[rows.at] for mass in masses]
+        elif not isinstance(column, (LeafColumn, MixedColumn)):
+            sizes = _sizes(column)
+            counts = [np.where(gold, sizes[rows.left], 0.0), np.where(predicted, sizes[rows.right], 0.0), zero, zero]
+        self.levels.append(
+            Level(
+                path=column.path,
+                leaf=isinstance(column, LeafColumn),
+                item=column.item,
+                inner=rows.inner,
+                weight=rows.weight,
+                first=self.records,
+                parent=rows.parent,
+                document=self._documents(column, rows),
+                source=column,
+                left=rows.left,
+                right=rows.right,
+                gold_kind=_kinds(column, rows.left),
+                predicted_kind=_kinds(column, rows.right),
+                quality=quality,
+                gold=counts[0],
+                predicted=counts[1],
+                matched=counts[2],
+                mass=counts[3],
+            )
+        )
+        self.records += size
+        return np.arange(self.records - size, self.records, dtype=np.intp)
+
+    def _documents(self, column: Column, rows: _Rows) -> Indices:
+        return self.roots[column.number][np.where(rows.left >= 0, rows.left, rows.right)]
+
+    def _mixed(self, column: MixedColumn, rows: _Rows) -> None:
+        """Pairs of one part go down to it as they are; pairs of two are a record of their own, with both sides below."""
+        both = (rows.left >= 0) & (rows.right >= 0)
+        clash = both & (column.part[rows.left] != column.part[rows.right])
+        if clash.any():
+            here = np.flatnonzero(clash)
+            numbers = self._record(
+                column, _Rows(rows.parent[here], rows.left[here], rows.right[here], rows.weight, rows.inner)
+            )
+            for side, gold in ((rows.left[here], True), (rows.right[here], False)):
+                for number, part in enumerate(column.parts):
+                    inside = column.part[side] == number
+                    self._one_sided(part, numbers[inside], column.rows[side[inside]], 1.0, gold=gold, inner=True)
+        for number, part in enumerate(column.parts):
+            for side, gold in ((rows.left, True), (rows.right, False)):
+                lone = np.flatnonzero((side >= 0) & ~both)
+                lone = lone[column.part[side[lone]] == number]
+                self._one_sided(
+                    part, rows.parent[lone], column.rows[side[lone]], rows.weight, gold=gold, inner=rows.inner
+                )
+            if rows.batch is not None and rows.at is not None:
+                same = np.flatnonzero(both & ~clash)
+                same = same[column.part[rows.left[same]] == number]
+                branch = rows.batch.branches[number]
+                place = np.full(len(rows.batch), NONE, dtype=np.intp)
+                place[branch.owner] = np.arange(len(branch.batch), dtype=np.intp)
+                at = place[rows.at[same]]
+                left, right = branch.batch.left[at], branch.batch.right[at]
+                self._add(part, _Rows(rows.parent[same], left, right, rows.weight, rows.inner, branch.batch, at))
+
+    def _object(self, column: ObjectColumn, rows: _Rows, numbers: Indices) -> None:
+        for position, link in enumerate(column.links):
+            self._field(link, rows, numbers, _branch(rows, position))
+        for position, map_link in enumerate(column.maps, start=len(column.links)):
+            taken = np.zeros(map_link.column.size, dtype=np.bool_)
+            branch = _branch(rows, position)
+            if branch is not None:
+                self._pairs(map_link.column, rows, numbers, branch, taken)
+            for side, gold in ((rows.left, True), (rows.right, False)):
+                here = np.flatnonzero(side >= 0)
+                owner, entries = _spread(map_link.starts, side[here])
+                self._unmatched(map_link.column, numbers[here[owner]], map_link.rows[entries], taken, gold=gold)
+
+    def _field(self, link: Link, rows: _Rows, numbers: Indices, branch: Branch | None) -> None:
+        left = np.where(rows.left >= 0, link.rows(rows.left), NONE)
+        right = np.where(rows.right >= 0, link.rows(rows.right), NONE)
+        if branch is not None:
+            self._pairs(link.column, rows, numbers, branch)
+        for here, gold in (((left >= 0) & (right < 0), True), ((right >= 0) & (left < 0), False)):
+            self._one_sided(link.column, numbers[here], (left if gold else right)[here], link.weight, gold=gold)
+
+    def _pairs(self, child: Column, rows: _Rows, numbers: Indices, branch: Branch, taken: Mask | None = None) -> None:
+        """The pairs of a branch that belong to these records."""
+        if rows.batch is None or rows.at is None:
+            return
+        above = np.full(len(rows.batch), NONE, dtype=np.intp)
+        above[rows.at] = numbers
+        owner = above if branch.owner is None else above[branch.owner]
+        at = np.flatnonzero(owner >= 0)
+        left, right = branch.batch.left[at], branch.batch.right[at]
+        if taken is not None:
+            taken[left] = taken[right] = True
+        self._add(child, _Rows(owner[at], left, right, branch.weight, batch=branch.batch, at=at))
+
+    def _unmatched(self, child: Column, parents: Indices, found: Indices, taken: Mask, *, gold: bool) -> None:
+        free = ~taken[found]
+        self._one_sided(child, parents[free], found[free], 1.0, gold=gold)
+
+    def _list(self, column: ListColumn, rows: _Rows, numbers: Indices) -> None:
+        for position, link in enumerate(column.prefix):
+            self._field(link, rows, numbers, _branch(rows, position))
+        items = column.items
+        if items is None:
+            return
+        taken = np.zeros(items.size, dtype=np.bool_)
+        batch = rows.batch
+        if batch is not None and rows.at is not None and batch.problems is not None:
+            branch = batch.branches[-1]
+            cells, parents = [], []
+            for problem, number in zip(rows.at.tolist(), numbers.tolist(), strict=True):
+                if batch.problems.starts[problem] < batch.problems.starts[problem + 1]:
+                    cells.append(coupling(batch, problem)[0])
+                    parents.append(np.full(len(cells[-1]), number, dtype=np.intp))
+            if cells:
+                at, parent = np.concatenate(cells), np.concatenate(parents)
+                left, right = branch.batch.left[at], branch.batch.right[at]
+                taken[left] = taken[right] = True
+                self._add(items, _Rows(parent, left, right, 1.0, batch=branch.batch, at=at))
+        for side, gold in ((rows.left, True), (rows.right, False)):
+            here = np.flatnonzero(side >= 0)
+            owner, slots = _spread(column.starts, side[here])
+            self._unmatched(items, numbers[here[owner]], column.rows(slots), taken, gold=gold)
+
+
+def _branch(rows: _Rows, position: int) -> Branch | None:
+    return rows.batch.branches[position] if rows.batch is not None and rows.batch.branches else None
+
+
+def _spread(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
+    """The entries of each row, one row after the other, and which of `rows` each belongs to."""
+    begin, end = starts[rows], starts[rows + 1]
+    counts = end - begin
+    owner = np.repeat(np.arange(len(rows), dtype=np.intp), counts)
+    offset = np.cumsum(counts) - counts
+    return owner, np.arange(len(owner), dtype=np.intp) - (offset - begin)[owner]
+
+
+def _sizes(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """What each row asserts: the weight of an object's fields, the number of a list's items."""
+    if isinstance(column, ObjectColumn):
+        return column.weights
+    sizes = np.zeros(column.size)
+    if isinstance(column, ListColumn):
+        sizes += column.lengths
+        rows = np.arange(column.size, dtype=np.intp)
+        for link in column.prefix:
+            sizes += link.rows(rows) >= 0
+    return sizes
+
+
+def _kinds(column: Column, rows: Indices) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    kinds = np.full(len(rows), NONE, dtype=np.int8)
+    present = rows >= 0
+    kinds[present] = kinds_of(column, rows[present])
+    return kinds

@@ -1,0 +1,74 @@
+"""One-to-one matchings of two lists: optimal, greedy, by position."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from arbitre.matching.coupling import Coupling, Floats, Mask
+
+TIE: Final = 1e-9
+"""Matchings whose qualities sum to within this are tied; the one with most pairs is taken."""
+
+
+def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:
+    """The matching that maximises the sum S of the qualities of its pairs.
+
+    `quality` has shape (n, m) with values in [0, 1]. Every item of the shorter list gets a partner, unless pairs are
+    forbidden: those not `allowed` (a mask of the same shape), and those below `gate`, which are kept out of the solver
+    rather than dropped afterwards. Among the matchings of greatest S (within 1e-9), one with most pairs. O(n² m) at
+    worst (Kuhn, 1955; Crouse, 2016, as in scipy).
+
+    >>> hungarian(np.array([[0.95, 0.69], [0.69, 0.3]]), gate=0.7).gold
+    array([0])
+    """
+    if gate is not None:
+        above = quality >= gate
+        allowed = above if allowed is None else allowed & above
+    if allowed is None or allowed.all():
+        rows, columns = linear_sum_assignment(quality, maximize=True)
+        return Coupling.of(rows, columns, quality.shape)
+    bonus = TIE / max(min(quality.shape), 1)
+    rows, columns = linear_sum_assignment(np.where(allowed, quality + bonus, 0.0), maximize=True)
+    kept = allowed[rows, columns]
+    return Coupling.of(rows[kept], columns[kept], quality.shape)
+
+
+def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
+    """As many pairs as the groups of equal keys allow (`allowed`), and among those matchings the one of greatest S."""
+    if allowed is None:
+        return hungarian(quality)
+    rows, columns = linear_sum_assignment(np.where(allowed, quality + 2.0, 0.0), maximize=True)
+    kept = allowed[rows, columns]
+    return Coupling.of(rows[kept], columns[kept], quality.shape)
+
+
+def greedy(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:
+    """In gold order, each item takes the nearest prediction still free; the first one where several are as near.
+
+    Kept to show what it costs: an early item can take the partner that a later one needed.
+    """
+    usable = quality.copy()
+    if allowed is not None:
+        usable[~allowed] = -1.0
+    if gate is not None:
+        usable[quality < gate] = -1.0
+    gold: list[int] = []
+    predicted: list[int] = []
+    for row in range(usable.shape[0] if usable.shape[1] else 0):
+        column = int(np.argmax(usable[row]))
+        if usable[row, column] >= 0.0:
+            gold.append(row)
+            predicted.append(column)
+            usable[:, column] = -1.0
+    return Coupling.of(gold, predicted, quality.shape)
+
+
+def ordered(quality: Floats, allowed: Mask | None = None) -> Coupling:
+    """The first with the first, the second with the second, and so on."""
+    positions = np.arange(min(quality.shape), dtype=np.intp)
+    if allowed is not None:
+        positions = positions[allowed[positions, positions]]
+    return Coupling.of(positions, positions, quality.shape)

@@ -1,0 +1,271 @@
+"""Normalisers: what a value becomes before it is compared, hence which differences do not count.
+
+A normaliser is a function of one value, never changes its input, and gives values equal as JSON for values equal as
+JSON. Unless it says otherwise, it works on the items of a list, at any depth, and leaves objects and values of
+other kinds as they are.
+
+>>> catalogue.build("squash-space")(["  Gérard   Larcher ", 3])
+['Gérard Larcher', 3]
+>>> catalogue.build({"number": {"decimal": ","}})("1 234,5")
+1234.5
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final
+
+from arbitre.catalogue import Catalogue, Entry
+from arbitre.values import Json
+
+Apply = Callable[[Json], Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Normalizer:
+    """A normaliser with its options settled: a function of one value.
+
+    `identifies` says in a line which values it makes equal: distances seen through it are pull-backs, which keep
+    symmetry and the triangle inequality, and no longer separate these values.
+    """
+
+    name: str
+    identifies: str
+    apply: Apply = field(compare=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, value: Json) -> Json:
+        return self.apply(value)
+
+
+def _itemwise(change: Apply, value: Json) -> Json:
+    if isinstance(value, list):
+        return [_itemwise(change, item) for item in value]
+    return value if isinstance(value, dict) else change(value)
+
+
+def _textwise(change: Callable[[str], Json], value: Json) -> Json:
+    return change(value) if isinstance(value, str) else value
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _unaccent(text: str) -> str:
+    bare = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+    return unicodedata.normalize("NFC", bare)
+
+
+def _squash_space(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _strip_punctuation(text: str) -> str:
+    return "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PS")
+
+
+def _decimal_text(number: float) -> str:
+    """A number without exponent, the same for 2 and 2.0."""
+    whole = math.trunc(number)
+    return format(Decimal(whole) if whole == number else Decimal(repr(float(number))), "f")
+
+
+def _text(value: Json) -> Json:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _decimal_text(value) if _is_number(value) else value
+
+
+def _digits(value: Json) -> Json:
+    text = _decimal_text(value) if _is_number(value) else value
+    return re.sub("[^0-9]", "", text) if isinstance(text, str) else value
+
+
+_GROUPS = "[ \u00a0\u202f'’]"
+_NUMBER = {
+    mark: re.compile(rf"[+−-]?(?:[0-9]{{1,3}}(?:{_GROUPS}[0-9]{{3}})+|[0-9]+)(?:{re.escape(mark)}[0-9]+)?")
+    for mark in ".,"
+}
+# A sign belongs to a number at the start of a word only: "12-15" holds 12 and 15.
+_NUMBERS = re.compile(r"(?:(?<![^\s(])[+−-])?[0-9]+(?:\.[0-9]+)?")
+
+
+def _read(digits: str) -> float | None:
+    """The number that is written so, or None where it is too large for a float."""
+    plain = digits.replace("−", "-")
+    if "." not in plain:
+        return int(Decimal(plain))  # exact at any length
+    number = float(plain)
+    return number if math.isfinite(number) else None
+
+
+def _number(mark: str, text: str) -> Json:
+    bare = text.strip()
+    if _NUMBER[mark].fullmatch(bare) is None:
+        return text
+    number = _read(re.sub(_GROUPS, "", bare).replace(mark, "."))
+    return text if number is None else number
+
+
+def _numbers(value: Json) -> Json:
+    return list(_numbers_in(value)) if isinstance(value, (str, list)) or _is_number(value) else value
+
+
+def _numbers_in(value: Json) -> Iterator[float]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _numbers_in(item)
+    elif isinstance(value, str):
+        yield from (number for found in _NUMBERS.findall(value) if (number := _read(found)) is not None)
+    elif _is_number(value):
+        yield value
+
+
+def _concat(separator: str, value: Json) -> Json:
+    return separator.join(_scalar_texts(value)) if isinstance(value, list) else value
+
+
+def _scalar_texts(value: Json) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _scalar_texts(item)
+    elif isinstance(text := _text(value), str):
+        yield text
+
+
+_PARTIAL_DATE = re.compile("[0-9]{4}(?:-[0-9]{2})?")
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ](?!24).*)?")
+_FORMAT = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
+
+
+def _date(formats: Sequence[str], text: str) -> str:
+    bare = text.strip()
+    if _PARTIAL_DATE.fullmatch(bare):
+        return text
+    if _DAY.fullmatch(bare):
+        with suppress(ValueError):
+            return datetime.fromisoformat(bare.upper()).date().isoformat()
+    for form in formats:
+        with suppress(ValueError):
+            day = datetime.strptime(bare, form).replace(tzinfo=UTC).date()
+            return day.isoformat()[: _precision(form)]
+    return text
+
+
+def _precision(form: str) -> int:
+    """How many characters of YYYY-MM-DD a format states: one without a day makes no day up."""
+    stated = set(re.findall("%(.)", form))
+    month = not stated.isdisjoint("mbB")
+    if "j" in stated or (month and "d" in stated):
+        return 10
+    return 7 if month else 4
+
+
+def _fixed(name: str, apply: Apply, summary: str, identifies: str) -> tuple[str, Entry[Normalizer]]:
+    """The entry of a normaliser without options."""
+    normalizer = Normalizer(name, identifies, apply)
+    return name, Entry(lambda _: normalizer, summary)
+
+
+def _of_texts(name: str, change: Callable[[str], str], summary: str, identifies: str) -> tuple[str, Entry[Normalizer]]:
+    return _fixed(name, partial(_itemwise, partial(_textwise, change)), summary, identifies)
+
+
+def _number_with(options: Mapping[str, Any]) -> Normalizer:
+    change = partial(_textwise, partial(_number, options["decimal"]))
+    return Normalizer("number", "a number, and the texts that write it", partial(_itemwise, change), options)
+
+
+def _date_with(options: Mapping[str, Any]) -> Normalizer:
+    change = partial(_textwise, partial(_date, options["formats"]))
+    return Normalizer("date", "the ways to write one day, with or without a time", partial(_itemwise, change), options)
+
+
+def _concat_with(options: Mapping[str, Any]) -> Normalizer:
+    identifies = "lists whose items make the same text one after the other, such as [1, 23] and [12, 3]"
+    return Normalizer("concat", identifies, partial(_concat, options["separator"]), options)
+
+
+catalogue: Final = Catalogue(
+    "normalize",
+    dict(
+        (
+            _of_texts(
+                "strip", str.strip, "No white space at the ends.", "texts that differ in white space at the ends"
+            ),
+            _of_texts("casefold", str.casefold, "Case folded.", "texts that differ in case (and ß and ss)"),
+            _of_texts("lower", str.lower, "Lower case.", "texts that differ in case"),
+            _of_texts("upper", str.upper, "Upper case.", "texts that differ in case (and ß and ss)"),
+            _of_texts(
+                "nfc",
+                partial(unicodedata.normalize, "NFC"),
+                "Unicode normal form C.",
+                "texts that differ in how a letter and its marks are encoded",
+            ),
+            _of_texts(
+                "nfkc",
+                partial(unicodedata.normalize, "NFKC"),
+                "Unicode normal form KC.",
+                "texts that differ in compatible forms of characters, such as ﬁ and fi, ² and 2",
+            ),
+            _of_texts("unaccent", _unaccent, "No combining marks.", "texts that differ in accents, such as é and e"),
+            _of_texts(
+                "squash-space",
+                _squash_space,
+                "One space for each run of white space, none at the ends.",
+                "texts that differ in white space at the ends, or in its kind and length elsewhere",
+            ),
+            _of_texts(
+                "strip-punctuation",
+                _strip_punctuation,
+                "No punctuation and no symbols (Unicode P and S).",
+                "texts that differ in punctuation and symbols",
+            ),
+            _fixed(
+                "digits",
+                partial(_itemwise, _digits),
+                "The digits 0-9 of a text, or of a number in decimal.",
+                "texts and numbers with the same digits in the same order",
+            ),
+            _fixed(
+                "numbers",
+                _numbers,
+                "The list of the numbers in a text, in a list, or of a number alone.",
+                "texts and lists that hold the same numbers in the same order",
+            ),
+            _fixed(
+                "text",
+                partial(_itemwise, _text),
+                "The JSON text of a number or boolean.",
+                "a number or boolean, and the text that writes it",
+            ),
+        )
+    )
+    | {
+        "number": Entry(
+            _number_with,
+            "The number that a text writes; any other text stays.",
+            {"decimal": {"enum": [".", ","], "default": "."}},
+        ),
+        "date": Entry(
+            _date_with,
+            "YYYY-MM-DD of an ISO 8601 text, or of one in a format of strptime; any other text stays.",
+            {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
+        ),
+        "concat": Entry(
+            _concat_with,
+            "One text of all scalar items of a list, in order; null and objects are left out.",
+            {"separator": {"type": "string", "default": ""}},
+        ),
+    },
+)
+"""Every normaliser that a schema may name; `catalogue.with_entry` makes a larger one."""

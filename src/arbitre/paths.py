@@ -1,0 +1,84 @@
+"""Where a value stands: JSON Pointers of instances, and their wildcard form `/entries/*/name`.
+
+A path is a tuple of tokens: a property name (`str`), a position (`int`), or `STAR` for "any item" and "any key".
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class _Star(enum.Enum):
+    STAR = "*"
+
+    def __repr__(self) -> str:
+        return "STAR"
+
+
+STAR: Final = _Star.STAR
+"""Stands for every item of a list, and for every key of a map."""
+
+Token = str | int | _Star
+Path = tuple[Token, ...]
+
+DEPTH: Final = 64
+"""Deeper wildcard paths (of recursive schemas) are counted together under the first `DEPTH` tokens and `**`."""
+
+
+def escape(token: Token) -> str:
+    """One token as it stands in a pointer (RFC 6901; a property that is really named `*` is written `~2`)."""
+    if token is STAR:
+        return "*"
+    text = str(token)
+    if "~" in text or "/" in text:
+        text = text.replace("~", "~0").replace("/", "~1")
+    return "~2" if text == "*" else text
+
+
+def pointer(tokens: Iterable[Token]) -> str:
+    """The JSON Pointer of a path; the root is the empty text.
+
+    >>> pointer(["entries", 0, "a/b"])
+    '/entries/0/a~1b'
+    >>> pointer(["entries", STAR])
+    '/entries/*'
+    """
+    return "".join("/" + escape(token) for token in tokens)
+
+
+def parse(text: str) -> tuple[str | _Star, ...]:
+    """The tokens of a pointer; a lone `*` reads as `STAR`. Raises ValueError where it is none.
+
+    >>> parse("/entries/*/a~1b")
+    ('entries', STAR, 'a/b')
+    """
+    if not text:
+        return ()
+    if not text.startswith("/"):
+        message = f'Expected a JSON Pointer ("" or starting with "/"), got {text!r}'
+        raise ValueError(message)
+    return tuple(
+        STAR if part == "*" else "*" if part == "~2" else part.replace("~1", "/").replace("~0", "~")
+        for part in text[1:].split("/")
+    )
+
+
+def wildcard(path: Path) -> str:
+    """The text of a wildcard path, folded under `**` below `DEPTH` tokens."""
+    return pointer(path) if len(path) <= DEPTH else pointer(path[:DEPTH]) + "/**"
+
+
+def order(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key that puts paths in document order: shorter first, positions by number, `*` before names.
+
+    >>> sorted(["/a/10", "/a/9", "/a", "/a/*"], key=order)
+    ['/a', '/a/*', '/a/9', '/a/10']
+    """
+    return tuple(
+        (0, 0, "") if part == "*" else (1, int(part), "") if part.isdecimal() else (2, 0, part)
+        for part in text.split("/")[1:]
+    )

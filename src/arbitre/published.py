@@ -1,0 +1,56 @@
+"""The figures exactly as the published script computes them, faults included, for comparison with its tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from arbitre.comparison import Comparison
+
+STEPS: Final = 1000
+EPSILON: Final = 0.001
+
+
+def published(comparison: Comparison) -> dict[str, float]:
+    """The published scores of the entries, under their names here (desireesdata, 2025).
+
+    They differ from `comparison.scores`: the script's IMQ is divided by the *gold* entries, so it is its IRQ up to
+    the error of adding up 1000 thresholds (0 and 1 included) and dividing by 1000; its F1Q and its IMQ-based OMQ are
+    built on that IMQ; both concordances measure that error alone; its "Wasserstein 1D" is 1 - AMQ. Scores without a
+    denominator are 0, as they are there.
+    """
+    tally, curve = comparison.scores.tally, comparison.curve
+    n, m, k = tally.gold, tally.predicted, tally.matched
+    thresholds = np.linspace(0.0, 1.0, STEPS)
+    steps = np.searchsorted(thresholds, curve.qualities, side="right") / STEPS
+    imq = _ratio(float(curve.counts @ steps), n)
+    irq, amq = _ratio(tally.quality, n), _ratio(tally.quality, k)
+    precision, recall = _ratio(k, m), _ratio(k, n)
+    difference = abs(imq - irq)
+    return {
+        "precision": precision,
+        "recall": recall,
+        "f1": _harmonic(precision, recall),
+        "amq": amq,
+        "omq": _harmonic(precision, recall, amq),
+        "imq": imq,
+        "omq_imq": _harmonic(imq, recall, amq),
+        "irq": irq,
+        "f1q": _harmonic(imq, irq),
+        "wasserstein_1d": 1.0 - amq,
+        "concordance": 1.0 - difference,
+        "concordance_expressive": 1.0 - difference / ((imq + irq) / 2.0 + EPSILON),
+        "gold": n,
+        "predicted": m,
+        "matched": k,
+    }
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator else 0.0
+
+
+def _harmonic(*terms: float) -> float:
+    return len(terms) / sum(1.0 / term for term in terms) if all(terms) else 0.0

@@ -1,0 +1,141 @@
+"""The compiled plan: frozen nodes in one table, so that recursive schemas are plain indices.
+
+A `Site` is one position of the schema. It says for every kind of JSON value how it is compared there; kinds the schema
+does not declare are compared by kind, so a plan has an answer for any document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from arbitre.values import Absence, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from arbitre.distances.base import Distance
+    from arbitre.matching import Matcher
+    from arbitre.normalizers import Normalizer
+    from arbitre.paths import Path
+    from arbitre.schema.load import Located
+    from arbitre.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """How single values are compared: `normalizers` in order, then `distance`."""
+
+    distance: Distance
+    normalizers: tuple[Normalizer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One scalar branch: taken by values in `values` (canonical keys; None takes any), under a branch in `tags`."""
+
+    leaf: Leaf
+    values: frozenset[Hashable] | None = None
+    tags: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One object branch: the keys it declares and, per key, the canonical values its const or enum allows."""
+
+    names: frozenset[str]
+    tests: tuple[tuple[str, frozenset[Hashable]], ...] = ()
+    tags: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A declared key: the site of its value, its weight, and whether that site looks at the branch taken here."""
+
+    name: str
+    site: int
+    weight: float = 1.0
+    tagged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Where a prediction may hold a field instead: all token paths start at the object that owns the alias."""
+
+    target: tuple[str, ...]
+    sources: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """How objects are compared: field by field, a missing one costing its whole weight.
+
+    `patterns` are (regular expression, site) pairs; `additional` is the site of every other key, counted together
+    under `*` where the schema declares them (`declared_map`), else each under its own name.
+    """
+
+    fields: tuple[Field, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    patterns: tuple[tuple[str, int], ...] = ()
+    additional: int = 0
+    declared_map: bool = False
+    ignored: frozenset[str] = frozenset()
+    aliases: tuple[Alias, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """How lists are compared: `prefix` sites by position, then the items of the rest matched by `matcher`."""
+
+    items: int
+    matcher: Matcher
+    prefix: tuple[int, ...] = ()
+    tagged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One position of the schema.
+
+    Where `leaf` is given every value here is one leaf, whatever its kind. Else values are normalised, then compared by
+    kind: scalars by the first fitting `Choice` of their kind, objects by `object`, lists by `list`. `other` compares
+    a list or an object that stands as one leaf where its distance is not for such; `declared` are the kinds that the
+    schema names.
+    """
+
+    absent: Absence
+    scalars: Mapping[Kind, tuple[Choice, ...]]
+    object: Object
+    list: List
+    other: Leaf
+    leaf: Leaf | None = None
+    normalizers: tuple[Normalizer, ...] = ()
+    declared: frozenset[Kind] = frozenset()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Plan:
+    """A compiled schema: `sites[0]` is the root. `entries` is the wildcard path of the list of entries, or ()."""
+
+    sites: tuple[Site, ...]
+    entries: Path
+    signature: Signature
+    close: float
+    root: Located
+    rows: tuple[Resolved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """One line of `explain`: what was resolved for one path of the schema."""
+
+    path: str
+    kind: str
+    weight: float
+    distance: str
+    match: str
+    normalize: str
+    notes: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}

@@ -1,0 +1,75 @@
+"""The identity of a measurement: a score without its signature is not a score."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Everything that can move a number, as ordered key:value entries; the version comes last.
+
+    `entries` are sorted by key; a key is a wildcard path with what was chosen there, or the name of an option.
+    Defaults are left out. Two measurements are comparable exactly when their signatures are equal.
+    """
+
+    entries: tuple[tuple[str, str], ...]
+    version: str
+
+    @classmethod
+    def of(cls, entries: Mapping[str, str], version: str) -> Signature:
+        return cls(tuple(sorted(entries.items())), version)
+
+    @property
+    def long(self) -> str:
+        """One line that `parse` reads back, for instance `close:0.8|/entries/*/name:...|version:0.1.0`."""
+        parts = [f"{_escape(key)}:{_escape(value)}" for key, value in self.entries]
+        return "|".join([*parts, f"version:{self.version}"])
+
+    @property
+    def short(self) -> str:
+        """A digest for tables: the first 12 hexadecimal digits of the SHA-256 of `long`, and the version."""
+        return f"{hashlib.sha256(self.long.encode()).hexdigest()[:12]}|version:{self.version}"
+
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """The inverse of `long`. Raises ValueError where the text is not a signature.
+
+        >>> signature = Signature.of({"/a|b": "exact", "close": "0.9"}, "0.1.0")
+        >>> Signature.parse(signature.long) == signature
+        True
+        """
+        pairs = [part.split(":", 1) for part in text.split("|")]
+        if not all(len(pair) == 2 for pair in pairs) or pairs[-1][0] != "version":  # noqa: PLR2004
+            message = f"Expected key:value entries separated by |, the version last, got {text!r}"
+            raise ValueError(message)
+        return cls(tuple((_unescape(key), _unescape(value)) for key, value in pairs[:-1]), pairs[-1][1])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"entries": dict(self.entries), "version": self.version, "short": self.short}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Signature:
+        return cls.of(data["entries"], data["version"])
+
+    def __str__(self) -> str:
+        return self.long
+
+
+def text_of(value: object) -> str:
+    """The text of an option's value: canonical JSON, so that equal options read the same."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("|", "%7C").replace(":", "%3A").replace("\n", "%0A")
+
+
+def _unescape(text: str) -> str:
+    return text.replace("%0A", "\n").replace("%3A", ":").replace("%7C", "|").replace("%25", "%")

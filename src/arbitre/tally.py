@@ -1,0 +1,238 @@
+"""The five numbers every score is made of, and the scores.
+
+A tally counts what either side asserts and what is right of it. Tallies add up: a corpus is the sum of its documents.
+The scores are pure functions of a tally (docs/measures.md has the formulas, their readings and edge cases).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Masses of a comparison, float64, none negative; a commutative monoid under `+` with `Tally()` as its zero.
+
+    `gold` and `predicted` are what either side asserts (items of a list, weights of an object's fields), `matched`
+    what was paired, `quality` the sum of the pairs' qualities and `quality_sq` the sum of their squares, or None where
+    it is not known (then `variance` is None too).
+    """
+
+    gold: float = 0.0
+    predicted: float = 0.0
+    matched: float = 0.0
+    quality: float = 0.0
+    quality_sq: float | None = 0.0
+
+    def __add__(self, other: Tally) -> Tally:
+        """Component-wise sum."""
+        return Tally(
+            self.gold + other.gold,
+            self.predicted + other.predicted,
+            self.matched + other.matched,
+            self.quality + other.quality,
+            None if self.quality_sq is None or other.quality_sq is None else self.quality_sq + other.quality_sq,
+        )
+
+    @classmethod
+    def sum(cls, tallies: Iterable[Tally]) -> Tally:
+        """The sum, correctly rounded per component (`math.fsum`): independent of order and of grouping.
+
+        >>> Tally.sum([Tally(1, 1, 1, 0.1), Tally(1, 0), Tally(1, 2, 1, 0.2)]).quality == math.fsum([0.1, 0.2])
+        True
+        """
+        parts = list(tallies)
+        squares = [part.quality_sq for part in parts]
+        return cls(
+            math.fsum(part.gold for part in parts),
+            math.fsum(part.predicted for part in parts),
+            math.fsum(part.matched for part in parts),
+            math.fsum(part.quality for part in parts),
+            None if None in squares else math.fsum(square for square in squares if square is not None),
+        )
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether neither side asserts anything."""
+        return self.gold == 0.0 and self.predicted == 0.0
+
+    @property
+    def scores(self) -> Scores:
+        return Scores(self)
+
+
+def _ratio(numerator: float, denominator: float) -> float | None:
+    return numerator / denominator if denominator > 0.0 else None
+
+
+def _harmonic(*terms: float | None) -> float | None:
+    """Harmonic mean; 0 as soon as one term is 0, else None where one is None."""
+    if any(term == 0.0 for term in terms):
+        return 0.0
+    known = [term for term in terms if term is not None]
+    return len(terms) / sum(1.0 / term for term in known) if len(known) == len(terms) else None
+
+
+NAMES: Final = ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", "omq_imq", "quality", "variance")
+"""The scores that are ratios, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Every published score of one tally. A score whose denominator is zero is None, never 0.
+
+    With n = `gold`, m = `predicted`, k = `matched` and S = `quality_mass`; all in [0, 1], higher is better, but for
+    `variance` (in [0, 1/4], lower is more even).
+
+    >>> scores = Scores(Tally(4, 5, 4, 3.03))  # qualities .7, .6, .93, .8
+    >>> round(scores.amq, 4), round(scores.f1, 6), round(scores.f1q, 6)
+    (0.7575, 0.888889, 0.673333)
+    """
+
+    tally: Tally
+
+    @property
+    def gold(self) -> float:
+        return self.tally.gold
+
+    @property
+    def predicted(self) -> float:
+        return self.tally.predicted
+
+    @property
+    def matched(self) -> float:
+        return self.tally.matched
+
+    @property
+    def quality_mass(self) -> float:
+        """S, the sum of the qualities of the matched pairs."""
+        return self.tally.quality
+
+    @property
+    def precision(self) -> float | None:
+        """k/m: counts only. Under a forced one-to-one matching max(precision, recall) is always 1: biased."""
+        return _ratio(self.tally.matched, self.tally.predicted)
+
+    @property
+    def recall(self) -> float | None:
+        """k/n: counts only, biased as `precision` is."""
+        return _ratio(self.tally.matched, self.tally.gold)
+
+    @property
+    def f1(self) -> float | None:
+        """2k/(n + m)."""
+        return _ratio(2.0 * self.tally.matched, self.tally.gold + self.tally.predicted)
+
+    @property
+    def imq(self) -> float | None:
+        """S/m, integrated matching quality: graded precision; spurious predictions cost."""
+        return _ratio(self.tally.quality, self.tally.predicted)
+
+    @property
+    def irq(self) -> float | None:
+        """S/n, integrated recall quality: graded recall; omissions cost."""
+        return _ratio(self.tally.quality, self.tally.gold)
+
+    @property
+    def f1q(self) -> float | None:
+        """2S/(n + m) = amq x f1, the headline; analogue of the panoptic quality (Kirillov et al., 2019)."""
+        return self.fq(1.0)
+
+    def fq(self, beta: float) -> float | None:
+        """(1 + beta²)S/(beta² n + m): beta > 1 punishes omissions more, beta < 1 spurious predictions.
+
+        Raises ValueError where beta is not positive.
+        """
+        if not beta > 0.0:
+            message = f"Expected `beta` to be a positive number, got {beta}"
+            raise ValueError(message)
+        square = beta * beta
+        return _ratio((1.0 + square) * self.tally.quality, square * self.tally.gold + self.tally.predicted)
+
+    @property
+    def amq(self) -> float | None:
+        """S/k, average matching quality: fidelity of the pairs that were made, whatever was left out."""
+        return _ratio(self.tally.quality, self.tally.matched)
+
+    @property
+    def omq(self) -> float | None:
+        """Overall matching quality: harmonic mean of precision, recall and amq; never below f1q."""
+        return _harmonic(self.precision, self.recall, self.amq)
+
+    @property
+    def omq_imq(self) -> float | None:
+        """The harmonic mean of imq, recall and amq."""
+        return _harmonic(self.imq, self.recall, self.amq)
+
+    @property
+    def quality(self) -> float:
+        """S/(n + m - k): what is right, over all that either side asserts; 1 where neither asserts anything."""
+        tally = self.tally
+        union = tally.gold + tally.predicted - tally.matched
+        return tally.quality / union if union > 0.0 else 1.0
+
+    @property
+    def variance(self) -> float | None:
+        """S2/k - amq² (population), clipped at 0: how uneven the matched pairs are."""
+        tally = self.tally
+        if tally.quality_sq is None or tally.matched <= 0.0:
+            return None
+        return max(0.0, tally.quality_sq / tally.matched - (tally.quality / tally.matched) ** 2)
+
+    @property
+    def vacuous(self) -> bool:
+        return self.tally.vacuous
+
+    def to_dict(self) -> dict[str, float | None]:
+        counts: dict[str, float | None] = {
+            "gold": self.gold,
+            "predicted": self.predicted,
+            "matched": self.matched,
+            "quality_mass": self.quality_mass,
+        }
+        return counts | {name: getattr(self, name) for name in NAMES}
+
+
+@dataclass(frozen=True, slots=True)
+class MacroScores:
+    """Means of the documents' scores, under the names of `Scores`; `documents` says how many are in each mean.
+
+    A failed document counts as 0 in every mean; a vacuous one (nothing asserted on either side) is left out and
+    counted in `vacuous`. A document whose score is None (zero denominator) is left out of that score's mean. A mean
+    over no document is None. `gold`, `predicted`, `matched` and `quality_mass` are means too.
+    """
+
+    means: Mapping[str, float | None]
+    documents: Mapping[str, int]
+    vacuous: int = 0
+    failed: int = 0
+
+    @classmethod
+    def of(cls, scores: Sequence[Scores], failed: Sequence[Scores] = ()) -> MacroScores:
+        """The means over `scores` and, as zeros, over `failed` (whose counts are still theirs)."""
+        kept = [one for one in scores if not one.vacuous]
+        means: dict[str, float | None] = {}
+        documents: dict[str, int] = {}
+        for name in ("gold", "predicted", "matched", "quality_mass"):
+            values = [getattr(one, name) for one in (*kept, *failed)]
+            means[name], documents[name] = (fmean(values) if values else None), len(values)
+        for name in NAMES:
+            values = [value for one in kept if (value := getattr(one, name)) is not None] + [0.0] * len(failed)
+            means[name], documents[name] = (fmean(values) if values else None), len(values)
+        return cls(means, documents, vacuous=len(scores) - len(kept), failed=len(failed))
+
+    def __getattr__(self, name: str) -> float | None:
+        try:
+            return self.means[name]
+        except KeyError:
+            message = f"{type(self).__name__!r} has no score {name!r}"
+            raise AttributeError(message) from None
+
+    def to_dict(self) -> dict[str, float | None]:
+        return dict(self.means)

@@ -1,0 +1,196 @@
+"""JSON values as arbitre sees them: kinds, strict equality, canonical keys, and what counts as absent."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.errors import DataError
+from arbitre.paths import pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+Json = Any
+"""None, bool, int, float, str, list or dict, nested: what `json.loads` returns."""
+
+
+class _Absent(enum.Enum):
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+ABSENT: Final = _Absent.ABSENT
+"""No value at all: a key that is not there, a prediction that was never made. Not the same as null."""
+
+
+class Kind(enum.IntEnum):
+    """The kind of a JSON value. Integers and other numbers are one kind."""
+
+    NULL = 0
+    BOOLEAN = 1
+    NUMBER = 2
+    STRING = 3
+    ARRAY = 4
+    OBJECT = 5
+
+    @property
+    def scalar(self) -> bool:
+        return self < Kind.ARRAY
+
+
+KINDS: Final[dict[type, Kind]] = {
+    type(None): Kind.NULL,
+    bool: Kind.BOOLEAN,
+    int: Kind.NUMBER,
+    float: Kind.NUMBER,
+    str: Kind.STRING,
+    list: Kind.ARRAY,
+    dict: Kind.OBJECT,
+}
+
+
+def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:
+    """The kind of a value; `at` is where it stands, for the message. Raises DataError where it is not JSON."""
+    kind = KINDS.get(type(value))
+    if kind is None:
+        for base in (bool, int, float, str, list, dict):  # subclasses: enum members, ordered dictionaries, numpy floats
+            if isinstance(value, base):
+                return KINDS[base]
+        raise DataError.of(
+            f"Expected a JSON value (null, boolean, number, text, list or object), got {type(value).__name__}",
+            pointer=pointer(at),
+            hint="Convert it first; for Pydantic models, model_dump(mode='json').",
+        )
+    return kind
+
+
+def check_number(value: float, at: Iterable[str | int] = ()) -> None:
+    """Refuse NaN and the infinities, which are not JSON. Raises DataError."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise DataError.of(
+            f"Expected a finite number, got {value}",
+            pointer=pointer(at),
+            hint="JSON has no NaN and no Infinity: write null, or leave the key out.",
+        )
+
+
+def check_keys(value: dict[Any, Json], at: Iterable[str | int] = ()) -> None:
+    """Refuse an object with a key that is not text. Raises DataError."""
+    for key in value:
+        if not isinstance(key, str):
+            raise DataError.of(
+                f"Expected every key to be text, got {key!r}", pointer=pointer(at), hint="JSON has text keys only."
+            )
+
+
+class _Mark(enum.Enum):
+    """What a canonical key puts before its parts, so that no value's key is another's."""
+
+    NULL = 0
+    FALSE = 1
+    TRUE = 2
+    ARRAY = 3
+    OBJECT = 4
+
+
+def canonical(value: Json) -> Hashable:
+    """A hashable key, equal for two values exactly when they are equal as JSON.
+
+    True is not 1, 1 is 1.0, big integers are exact, key order does not count, list order does. The key of a list or
+    an object is flat, so it can be built, hashed and compared at any depth.
+
+    >>> canonical(True) == canonical(1), canonical(1) == canonical(1.0)
+    (False, True)
+    >>> canonical({"a": 1, "b": []}) == canonical({"b": [], "a": 1.0})
+    True
+    """
+    kind = kind_of(value)
+    if kind is Kind.STRING or kind is Kind.NUMBER:
+        check_number(value)
+        return value  # type: ignore[no-any-return]
+    if kind is Kind.NULL:
+        return _Mark.NULL
+    if kind is Kind.BOOLEAN:
+        return _Mark.TRUE if value else _Mark.FALSE
+    key: list[Hashable] = []
+    pending: list[Json] = [value]
+    while pending:
+        item = pending.pop()
+        kind = kind_of(item)
+        if kind is Kind.ARRAY:
+            key += (_Mark.ARRAY, len(item))
+            pending.extend(reversed(item))
+        elif kind is Kind.OBJECT:
+            check_keys(item)
+            names = sorted(item)
+            key += (_Mark.OBJECT, len(names), *names)
+            pending.extend(item[name] for name in reversed(names))
+        else:
+            key.append(canonical(item))
+    return tuple(key)
+
+
+def equal(left: Json, right: Json) -> bool:
+    """Strict JSON equality.
+
+    >>> equal([1, {"a": 2}], [1.0, {"a": 2}]), equal(0, False), equal(2**53 + 1, float(2**53))
+    (True, False, False)
+    """
+    return canonical(left) == canonical(right)
+
+
+def depth(value: Json) -> int:
+    """How many containers stand one in the other: 0 for a scalar, 1 for `[]` and `{"a": 1}`."""
+    deepest = 0
+    pending: list[tuple[Json, int]] = [(value, 1)]
+    while pending:
+        item, level = pending.pop()
+        if isinstance(item, (list, dict)):
+            deepest = max(deepest, level)
+            inner = item.values() if isinstance(item, dict) else item
+            pending.extend((part, level + 1) for part in inner if isinstance(part, (list, dict)))
+    return deepest
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Which values count as absent: any of null, "", [] and {}. Decided after normalisation; inherited."""
+
+    null: bool = True
+    text: bool = False
+    array: bool = False
+    object: bool = False
+
+    @classmethod
+    def of(cls, values: Iterable[Json]) -> Absence:
+        """The policy that counts exactly these values as absent."""
+        keys = {canonical(value) for value in values}
+        return cls(
+            null=canonical(None) in keys,
+            text=canonical("") in keys,
+            array=canonical([]) in keys,
+            object=canonical({}) in keys,
+        )
+
+    @property
+    def values(self) -> tuple[Json, ...]:
+        flags = ((self.null, None), (self.text, ""), (self.array, []), (self.object, {}))
+        return tuple(value for counts, value in flags if counts)
+
+    def covers(self, value: Json) -> bool:
+        """Whether a (normalised) value counts as absent."""
+        if value is None:
+            return self.null
+        if isinstance(value, str):
+            return self.text and not value
+        if isinstance(value, list):
+            return self.array and not value
+        return isinstance(value, dict) and self.object and not value

@@ -1,0 +1,166 @@
+"""Random schemas, documents of a schema, and pairs of documents that resemble each other.
+
+Alphabets are small, so that equal values, duplicates and ties occur. With `ties=False` every item of a list is, or
+holds in a field `noise`, a number that resembles no other: then matchings of equal quality are improbable.
+Gates are numbers that no quality comes to be by chance.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+NAMES = ["a", "b", "c", "x/y", "*"]
+NOISE = "noise"
+POLICIES = [[], [None], [None, ""], [None, [], {}], ["", [], {}], [None, "", [], {}]]
+WEIGHTS = [0.5, 2, 3.25]
+GATES = [0.3141, 0.7183]
+RANDOMS = st.randoms(use_true_random=True)
+TEXTS = st.text("abA ", max_size=4)
+NUMBERS = st.sampled_from([-1, 0, 1, 2, 0.5, 1.0, 10])
+SCALARS = st.none() | st.booleans() | NUMBERS | st.text("ab", max_size=3)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.sampled_from("ab"), part, max_size=2),
+    max_leaves=4,
+)
+DISTANCES = {
+    "string": ["exact", "levenshtein", "yujian-bo"],
+    "number": ["relative", {"absolute": {"scale": 200}}],
+    "integer": ["exact", "relative", {"absolute": {"scale": 3}}],
+}
+
+
+def one_in(draw, count):
+    """Whether a chance of one in `count` has come; shrinks to no."""
+    return draw(st.integers(1, count)) == count
+
+
+def type_of(schema):
+    """The type of a schema beside null; None where it has none."""
+    types = schema.get("type")
+    return types[0] if isinstance(types, list) else types
+
+
+@st.composite
+def schemas(draw, *, ties=True, depth=3):
+    """A schema of an object or a list, at most `depth` containers deep."""
+    return _schema(draw, draw(st.sampled_from(["object", "array"])), depth, ties=ties, item=False)
+
+
+@st.composite
+def documents(draw, schema, *, ties=True):
+    """A document of a schema, mostly valid: with `ties`, wrong kinds, stray keys, nulls and duplicates come in."""
+    return _document(draw, schema, None if ties else draw(RANDOMS), item=False)
+
+
+@st.composite
+def pairs(draw, schema, *, ties=True):
+    """A gold document, and a prediction that is the gold one edited, or now and then another document."""
+    gold = draw(documents(schema, ties=ties))
+    if one_in(draw, 8):
+        return gold, draw(documents(schema, ties=ties))
+    return gold, _edited(draw, gold, None if ties else draw(RANDOMS))
+
+
+@st.composite
+def cases(draw, *, ties=True, depth=3):
+    """A schema, a gold document, a prediction."""
+    schema = draw(schemas(ties=ties, depth=depth))
+    return schema, *draw(pairs(schema, ties=ties))
+
+
+def _schema(draw, name, depth, *, ties, item):
+    options = {"absent": draw(st.sampled_from(POLICIES))} if one_in(draw, 5) else {}
+    schema = {} if name is None else {"type": [name, "null"] if one_in(draw, 4) else name}
+    if name == "object":
+        names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
+        parts = {key: _part(draw, depth - 1, ties=ties, item=False) for key in names}
+        for part in parts.values():
+            if one_in(draw, 3):
+                part["x-arbitre"] = part.get("x-arbitre", {}) | {"weight": draw(st.sampled_from(WEIGHTS))}
+        schema["properties"] = parts | ({NOISE: {"type": "number"}} if item and not ties else {})
+    elif name == "array":
+        schema["items"] = _part(draw, depth - 1, ties=ties, item=True)
+        if not one_in(draw, 3):
+            options["match"] = _match(draw, schema["items"])
+    elif name in DISTANCES:
+        if one_in(draw, 2):
+            options["distance"] = draw(st.sampled_from(DISTANCES[name]))
+        if name == "string" and one_in(draw, 3):
+            options["normalize"] = draw(st.sampled_from([["strip"], ["lower"], ["strip", "lower"]]))
+    return schema | ({"x-arbitre": options} if options else {})
+
+
+def _part(draw, depth, *, ties, item):
+    leaves = ["number"] if item and not ties else ["string", "number", "integer", "boolean", None]
+    names = leaves + (["object", "array"] * 2 if depth > 0 else [])
+    return _schema(draw, draw(st.sampled_from(names)), depth, ties=ties, item=item)
+
+
+def _match(draw, items):
+    gate = {"gate": draw(st.sampled_from(GATES))}
+    names = ["hungarian", {"hungarian": gate}, "greedy", {"greedy": gate}, "ordered", "sequence"]
+    inner = items.get("properties", {})
+    keys = [name for name, part in inner.items() if type_of(part) in {"string", "integer", "boolean"}]
+    if keys:
+        names += [{"keyed": {"key": keys[0]}}, {"keyed": {"key": keys}}] * 4
+    if type_of(items) != "array" and not any(type_of(part) in {"object", "array"} for part in inner.values()):
+        names.append("set")
+    return draw(st.sampled_from(names))
+
+
+def _document(draw, schema, noise, *, item):
+    name = type_of(schema)
+    if noise is None and (name is None or one_in(draw, 15)):
+        return draw(ANYTHING)
+    if isinstance(schema.get("type"), list) and not (item and noise) and one_in(draw, 5):
+        return None
+    if name == "object":
+        parts = schema["properties"].items()
+        value = {
+            key: _document(draw, part, noise, item=False) for key, part in parts if key == NOISE or not one_in(draw, 6)
+        }
+        return value | ({"extra": draw(SCALARS if noise else ANYTHING)} if one_in(draw, 8) else {})
+    if name == "array":
+        count = draw(st.integers(1 if noise else 0, 5))
+        value = [_document(draw, schema["items"], noise, item=True) for _ in range(count)]
+        return value + (value[:1] if noise is None and one_in(draw, 4) else [])
+    if name == "number" and noise:
+        return noise.uniform(1, 100)
+    return draw(
+        {"string": TEXTS, "number": NUMBERS, "integer": st.integers(-1, 3), "boolean": st.booleans()}.get(name, SCALARS)
+    )
+
+
+def _edited(draw, value, noise):
+    if isinstance(value, dict):
+        parts = {key: _edited(draw, part, noise) for key, part in value.items() if key == NOISE or not one_in(draw, 8)}
+        return parts | ({"stray": draw(SCALARS if noise else ANYTHING)} if one_in(draw, 12) else {})
+    if isinstance(value, list):
+        items = [_edited(draw, item, noise) for item in value if not one_in(draw, 6)]
+        if value and one_in(draw, 5):
+            items.append(_edited(draw, draw(st.sampled_from(value)), noise))
+        if one_in(draw, 3):
+            items = draw(st.permutations(items))
+        return _swapped(draw, items) if one_in(draw, 4) else items
+    if noise and isinstance(value, float):
+        return value * noise.uniform(0.8, 1.25)
+    if not one_in(draw, 2):
+        return value
+    if isinstance(value, str):
+        return draw(TEXTS)
+    return draw(NUMBERS if isinstance(value, (int, float)) and not isinstance(value, bool) else SCALARS)
+
+
+def _swapped(draw, items):
+    """The items, two of them with the values of one field exchanged."""
+    records = [index for index, item in enumerate(items) if isinstance(item, dict)]
+    if len(records) < 2:
+        return items
+    i, j = draw(st.permutations(records))[:2]
+    shared = sorted(items[i].keys() & items[j].keys())
+    if not shared:
+        return items
+    name = draw(st.sampled_from(shared))
+    exchanged = {i: items[i] | {name: items[j][name]}, j: items[j] | {name: items[i][name]}}
+    return [exchanged.get(index, item) for index, item in enumerate(items)]

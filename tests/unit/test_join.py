@@ -1,0 +1,210 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from arbitre.corpus.join import Pair, combined, join
+from arbitre.corpus.read import Failure, Record, records
+from arbitre.errors import DataError
+from arbitre.values import ABSENT
+
+SENAT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
+
+
+def doc(id_, value, run=None, **options):
+    return Record(id_, run, value, "file", **options)
+
+
+def broken(id_, run=None, side="predicted"):
+    return Failure(side, id_, run, "file", 3, reason="broken")
+
+
+def rows(joined):
+    return [(pair.key, pair.gold, pair.predicted) for pair in joined]
+
+
+def reasons(joined):
+    return [(failure.side, failure.id, failure.run, failure.reason) for failure in joined.failures]
+
+
+def test_by_id_and_not_by_position():
+    joined = join([doc("a", 1), doc("b", 2), doc("c", 3)], [doc("c", 30), doc("a", 10), doc("b", 20)])
+    assert rows(joined) == [("a", 1, 10), ("b", 2, 20), ("c", 3, 30)]
+    assert (joined.failures, joined.without_gold, len(joined)) == ((), (), 3)
+
+
+def test_a_gold_document_without_prediction_is_a_pair():
+    joined = join([doc("a", 1), doc("b", 2)], [doc("b", None)])
+    assert rows(joined) == [("a", 1, ABSENT), ("b", 2, None)]
+    assert joined.pairs[0].failure == Failure("predicted", "a", reason="no prediction")
+    assert joined.failures == (joined.pairs[0].failure,)
+
+
+def test_a_damaged_prediction_is_one_failure():
+    joined = join([doc("a", 1)], [broken("a")])
+    assert joined.pairs == (Pair("a", None, 1, ABSENT, broken("a")),)
+    assert joined.failures == (broken("a"),)
+
+
+def test_a_failure_without_id_is_listed_only():
+    joined = join([doc("a", 1)], [broken(None), doc("a", 10)])
+    assert rows(joined) == [("a", 1, 10)]
+    assert joined.failures == (broken(None),)
+    assert joined.without_gold == ()
+
+
+def test_a_prediction_without_gold_is_not_scored():
+    joined = join([doc("a", 1)], [doc("x", 5), doc("a", 10), doc("y", 6, run="r"), broken("z")])
+    assert rows(joined) == [("a", 1, 10)]
+    assert joined.without_gold == ("x", "y/r", "z")
+    assert joined.failures == (broken("z"),)
+
+
+def test_unreadable_gold_leaves_its_predictions_without_gold():
+    joined = join([broken("a", side="gold"), doc("b", 2)], [doc("a", 10), doc("b", 20)])
+    assert rows(joined) == [("b", 2, 20)]
+    assert joined.failures == (broken("a", side="gold"),)
+    assert joined.without_gold == ("a",)
+
+
+def test_of_equal_gold_ids_the_first_is_kept():
+    joined = join([doc("a", 1), doc("a", 2)], [doc("a", 10)])
+    assert rows(joined) == [("a", 1, 10)]
+    assert reasons(joined) == [("gold", "a", None, "duplicate id")]
+
+
+class TestRuns:
+    def test_are_kept_apart_in_gold_order(self):
+        joined = join(
+            [doc("b", 2), doc("a", 1)], [doc("a", 10, "y"), doc("b", 20, "x"), doc("a", 11, "x"), doc("b", 21, "z")]
+        )
+        assert rows(joined) == [("b/x", 2, 20), ("b/z", 2, 21), ("a/y", 1, 10), ("a/x", 1, 11)]
+
+    def test_without_a_name_are_numbered(self):
+        joined = join([doc("a", 1), doc("b", 2)], [doc("a", 10), doc("b", 20), doc("a", 11), broken("a")])
+        assert rows(joined) == [("a/1", 1, 10), ("a/2", 1, 11), ("a/3", 1, ABSENT), ("b", 2, 20)]
+        assert reasons(joined) == [("predicted", "a", "3", "broken")]
+
+    def test_numbers_pass_over_names(self):
+        joined = join([doc("a", 1)], [doc("a", 10), doc("a", 11, "2"), doc("a", 12), doc("a", 13)])
+        assert rows(joined) == [("a/1", 1, 10), ("a/2", 1, 11), ("a/3", 1, 12), ("a/4", 1, 13)]
+
+    def test_one_without_a_name_among_others_stays_so(self):
+        assert rows(join([doc("a", 1)], [doc("a", 10), doc("a", 11, "x")])) == [("a", 1, 10), ("a/x", 1, 11)]
+
+    def test_of_equal_runs_the_first_is_kept(self):
+        joined = join([doc("a", 1)], [doc("a", 10, "x"), doc("a", 11, "x")])
+        assert rows(joined) == [("a/x", 1, 10)]
+        assert reasons(joined) == [("predicted", "a", "x", "duplicate id and run")]
+
+
+class TestOneDocumentEach:
+    def test_joins_whatever_the_names(self):
+        joined = join([doc("gold", 1, named=False)], [doc("answer", 2, named=False)])
+        assert rows(joined) == [("gold", 1, 2)]
+
+    @pytest.mark.parametrize(("gold", "predicted"), [(True, False), (False, True), (True, True)])
+    def test_not_where_an_id_was_given(self, gold, predicted):
+        with pytest.raises(DataError):
+            join([doc("gold", 1, named=gold)], [doc("answer", 2, named=predicted)])
+
+    def test_not_where_there_are_two(self):
+        with pytest.raises(DataError):
+            join([doc("gold", 1, named=False)], [doc("x", 2, named=False), doc("y", 2, named=False)])
+
+    def test_from_files(self, tmp_path):
+        (tmp_path / "gold.json").write_text('{"x": 1}')
+        (tmp_path / "answer.json").write_text('{"x": 2}')
+        joined = join(records(tmp_path / "gold.json", "gold"), records(tmp_path / "answer.json", "predicted"))
+        assert rows(joined) == [("gold", {"x": 1}, {"x": 2})]
+
+
+class TestOnly:
+    def test_some_ids(self):
+        joined = join(
+            [doc("a", 1), doc("b", 2), broken("c", side="gold")],
+            [doc("b", 20), doc("c", 30), doc("x", 9), broken(None)],
+            only=["a"],
+        )
+        assert rows(joined) == [("a", 1, ABSENT)]
+        assert [failure.reason for failure in joined.failures] == ["broken", "no prediction"]
+        assert joined.without_gold == ()
+
+    def test_an_id_that_gold_does_not_have(self):
+        with pytest.raises(DataError) as caught:
+            join([doc("page_1", 1)], [doc("page_1", 1)], only=["pge_1"])
+        assert caught.value.message == "Expected `only` to name gold documents, got 'pge_1'"
+        assert caught.value.hint == 'Did you mean "page_1"?'
+
+
+class TestNothing:
+    def test_names_ids_of_either_side(self):
+        with pytest.raises(DataError) as caught:
+            join([doc(name, 1) for name in "abcdef"], [doc("x", 1), doc("y", 1)])
+        assert caught.value.message == (
+            "Expected gold and predicted to share ids, got 'a', 'b', 'c', 'd', ... and 'x', 'y'"
+        )
+        assert "--id-key" in caught.value.hint
+        assert "--id-pattern" in caught.value.hint
+
+    def test_shows_what_could_not_be_read(self):
+        with pytest.raises(DataError) as caught:
+            join([doc("a", 1)], [broken(None)])
+        assert caught.value.message.endswith("got 'a' and none")
+        assert (caught.value.problems[1].message, caught.value.problems[1].line) == ("broken", 3)
+
+    def test_a_damaged_prediction_joins(self):
+        assert len(join([doc("a", 1), doc("b", 1)], [broken("a")])) == 2
+
+
+class TestCombined:
+    def read(self, tmp_path, *lines, **options):
+        path = tmp_path / "both.jsonl"
+        path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
+        return list(combined(path, **options))
+
+    def test_pairs(self, tmp_path):
+        first, second, third = self.read(
+            tmp_path,
+            {"id": 1, "gold": {"x": 1}, "predicted": {"x": 2}},
+            {"id": 1, "run": "r", "gold": {"x": 1}, "predicted": None, "model": "m"},
+            {"id": "b", "gold": []},
+        )
+        assert first == Pair("1", None, {"x": 1}, {"x": 2})
+        assert (second.key, second.predicted, second.failure) == ("1/r", None, None)
+        assert (third.key, third.gold, third.predicted) == ("b", [], ABSENT)
+        assert (third.failure.side, third.failure.line, third.failure.reason) == ("predicted", 3, "no prediction")
+
+    def test_failures(self, tmp_path):
+        found = self.read(
+            tmp_path,
+            {"id": 1, "gold": 1, "predicted": 1},
+            {"id": 1, "gold": 2, "predicted": 2},
+            {"id": 2, "predicted": 2},
+            '{"id": 3, "gold": [',
+        )
+        assert found[0] == Pair("1", None, 1, 1)
+        assert [(failure.id, failure.line) for failure in found[1:]] == [("1", 2), ("2", 3), ("3", 4)]
+        assert found[1].reason == "duplicate id and run"
+        assert found[2].reason == "Expected a record to hold 'gold' and 'predicted', got no 'gold'"
+
+    def test_another_key(self, tmp_path):
+        assert self.read(tmp_path, {"doc": "a", "gold": 1, "predicted": 2}, id_key="doc") == [Pair("a", None, 1, 2)]
+
+    def test_an_array(self, tmp_path):
+        path = tmp_path / "both.json"
+        path.write_text('[{"id": "a", "gold": 1, "predicted": 2}, {"id": "b", "gold": 3}]')
+        assert rows(combined(path)) == [("a", 1, 2), ("b", 3, ABSENT)]
+
+
+@pytest.mark.skipif(not SENAT.is_dir(), reason="the shared data are not here")
+def test_nine_predictions_of_three_pages():
+    joined = join(
+        records(SENAT / "gold", "gold", id_pattern=r"page_\d+"),
+        records(SENAT / "predicted", "predicted", id_pattern=r"page_\d+"),
+    )
+    assert (joined.failures, joined.without_gold) == ((), ())
+    assert [pair.id for pair in joined] == ["page_02"] * 3 + ["page_03"] * 3 + ["page_04"] * 3
+    assert [pair.run for pair in joined] == sorted(path.stem for path in (SENAT / "predicted").glob("*.json"))
+    assert joined.pairs[0].key == "page_02/page_02_01_vt"
+    assert {type(pair.predicted["listes_des_intervenants"]) for pair in joined} == {list}

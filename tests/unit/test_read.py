@@ -1,0 +1,271 @@
+import io
+import json
+import sys
+import time
+
+import pytest
+
+from arbitre.corpus.read import Failure, Record, records
+from arbitre.errors import DataError
+
+
+def read(source, **options):
+    return list(records(source, "predicted", **options))
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def refusal(source, **options):
+    with pytest.raises(DataError) as caught:
+        read(source, **options)
+    assert caught.value.hint
+    return caught.value
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    def give(data):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return give
+
+
+class TestFolder:
+    def test_documents_by_name_as_they_are(self, tmp_path):
+        write(tmp_path / "b.json", '{"id": 5, "run": "r"}')
+        write(tmp_path / "a.json", "[1, 2]")
+        write(tmp_path / "notes.txt", "{")
+        (tmp_path / "c.json").mkdir()
+        assert read(tmp_path) == [
+            Record("a", None, [1, 2], str(tmp_path / "a.json")),
+            Record("b", None, {"id": 5, "run": "r"}, str(tmp_path / "b.json")),
+        ]
+
+    def test_a_damaged_file_keeps_its_id(self, tmp_path):
+        write(tmp_path / "a.json", "[1,\n2")
+        write(tmp_path / "b.json", '{"x": [NaN]}')
+        write(tmp_path / "c.json", "1")
+        broken, refused, good = read(tmp_path)
+        assert (broken.side, broken.id, broken.line, broken.file) == ("predicted", "a", 2, str(tmp_path / "a.json"))
+        assert (refused.id, refused.pointer, refused.reason) == ("b", "/x/0", "Expected a finite number, got NaN")
+        assert good.value == 1
+
+    def test_without_a_document(self, tmp_path):
+        write(tmp_path / "a.txt", "1")
+        assert refusal(tmp_path).file == str(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("pattern", "labels"),
+        [
+            (None, ("page_02_01_vt", None)),
+            (r"page_\d+", ("page_02", "page_02_01_vt")),
+            (r"page_(\d+)_(\d+)", ("02", "page_02_01_vt")),
+            (r"(\w)age_(?P<id>\d+)", ("02", "page_02_01_vt")),
+            (r"(?P<id>page_\d+)_(?P<run>.*)", ("page_02", "01_vt")),
+            (r"(page_\d+)_(?P<run>.*)", ("page_02", "01_vt")),
+            (r"(?P<run>[a-z]+)_(\d+)", ("02", "page")),
+            (r"(?P<id>page_\d+)(?P<run>x)?", ("page_02", None)),
+            (r".*", ("page_02_01_vt", None)),
+        ],
+    )
+    def test_id_and_run_from_the_name(self, tmp_path, pattern, labels):
+        write(tmp_path / "page_02_01_vt.json", "1")
+        (record,) = read(tmp_path, id_pattern=pattern)
+        assert (record.id, record.run, record.named) == (*labels, True)
+
+    @pytest.mark.parametrize("pattern", [r"page_\d+", r"(page)?$", r"x*"])
+    def test_a_name_without_id(self, tmp_path, pattern):
+        write(tmp_path / "cover.json", "1")
+        (failure,) = read(tmp_path, id_pattern=pattern)
+        assert (failure.id, failure.run, failure.file) == (None, None, str(tmp_path / "cover.json"))
+        assert failure.reason == f"Expected the file name to match the id pattern {pattern!r}, got 'cover'"
+
+    def test_a_damaged_file_keeps_its_run(self, tmp_path):
+        write(tmp_path / "p1_x.json", "{")
+        (failure,) = read(tmp_path, id_pattern=r"p\d")
+        assert (failure.id, failure.run) == ("p1", "p1_x")
+
+    def test_no_regular_expression(self, tmp_path):
+        write(tmp_path / "a.json", "1")
+        assert "to be a regular expression, got '(a': missing )" in refusal(tmp_path, id_pattern="(a").message
+
+    def test_a_pattern_without_end(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("arbitre.corpus.read._TIMEOUT", 0.05)
+        write(tmp_path / ("a" * 60 + "b.json"), "1")
+        (failure,) = read(tmp_path, id_pattern=r"^(a|aa)+$|^(a|a|aa)+c$")
+        assert "to be done in 0.05 s" in failure.reason
+
+
+GOOD = '{"id": "g%d", "x": 1}'
+BAD = [
+    (b'{"id": "b", "x": [1, 2', "breaks off", None),
+    (b'{"id": "b", "x": NaN}', "got NaN", "/x"),
+    (b'{"id": "b", "x": [1e999]}', "got 1e999", "/x/0"),
+    (b'{"id": "b", "x": 1, "x": 2}', "got 'x' 2 times", ""),
+    (b'{"id": "b", "x": "\xff"}', "byte 0xff", None),
+    (rb'{"id": "b", "x": "\ud800"}', "lone surrogate", "/x"),
+    (b'{"id": "b", "x": ' + b"[" * 600, "at most 512 nested", None),
+    (b'{"id": "b", "x": ' + b"7" * 5000 + b"}", "got 5000 digits", "/x"),
+    (b'{"id": "b"} {"id": "c"}', "more text after it", None),
+    (b'{"id": "b", "x": 1,}', "column 20", None),
+    (b"oops", "Expecting value", None),
+    (b"[1]", "an object with its id under 'id', got array", ""),
+    (b'{"x": 1}', "an object with its id under 'id', got the keys 'x'", ""),
+    (b"{}", "got the keys none", ""),
+    (b'{"id": true}', "Expected 'id' to be text or an integer, got boolean", "/id"),
+    (b'{"id": null}', "got null", "/id"),
+    (b'{"id": 1.0}', "got number", "/id"),
+    (b'{"id": "b", "run": ["x"]}', "Expected 'run' to be text or an integer, got array", "/run"),
+]
+
+
+class TestLines:
+    def test_each_bad_line_is_one_failure(self, tmp_path):
+        lines = [line for number, (bad, *_) in enumerate(BAD) for line in ((GOOD % number).encode(), bad)]
+        path = write(tmp_path / "p.jsonl", b"\n".join(lines))
+        found = read(path)
+        assert len(found) == 2 * len(BAD)
+        assert [record.id for record in found[::2]] == [f"g{number}" for number in range(len(BAD))]
+        for index, (failure, (bad, words, pointer)) in enumerate(zip(found[1::2], BAD, strict=True)):
+            assert isinstance(failure, Failure)
+            assert (failure.line, failure.pointer, failure.file) == (2 * index + 2, pointer, str(path))
+            assert words in failure.reason
+            assert failure.id == ("b" if b'"b"' in bad else None)
+
+    def test_labels_are_not_compared(self, tmp_path):
+        path = write(tmp_path / "p.ndjson", '{"id": 7, "run": 2, "x": {"id": 1, "run": 3}}\n{"id": "a", "run": null}')
+        assert read(path) == [
+            Record("7", "2", {"x": {"id": 1, "run": 3}}, str(path), 1),
+            Record("a", None, {}, str(path), 2),
+        ]
+
+    def test_another_key(self, tmp_path):
+        path = write(tmp_path / "p.JSONL", '{"id": 7, "doc/id": "a"}')
+        assert read(path, id_key="doc/id") == [Record("a", None, {"id": 7}, str(path), 1)]
+
+    def test_only_newlines_split_and_blank_lines_are_skipped(self, tmp_path):
+        text = '{"id": "a", "x": "1\u2028\u00852"}'
+        path = write(tmp_path / "p.jsonl", f'\ufeff{text}\r\n\n  \r\n{{"id":\r"b"}}\n')
+        assert [(record.id, record.line) for record in read(path)] == [("a", 1), ("b", 4)]
+        assert read(path)[0].value == {"x": "1\u2028\u00852"}
+
+    def test_the_depth_is_passed_on(self, tmp_path):
+        path = write(tmp_path / "p.jsonl", '{"id": 1, "x": []}\n{"id": 2, "x": [[]]}')
+        assert [type(item) for item in read(path, max_depth=2)] == [Record, Failure]
+
+    def test_is_lazy(self, tmp_path):
+        path = write(tmp_path / "p.jsonl", '{"id": 1}\n{"id": 2}')
+        stream = records(path, "gold")
+        assert next(stream).id == "1"
+        assert next(stream).line == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "id_", "run"),
+    [
+        ('{"id": "a", "x": [', "a", None),
+        ('{"id":12,"run" : "r1","x": "cut', "12", "r1"),
+        ('{"x": {"id": "inner"}, "id": "outer", "y": [', "outer", None),
+        ('{"x": [{"id": "inner"}, {"id": 2', None, None),
+        ('{"id": 12', None, None),
+        ('{"id": "tru', None, None),
+        ('{"id": "l\'\\u00e9t\\u00e9 \\"1\\"", "x"', 'l\'été "1"', None),
+        ('{"x": "\\"id\\": 5", "y": "id", "id": "z", !', "z", None),
+        ('{"id": 1.5, "x"', None, None),
+        ('{"id": "\\ud800", "x"', None, None),
+        ('{"id": "a"}}', "a", None),
+    ],
+)
+def test_a_damaged_line_keeps_the_labels_it_shows(tmp_path, line, id_, run):
+    (failure,) = read(write(tmp_path / "p.jsonl", line))
+    assert (failure.id, failure.run, failure.line) == (id_, run, 1)
+
+
+def test_a_long_damaged_line_takes_no_long_time(tmp_path):
+    path = write(tmp_path / "p.jsonl", '{"x": [' + '{"id": "a"},' * 20_000 + r'"\"id\": ' * 50_000)
+    start = time.perf_counter()
+    (failure,) = read(path)
+    assert failure.id is None
+    assert time.perf_counter() - start < 5
+
+
+class TestDocument:
+    def test_an_array_of_records(self, tmp_path):
+        path = write(tmp_path / "p.json", '[{"id": "a", "x": 1}, {"id": [], "x": 1}, {"id": 3, "run": "r"}]')
+        first, second, third = read(path)
+        assert first == Record("a", None, {"x": 1}, str(path))
+        assert (second.pointer, second.reason) == ("/1/id", "Expected 'id' to be text or an integer, got array")
+        assert third == Record("3", "r", {}, str(path))
+
+    def test_an_item_without_id(self, tmp_path):
+        error = refusal(write(tmp_path / "p.json", '[{"id": "a"}, {"x": 1}]'))
+        assert (error.pointer, error.file) == ("/1", str(tmp_path / "p.json"))
+        assert error.message == "Expected a record to be an object with its id under 'id', got the keys 'x'"
+
+    def test_the_only_item_needs_no_id(self, tmp_path):
+        path = write(tmp_path / "p.json", '[{"x": 1}]')
+        assert read(path) == [Record("p", None, {"x": 1}, str(path), named=False)]
+
+    @pytest.mark.parametrize("value", [{"x": 1}, "text", None, 3])
+    def test_one_document_is_named_by_its_file(self, tmp_path, value):
+        path = write(tmp_path / "p.q.json", json.dumps(value))
+        assert read(path) == [Record("p.q", None, value, str(path), named=False)]
+
+    def test_one_document_with_an_id_is_kept_whole(self, tmp_path):
+        path = write(tmp_path / "p.json", '{"id": 7, "run": "r"}')
+        assert read(path) == [Record("7", None, {"id": 7, "run": "r"}, str(path))]
+
+    def test_one_document_with_a_pattern(self, tmp_path):
+        path = write(tmp_path / "p1_x.json", "{}")
+        assert read(path, id_pattern=r"p\d") == [Record("p1", "p1_x", {}, str(path))]
+        (failure,) = read(path, id_pattern="q")
+        assert (failure.id, failure.file) == (None, str(path))
+
+    def test_an_empty_array_holds_nothing(self, tmp_path):
+        assert read(write(tmp_path / "p.json", "[]")) == []
+
+    def test_a_damaged_file_is_refused_as_a_whole(self, tmp_path):
+        assert refusal(write(tmp_path / "p.json", '[{"id": 1},\n{"id": 2}')).line == 2
+
+
+class TestStandardInput:
+    def test_one_document(self, stdin):
+        stdin(b'{\n"x": 1}\n')
+        assert read("-", id_pattern="p") == [Record("stdin", None, {"x": 1}, "<stdin>", named=False)]
+
+    def test_an_array(self, stdin):
+        stdin(b'[{"id": 1},\n{"id": 2}]')
+        assert [record.id for record in read("-")] == ["1", "2"]
+
+    def test_lines(self, stdin):
+        stdin(b'{"id": 1, "x":\n\n{"id": 2}\n{"id": 3}')
+        failure, *rest = read("-")
+        assert (failure.line, failure.file) == (1, "<stdin>")
+        assert [(record.id, record.line) for record in rest] == [("2", 3), ("3", 4)]
+
+    @pytest.mark.parametrize(
+        ("data", "line", "pointer"),
+        [
+            (b'{\n"x": 1,\n}', 3, None),
+            (b'{\n"x": NaN\n}', None, "/x"),
+            (b'[{"id": 1},\n{"id": 2}', 2, None),
+            (b'\xef\xbb\xbf[\n{"id": 1}\n', 3, None),
+        ],
+    )
+    def test_a_damaged_document_is_refused_as_a_whole(self, stdin, data, line, pointer):
+        stdin(data)
+        error = refusal("-")
+        assert (error.file, error.line, error.pointer) == ("<stdin>", line, pointer)
+
+
+@pytest.mark.parametrize("name", ["none.json", "none.jsonl", "none.csv", "none"])
+def test_a_source_that_is_not_there(tmp_path, name):
+    assert refusal(tmp_path / name).file == str(tmp_path / name)
+
+
+def test_a_source_of_another_kind(tmp_path):
+    path = write(tmp_path / "p.csv", "a,b")
+    assert refusal(str(path)).message.startswith("Expected a folder, a .json, .jsonl or .ndjson file")
