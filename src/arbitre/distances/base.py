@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from arbitre.values import Json, Kind
 
@@ -48,6 +48,49 @@ class Facts:
         return self.symmetric and self.triangle
 
 
+class Blocks:
+    """Many small tables laid end to end.
+
+    Block b crosses the rows `left_starts[b]:left_starts[b + 1]` of a left array with the rows
+    `right_starts[b]:right_starts[b + 1]` of a right one.
+
+    Cells are numbered through all blocks, row by row; `starts` (blocks + 1,) says where each block begins, `rows` and
+    `columns` (cells,) which left and right row each cell is of.
+    """
+
+    __slots__ = ("columns", "heights", "left_starts", "right_starts", "rows", "starts", "widths")
+
+    def __init__(self, left_starts: Indices, right_starts: Indices) -> None:
+        self.left_starts, self.right_starts = left_starts, right_starts
+        self.heights, self.widths = np.diff(left_starts), np.diff(right_starts)
+        if len(self.heights) == 1:
+            height, width = int(self.heights[0]), int(self.widths[0])
+            self.starts = np.array([0, height * width], dtype=np.intp)
+            self.rows = np.repeat(np.arange(height, dtype=np.intp) + left_starts[0], width)
+            self.columns = np.tile(np.arange(width, dtype=np.intp) + right_starts[0], height)
+            return
+        self.starts = np.zeros(len(self.heights) + 1, dtype=np.intp)
+        np.cumsum(self.heights * self.widths, out=self.starts[1:])
+        line = np.repeat(self.widths, self.heights)  # the cells of each left row
+        ends = np.cumsum(line)
+        self.rows = np.repeat(np.arange(len(line), dtype=np.intp) + left_starts[0], line)
+        first = np.repeat(right_starts[:-1], self.heights) - (ends - line)
+        self.columns = np.arange(self.starts[-1], dtype=np.intp) + np.repeat(first, line)
+
+    def __len__(self) -> int:
+        return len(self.heights)
+
+    def __iter__(self) -> Iterator[tuple[slice, slice, slice]]:
+        """The left rows, the right rows and the cells of each block."""
+        lefts, rights, cells = self.left_starts.tolist(), self.right_starts.tolist(), self.starts.tolist()
+        for block in range(len(self.heights)):
+            yield (
+                slice(lefts[block], lefts[block + 1]),
+                slice(rights[block], rights[block + 1]),
+                slice(cells[block], cells[block + 1]),
+            )
+
+
 class Pool(Protocol):
     """The distinct values of one column, prepared for one distance. Values are named by their index in the pool."""
 
@@ -57,6 +100,13 @@ class Pool(Protocol):
 
     def crossed(self, left: Indices, right: Indices) -> Floats:
         """d(left[i], right[j]) for every i and j: shapes (n,) and (m,), the result (n, m)."""
+        ...
+
+    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        """At most d(left[i], right[j]) for every cell of the blocks, and cheap; shape (cells,).
+
+        Never above the distance itself as `paired` has it, to the last bit; equal to it where that is cheap too.
+        """
         ...
 
 

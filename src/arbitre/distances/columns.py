@@ -14,7 +14,7 @@ from arbitre.values import canonical
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from arbitre.distances.base import Floats, Indices
+    from arbitre.distances.base import Blocks, Floats, Indices
     from arbitre.values import Json
 
 Integers = npt.NDArray[np.int64]
@@ -31,6 +31,9 @@ class Broadcast:
 
     def crossed(self, left: Indices, right: Indices) -> Floats:
         return self.measure(left[:, None], right[None, :])
+
+    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        return self.measure(left[blocks.rows], right[blocks.columns])
 
 
 def codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:

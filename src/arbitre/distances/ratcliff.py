@@ -8,25 +8,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from cydifflib import SequenceMatcher
 
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.columns import trusted
+from arbitre.distances.strings import INDEL
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.base import Floats, Indices
+    from arbitre.distances.base import Blocks, Floats, Indices, Pool
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
     texts: Sequence[str]
     autojunk: bool
+    subsequences: Pool
 
     def paired(self, left: Indices, right: Indices) -> Floats:
         distances = np.zeros(left.size)
@@ -43,9 +45,17 @@ class _Texts:
         rows, columns = np.broadcast_arrays(left[:, None], right[None, :])
         return self.paired(rows.ravel(), columns.ravel()).reshape(rows.shape)
 
+    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        """`indel`: the matching blocks are a common subsequence, so they are at most as long as the longest one."""
+        return np.maximum(self.subsequences.bounded(blocks, left, right) - ROUNDING, 0.0)
+
+
+ROUNDING: Final = 1e-15
+"""More than the rounding of either formula: keeps the bound below the distance to the last bit."""
+
 
 def _pool(autojunk: bool, values: Sequence[str]) -> _Texts:  # noqa: FBT001
-    return _Texts(tuple(values), autojunk)
+    return _Texts(tuple(values), autojunk, INDEL.pool(values))
 
 
 def ratcliff_obershelp(*, autojunk: bool = False) -> Distance:

@@ -21,7 +21,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.base import Floats, Indices
+    from arbitre.distances.base import Blocks, Floats, Indices
     from arbitre.distances.columns import Integers
     from arbitre.values import Json
 
@@ -40,6 +40,13 @@ class _Sets:
     def crossed(self, left: Indices, right: Indices) -> Floats:
         common = (self.incidence[left] @ self.incidence[right].T).toarray()
         return _jaccard(common, self.sizes[left][:, None], self.sizes[right][None, :])
+
+    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        """Exact: one sparse product of each block."""
+        common = np.empty(int(blocks.starts[-1]), dtype=np.int64)
+        for rows, columns, cells in blocks:
+            common[cells] = (self.incidence[left[rows]] @ self.incidence[right[columns]].T).toarray().ravel()
+        return _jaccard(common, self.sizes[left][blocks.rows], self.sizes[right][blocks.columns])
 
 
 def _jaccard(common: Integers, left: Integers, right: Integers) -> Floats:

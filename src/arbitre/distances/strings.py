@@ -27,7 +27,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.distances.base import Floats, Indices
+    from arbitre.distances.base import Blocks, Floats, Indices
     from arbitre.distances.columns import Integers
 
     Formula = Callable[[npt.NDArray[Any], Integers, Integers], Floats]
@@ -47,6 +47,16 @@ def _yujian_bo(edits: Integers, left: Integers, right: Integers) -> Floats:
 
 def _unless_empty(distances: Floats, left: Integers, right: Integers) -> Floats:
     return np.where(left + right == 0, 0.0, distances)
+
+
+DENSE: Final = 4096
+"""A table with more cells than this is made of the distinct texts of either side."""
+
+LARGE: Final = 1 << 16
+"""In a table with more cells than this, long texts are told apart by their lengths alone."""
+
+LONG: Final = 64
+"""Edit distances of texts up to this length fit one machine word; those of longer ones are many times dearer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,36 @@ class _Texts:
             dtype=self.measure.dtype,
         )
         return self._distances(raw, left[:, None], right[None, :])
+
+    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        """Exact, but for edit distances of long texts: those are at least (indel + difference in length) / 2.
+
+        An alignment keeps at most the longest common subsequence of the longer text, and edits the rest of it. In
+        large tables the difference in length must do.
+        """
+        raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
+        lengths_left, lengths_right = self.lengths[left], self.lengths[right]
+        total = np.concatenate([[0], np.cumsum(lengths_left)])
+        long = total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]] > LONG * blocks.heights
+        for (rows, columns, cells), dear in zip(blocks, long.tolist(), strict=True):
+            lefts, rights = left[rows], right[columns]
+            if lefts.size * rights.size > DENSE:  # worth looking for texts that occur several times
+                (lefts, place), (rights, other) = (np.unique(side, return_inverse=True) for side in (lefts, rights))
+                raw[cells] = self._raw(lefts, rights, long=dear)[place[:, None], other].ravel()
+            else:
+                raw[cells] = self._raw(lefts, rights, long=dear).ravel()
+        return self.measure.formula(raw, lengths_left[blocks.rows], lengths_right[blocks.columns])
+
+    def _raw(self, left: Indices, right: Indices, *, long: bool) -> npt.NDArray[Any]:
+        texts = self.texts[left].tolist(), self.texts[right].tolist()
+        raw: npt.NDArray[Any]
+        if not (long and self.measure.scorer is Levenshtein.distance):
+            raw = process.cdist(*texts, scorer=self.measure.scorer, dtype=self.measure.dtype)
+            return raw
+        raw = np.abs(self.lengths[left][:, None] - self.lengths[right])
+        if raw.size > LARGE:
+            return raw
+        return (process.cdist(*texts, scorer=Indel.distance, dtype=self.measure.dtype) + raw) // 2
 
     def _distances(self, raw: npt.NDArray[Any], left: Indices, right: Indices) -> Floats:
         shape = np.broadcast_shapes(left.shape, right.shape)

@@ -16,12 +16,14 @@ def bridged(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str, Json]
     """A predicted object with each aliased field moved to where the schema has it; the input is left as it is.
 
     A field that is present where it belongs stays, and so does what stands under its alias (it is then spurious).
+    Null is no presence where it counts as absent.
     """
     result = value
     for alias in aliases:
-        if _get(result, alias.target) is not ABSENT:
+        missing = (ABSENT, None) if alias.null else (ABSENT,)
+        if _get(result, alias.target) not in missing:
             continue
-        source = next((source for source in alias.sources if _get(result, source) is not ABSENT), None)
+        source = next((source for source in alias.sources if _get(result, source) not in missing), None)
         if source is None:
             continue
         moved = _get(result, source)

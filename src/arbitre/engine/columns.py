@@ -123,10 +123,26 @@ class MapLink:
 
 @dataclass(eq=False, slots=True)
 class ObjectColumn(Column):
+    """Objects: their declared and undeclared keys as `links`, those of maps as `maps`."""
+
     links: list[Link] = field(default_factory=list)
     maps: list[MapLink] = field(default_factory=list)
     weights: Floats = field(default_factory=lambda: np.empty(0))
     """The weight of the fields that each row holds; shape (size,)."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Marks:
+    """What tells equal items of lists: those of two lists with equal numbers in `mark` are partners.
+
+    The t-th of equal items of one list is marked as the t-th of the other. `table` are row x `width` + mark of all
+    items in increasing order, and `order` says which item each is.
+    """
+
+    mark: Indices
+    width: int
+    table: Indices
+    order: Indices
 
 
 @dataclass(eq=False, slots=True)
@@ -134,7 +150,8 @@ class ListColumn(Column):
     """Lists: row r holds the items `starts[r]:starts[r + 1]`, which are rows `index[i]` of `items` (or row i itself).
 
     `groups` are codes by which a keyed or set matching may pair items (-1: with none); `prefix` are the positions that
-    are compared as fields are.
+    are compared as fields are; `sizes` counts the items of each row, those by position included; `marks` are there
+    where items match with quality 1 or 0 only.
     """
 
     items: Column | None = None
@@ -143,10 +160,9 @@ class ListColumn(Column):
     groups: Indices | None = None
     matcher: Matcher | None = None
     prefix: list[Link] = field(default_factory=list)
-
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.starts)
+    lengths: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    sizes: Floats = field(default_factory=lambda: np.empty(0))
+    marks: Marks | None = None
 
     def rows(self, slots: Indices) -> Indices:
         return slots if self.index is None else self.index[slots]

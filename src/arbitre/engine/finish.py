@@ -8,6 +8,7 @@ import numpy as np
 
 from arbitre.engine.columns import Column, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.identity import identities, keys_of
+from arbitre.engine.multisets import marks
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
@@ -24,10 +25,7 @@ def finish(column: Column, site: Site) -> None:
     elif isinstance(column, ListColumn):
         _finish_list(column)
         if site.absent.array:
-            present = column.lengths > 0
-            for link in column.prefix:
-                present |= link.rows(np.arange(column.size, dtype=np.intp)) >= 0
-            column.alive = _unless_all(present)
+            column.alive = _unless_all(column.sizes > 0.0)
     elif isinstance(column, MixedColumn) and any(part.alive is not None for part in column.parts):
         column.alive = np.ones(column.size, dtype=np.bool_)
         for number, part in enumerate(column.parts):
@@ -55,38 +53,49 @@ def _finish_object(column: ObjectColumn) -> None:
     for link in column.links:
         _finish_link(link, column.size)
         weights += link.weight if link.index is None else np.where(link.index >= 0, link.weight, 0.0)
-    for link in column.maps:
-        child = link.column
+    for entries in column.maps:
+        child = entries.column
         if child.alive is not None:
-            link.rows, link.keys = link.rows[child.alive], link.keys[child.alive]
-        counts = np.bincount(child.origin[link.rows], minlength=column.size)
-        link.starts = _starts(counts)
+            entries.rows, entries.keys = entries.rows[child.alive], entries.keys[child.alive]
+        counts = np.bincount(child.origin[entries.rows], minlength=column.size)
+        entries.starts = _starts(counts)
         weights += counts
     column.weights = weights
 
 
 def _finish_list(column: ListColumn) -> None:
-    for link in column.prefix:
-        _finish_link(link, column.size)
     items = column.items
     if items is None:
         column.starts = np.zeros(column.size + 1, dtype=np.intp)
-        return
-    kept: Indices | None = None if items.alive is None else np.flatnonzero(items.alive)
+    else:
+        kept = _kept(column, items)
+        if kept is not None and column.groups is not None:
+            column.groups = column.groups[kept]
+        if kept is not None:
+            column.index = kept
+            column.starts = _starts(np.bincount(items.origin[kept], minlength=column.size))
+    column.lengths = np.diff(column.starts)
+    column.sizes = column.lengths.astype(np.float64)
+    for link in column.prefix:
+        _finish_link(link, column.size)
+        column.sizes += link.rows(np.arange(column.size, dtype=np.intp)) >= 0
+    column.marks = marks(column)
+
+
+def _kept(column: ListColumn, items: Column) -> Indices | None:
+    """The rows of the items that are matched, None where all are; their groups are settled on the way."""
+    kept = None if items.alive is None else np.flatnonzero(items.alive)
     candidates = column.matcher.candidates if column.matcher is not None else Candidates.ALL
     if candidates is Candidates.SAME_KEY and column.matcher is not None:
         column.groups = keys_of(items, column.matcher.key)
     elif candidates is Candidates.SAME_VALUE:
         column.groups = identities(items)
         rows = np.arange(items.size, dtype=np.intp) if kept is None else kept
-        pairs = np.stack([items.origin[rows], column.groups[rows]])
-        _, first = np.unique(pairs, axis=1, return_index=True)
+        _, first = np.unique(np.stack([items.origin[rows], column.groups[rows]]), axis=1, return_index=True)
         kept = rows[np.sort(first)]
-    if kept is not None and column.groups is not None:
-        column.groups = column.groups[kept]
-    origin = items.origin if kept is None else items.origin[kept]
-    column.index = kept
-    column.starts = _starts(np.bincount(origin, minlength=column.size))
+    elif kept is None and int(column.starts[-1]) != items.size:  # nulls were left out when the items were read
+        kept = np.arange(items.size, dtype=np.intp)
+    return kept
 
 
 def _starts(counts: Indices) -> Indices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +63,7 @@ def _codes(column: Column, below: dict[int, Indices]) -> Indices:
             items = below[column.items.number][column.rows(np.arange(column.starts[-1], dtype=np.intp))].tolist()
         in_order = column.matcher is not None and column.matcher.name in _ORDERED
         starts = column.starts.tolist()
-        slices = (items[start:stop] for start, stop in zip(starts, starts[1:], strict=False))
+        slices = (items[start:stop] for start, stop in pairwise(starts))
         keys = [(head, tuple(inner if in_order else sorted(inner))) for head, inner in zip(heads, slices, strict=True)]
     seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.intp)

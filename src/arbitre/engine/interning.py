@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.values import Json, Kind, canonical, check_number, kind_of
+from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -36,6 +36,56 @@ def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned
 
     Raises DataError (without a place) for a number that is not finite, or a value that is not JSON.
     """
+    types = set(map(type, values))
+    if tags is not None or not types <= _PLAIN:
+        return _by_value(site, values, tags)
+    raw, distinct = _coded(values) if types <= _HASHED else (None, values)
+    for normalizer in site.leaf.normalizers if site.leaf is not None else site.normalizers:
+        distinct = normalizer.each(distinct)
+    types = set(map(type, distinct))
+    leaf = _only_leaf(site, KINDS[types.pop()]) if len(types) == 1 and types <= _HASHED else None
+    if leaf is None:
+        return _by_value(site, values, None)
+    codes, kept = _coded(distinct)
+    alive = None
+    if site.absent.text and "" in kept:
+        codes[codes == kept.index("")] = -1
+        alive = (codes if raw is None else codes[raw]) >= 0
+    return Interned(
+        codes=codes if raw is None else codes[raw],
+        values=kept,
+        kinds=np.full(len(kept), KINDS[type(kept[0])], dtype=np.int8),
+        slots=np.zeros(len(kept), dtype=np.int16),
+        local=np.arange(len(kept), dtype=np.intp),
+        pools=(leaf.distance.pool(kept),),
+        leaves=(leaf,),
+        alive=alive,
+    )
+
+
+_HASHED: Final = frozenset({str, int})
+"""Types whose values are equal as JSON exactly where Python has them equal, as long as there is no other type."""
+
+_PLAIN: Final = _HASHED | {list}
+
+
+def _coded(values: Sequence[Json]) -> tuple[Indices, list[Json]]:
+    """A code for each value, and the distinct values, in order of appearance."""
+    distinct = list(dict.fromkeys(values))
+    code = dict(zip(distinct, range(len(distinct)), strict=True))
+    return np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=len(values)), distinct
+
+
+def _only_leaf(site: Site, kind: Kind) -> Leaf | None:
+    """The leaf that compares every value of a kind, where that is one and normalises nothing more."""
+    if site.leaf is not None:
+        return site.leaf if kind in site.leaf.distance.kinds else None
+    choices = site.scalars[kind]
+    return choices[0].leaf if len(choices) == 1 and not choices[0].leaf.normalizers else None
+
+
+def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned:
+    """As `intern`, each distinct value looked at by itself."""
     raw, distinct = _distinct(values, tags)
     codes: dict[tuple[int, Hashable], int] = {}
     leaves: list[Leaf] = []
@@ -54,7 +104,6 @@ def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned
         if slot == len(leaves):
             leaves.append(leaf)
             members.append([])
-        # a value outside the kinds of its distance is compared within a slot of its own kind
         key = (slot, canonical(normal))
         code = codes.get(key)
         if code is None:
@@ -82,19 +131,13 @@ def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned
 def _distinct(values: Sequence[Json], tags: Indices | None) -> tuple[Indices, list[tuple[Json, int | None]]]:
     """A code for each value as it was read, and the distinct values with their tags."""
     seen: dict[Hashable, int] = {}
-    distinct: list[tuple[Json, int | None]]
-    if tags is None and set(map(type, values)) <= {str, int}:  # the common case: equal as Python, equal as JSON
-        raw = [seen.setdefault(value, len(seen)) for value in values]
-        distinct = [(value, None) for value in seen]
-    else:
-        raw, distinct = [], []
-        numbers = [None] * len(values) if tags is None else tags.tolist()
-        for value, tag in zip(values, numbers, strict=True):
-            key = (tag, canonical(value))
-            code = seen.setdefault(key, len(seen))
-            if code == len(distinct):
-                distinct.append((value, tag))
-            raw.append(code)
+    distinct: list[tuple[Json, int | None]] = []
+    raw = []
+    for value, tag in zip(values, [None] * len(values) if tags is None else tags.tolist(), strict=True):
+        code = seen.setdefault((tag, canonical(value)), len(seen))
+        if code == len(distinct):
+            distinct.append((value, tag))
+        raw.append(code)
     return np.array(raw, dtype=np.intp), distinct
 
 

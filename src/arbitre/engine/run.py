@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.engine.shred import shred
-from arbitre.engine.solve import evaluate
+from arbitre.engine.solve import Solver
 from arbitre.engine.trace import Tracer
 from arbitre.values import ABSENT, Json
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from arbitre.schema.nodes import Plan
 
 
-def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> tuple[Level, ...]:
+def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> tuple[Level, ...]:
     """Compare `gold[d]` with `predicted[d]` for every document d; either may be ABSENT.
 
     The levels hold the records of all documents; what is said of one depends on the plan and that document alone.
+    `exhaustive` computes every pair that a matching could make: the same results, for diagnosis and tests.
     Raises DataError for values that are not JSON, and SolverError.
     """
     present = [
@@ -39,6 +40,6 @@ def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> tuple[Le
     alive = np.arange(root.size, dtype=np.intp) if root.alive is None else np.flatnonzero(root.alive)
     rows[(alive >= first).astype(np.intp), documents[alive]] = alive
     both = (rows[0] >= 0) & (rows[1] >= 0)
-    batch = evaluate(root, rows[0][both], rows[1][both])
+    batch = Solver(exhaustive=exhaustive).evaluate(root, rows[0][both], rows[1][both])
     missing, spurious = rows[0][(rows[0] >= 0) & ~both], rows[1][(rows[1] >= 0) & ~both]
     return Tracer(columns, documents).trace(batch, missing, spurious)

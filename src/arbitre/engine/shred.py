@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from arbitre.engine.finish import finish
 from arbitre.engine.interning import intern
 from arbitre.engine.variants import choose
 from arbitre.errors import DataError, Problem
-from arbitre.paths import STAR, Token, pointer
+from arbitre.paths import STAR, Path, Token, pointer
 from arbitre.values import ABSENT, KINDS, Json, Kind, check_keys, kind_of
 
 if TYPE_CHECKING:
@@ -98,17 +99,18 @@ class _Shredder:
         if kind.scalar:
             return self._leaf(site, values, place)
         if kind is Kind.ARRAY:
-            column: Column = ListColumn(**self._common(values, place))
-            self._keep(column, site)
-            self.pending.append(lambda: self._items(column, site, values, place))
-            return column
-        column = ObjectColumn(**self._common(values, place))
-        self._keep(column, site)
-        self.pending.append(lambda: self._fields(column, site.object, values, place))
-        return column
+            lists = ListColumn(**self._common(values, place))
+            self._keep(lists, site)
+            self.pending.append(lambda: self._items(lists, site, values, place))
+            return lists
+        objects = ObjectColumn(**self._common(values, place))
+        self._keep(objects, site)
+        self.pending.append(lambda: self._fields(objects, site.object, values, place))
+        return objects
 
     def _common(self, values: Sequence[Json], place: Place) -> dict[str, Any]:
-        parent, path = place.parent, ()
+        parent = place.parent
+        path: Path = ()
         if parent is not None:
             path = parent.path if place.token is None else (*parent.path, place.token)
         return {
@@ -149,9 +151,12 @@ class _Shredder:
         for child in node.fields:
             site = self.plan.sites[child.site]
             missing = None if site.absent.null else ABSENT
-            found = [value.get(child.name, missing) for value in values]
+            try:
+                found = list(map(itemgetter(child.name), values))
+            except KeyError:
+                found = [value.get(child.name, missing) for value in values]
             rows = np.arange(len(found), dtype=np.intp)
-            if missing in found:
+            if type(missing) in set(map(type, found)):
                 rows = np.array([row for row, value in enumerate(found) if value is not missing], dtype=np.intp)
                 found = [found[row] for row in rows.tolist()]
             total += len(found)
@@ -232,16 +237,16 @@ class _Shredder:
                 below = Place(column, origin, int(np.searchsorted(origin, place.gold)), position, tags=tags)
                 column.prefix.append(Link(self.open(child, [values[row][position] for row in rows], below), 1.0))
         skipped = len(node.prefix)
-        lengths = np.array([max(len(value) - skipped, 0) for value in values], dtype=np.intp)
-        items = list(
-            chain.from_iterable(value[skipped:] for value in values) if skipped else chain.from_iterable(values)
-        )
+        if skipped:
+            values = [value[skipped:] for value in values]
+        lengths = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
+        items = list(chain.from_iterable(values))
         starts = np.zeros(len(values) + 1, dtype=np.intp)
         np.cumsum(lengths, out=starts[1:])
         origin = np.repeat(np.arange(len(values), dtype=np.intp), lengths)
-        positions = np.arange(len(items), dtype=np.intp) - starts[origin] + skipped
+        positions = np.arange(skipped, len(items) + skipped, dtype=np.intp) - np.repeat(starts[:-1], lengths)
         child = self.plan.sites[node.items]
-        if child.absent.null and None in items:
+        if child.absent.null and type(None) in set(map(type, items)):
             kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
             origin, positions = origin[kept], positions[kept]
             items = [items[row] for row in kept.tolist()]

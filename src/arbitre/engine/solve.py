@@ -2,118 +2,154 @@
 
 A `Batch` is a column and the pairs of its rows that are compared at once. Opening a batch asks for the pairs below
 it; closing it turns their qualities into its own. Batches are opened parents first and closed children first, so
-there is no recursion and a column is measured in one call.
+there is no recursion and a column is measured in one call. Only lists that are matched lazily evaluate batches of
+their own, and those only a few lists deep.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.engine.columns import (
-    Column,
-    Floats,
-    Indices,
-    LeafColumn,
-    Link,
-    ListColumn,
-    MapLink,
-    Mask,
-    MixedColumn,
-    ObjectColumn,
-)
+from arbitre.engine.batches import Batch, Branch, Matched, spread
+from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
+from arbitre.engine.lazy import solve_lazily
+from arbitre.engine.multisets import count_equal
 from arbitre.errors import SolverError
-from arbitre.matching import Candidates, Coupling
+from arbitre.matching import Candidates
+from arbitre.matching.many import assign_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
+
+    from arbitre.engine.columns import Floats, Indices
+
+LAZY: Final = 100
+"""Lists whose table has at least so many cells are matched lazily."""
+
+LARGE: Final = 1 << 14
+"""Tables with so many cells are solved one at a time."""
+
+NESTED: Final = 3
+"""Lists are matched lazily inside so many lists that are; deeper ones evaluate every pair of items."""
 
 
 @dataclass(eq=False, slots=True)
-class Branch:
-    """The pairs that a batch asks for in one column below it: pair s of `batch` belongs to pair `owner[s]` above.
+class Solver:
+    """Evaluates batches; `exhaustive` computes every pair that a matching could make."""
 
-    `owner` is None where every pair above has exactly one pair here, in the same order.
-    """
+    exhaustive: bool = False
+    depth: int = 0
 
-    batch: Batch
-    owner: Indices | None
-    weight: float = 1.0
+    def evaluate(self, column: Column, left: Indices, right: Indices) -> Batch:
+        """The closed batch of these pairs of rows, with all batches below it."""
+        root = Batch(column, left, right)
+        batches = [root]
+        pending: dict[int, Tables] = {}
+        for batch in batches:  # grows while it is read: parents before children
+            batches.extend(self._open(batch, pending))
+        for batch in reversed(batches):
+            _close(batch, pending.get(id(batch)))
+        return root
+
+    def _open(self, batch: Batch, pending: dict[int, Tables]) -> Iterator[Batch]:
+        """Ask for what a batch needs: its branches."""
+        column = batch.column
+        if len(batch) == 0 or isinstance(column, LeafColumn):
+            return
+        if isinstance(column, ObjectColumn):
+            for link in column.links:
+                _fields(batch, link)
+            for entries in column.maps:
+                _keys(batch, entries)
+        elif isinstance(column, ListColumn):
+            for link in column.prefix:
+                _fields(batch, link)
+            if column.items is not None:
+                self._items(batch, column, pending)
+        elif isinstance(column, MixedColumn):
+            for number, part in enumerate(column.parts):
+                same = np.flatnonzero((column.part[batch.left] == number) & (column.part[batch.right] == number))
+                rows = Batch(part, column.rows[batch.left[same]], column.rows[batch.right[same]])
+                batch.branches.append(Branch(rows, same))
+        yield from (branch.batch for branch in batch.branches)
+
+    def _items(self, batch: Batch, column: ListColumn, pending: dict[int, Tables]) -> None:
+        """Match the items of every pair of lists: by counting, lazily, or by a table that is filled in below."""
+        matcher = column.matcher
+        if matcher is None or column.items is None:
+            return
+        if column.marks is not None and not self.exhaustive:
+            batch.counted = True
+            return
+        lengths = column.lengths
+        heights, widths = lengths[batch.left], lengths[batch.right]
+        rest = np.arange(len(batch), dtype=np.intp)
+        if matcher.candidates is Candidates.ALL and not self.exhaustive and self.depth < NESTED:
+            cells = heights * widths
+            inner = Solver(depth=self.depth + 1)
+            for problem in np.flatnonzero(cells >= LARGE).tolist():
+                self._lazily(batch, column, np.array([problem], dtype=np.intp), inner)
+            self._lazily(batch, column, np.flatnonzero((cells >= LAZY) & (cells < LARGE)), inner)
+            rest = np.flatnonzero(cells < LAZY)
+        if len(rest):
+            tables = _tables(batch, column, rest, heights[rest], widths[rest])
+            pending[id(batch)] = tables
+            below = Batch(column.items, tables.left, tables.right)
+            batch.branches.append(Branch(below, rest[tables.owner]))
+
+    def _lazily(self, batch: Batch, column: ListColumn, problems: Indices, inner: Solver) -> None:
+        if len(problems):
+            for match in solve_lazily(column, batch.left[problems], batch.right[problems], inner.evaluate):
+                match.owner = problems[match.owner]
+                batch.matches.append(match)
 
 
 @dataclass(eq=False, slots=True)
-class Batch:
-    """Pairs of rows of one column: pair t compares row `left[t]` (gold) with row `right[t]` (predicted).
+class Tables:
+    """The candidate pairs of the problems of a batch of lists, end to end.
 
-    Closed, `quality` holds the quality of each pair, in [0, 1], 1 is equal; shape (pairs,). `gold`, `predicted`,
-    `matched` and `mass` are the tallies of objects and lists.
+    Problem p (number `problems[p]` of the batch) has a table of `heights[p]` x `widths[p]`; its candidates are
+    `starts[p]:starts[p + 1]`, of which candidate c compares items `rows[c]` and `columns[c]`, which are rows `left[c]`
+    and `right[c]` of the column of items. `complete` says that all cells are candidates, in order.
     """
 
-    column: Column
-    left: Indices
-    right: Indices
-    branches: list[Branch] = field(default_factory=list)
-    quality: Floats = field(default_factory=lambda: np.empty(0))
-    gold: Floats | None = None
-    predicted: Floats | None = None
-    matched: Floats | None = None
-    mass: Floats | None = None
-    problems: Problems | None = None
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-
-@dataclass(eq=False, slots=True)
-class Problems:
-    """The matching problems of a batch of lists: the candidate pairs of problem t are `starts[t]:starts[t + 1]`.
-
-    Candidate c pairs item `rows[c]` of the gold list with item `columns[c]` of the predicted one (positions among the
-    items that are matched); its quality is that of pair c of the branch below.
-    """
-
-    starts: Indices
-    rows: Indices
-    columns: Indices
+    problems: Indices
     heights: Indices
     widths: Indices
-    complete: bool
     owner: Indices
+    rows: Indices
+    columns: Indices
+    left: Indices
+    right: Indices
+    complete: bool
+
+    @property
+    def starts(self) -> Indices:
+        starts = np.zeros(len(self.problems) + 1, dtype=np.intp)
+        np.cumsum(np.bincount(self.owner, minlength=len(self.problems)), out=starts[1:])
+        return starts
 
 
-def evaluate(column: Column, left: Indices, right: Indices) -> Batch:
-    """The closed batch of these pairs of rows, with all batches below it."""
-    root = Batch(column, left, right)
-    batches = [root]
-    for batch in batches:  # grows while it is read: parents before children
-        batches.extend(_open(batch))
-    for batch in reversed(batches):
-        _close(batch)
-    return root
-
-
-def _open(batch: Batch) -> Iterator[Batch]:
-    """Ask for what a batch needs: its branches."""
-    column = batch.column
-    if len(batch) == 0 or isinstance(column, LeafColumn):
-        return
-    if isinstance(column, ObjectColumn):
-        for link in column.links:
-            _fields(batch, link)
-        for map_link in column.maps:
-            _keys(batch, map_link)
-    elif isinstance(column, ListColumn):
-        for link in column.prefix:
-            _fields(batch, link)
-        _items(batch, column)
-    elif isinstance(column, MixedColumn):
-        for number, part in enumerate(column.parts):
-            same = np.flatnonzero((column.part[batch.left] == number) & (column.part[batch.right] == number))
-            rows = Batch(part, column.rows[batch.left[same]], column.rows[batch.right[same]])
-            batch.branches.append(Branch(rows, same))
-    yield from (branch.batch for branch in batch.branches)
+def _tables(batch: Batch, column: ListColumn, problems: Indices, heights: Indices, widths: Indices) -> Tables:
+    candidates = column.matcher.candidates if column.matcher is not None else Candidates.ALL
+    diagonal = candidates is Candidates.DIAGONAL
+    counts = np.minimum(heights, widths) if diagonal else heights * widths
+    ends = np.cumsum(counts)
+    owner = np.repeat(np.arange(len(problems), dtype=np.intp), counts)
+    cell = np.arange(int(ends[-1]), dtype=np.intp) - np.repeat(ends - counts, counts)
+    rows, columns = (cell, cell) if diagonal else np.divmod(cell, widths[owner])
+    left = column.starts[batch.left[problems]][owner] + rows
+    right = column.starts[batch.right[problems]][owner] + columns
+    if column.groups is not None:
+        same = (column.groups[left] == column.groups[right]) & (column.groups[left] >= 0)
+        owner, rows, columns, left, right = owner[same], rows[same], columns[same], left[same], right[same]
+    complete = candidates is Candidates.ALL
+    return Tables(
+        problems, heights, widths, owner, rows, columns, column.rows(left), column.rows(right), complete=complete
+    )
 
 
 def _fields(batch: Batch, link: Link) -> None:
@@ -131,7 +167,7 @@ def _keys(batch: Batch, link: MapLink) -> None:
     """The pairs of entries with the same key: those of the gold side are looked up on the predicted side."""
     width = int(link.keys.max(initial=-1)) + 1
     starts = link.starts
-    owner, entries = _ranges(starts[batch.left], starts[batch.left + 1])
+    owner, entries = spread(starts, batch.left)
     of_row = np.repeat(np.arange(len(starts) - 1, dtype=np.intp), np.diff(starts))
     table = of_row * width + link.keys
     wanted = batch.right[owner] * width + link.keys[entries]
@@ -142,39 +178,7 @@ def _keys(batch: Batch, link: MapLink) -> None:
     batch.branches.append(Branch(below, owner[hit]))
 
 
-def _items(batch: Batch, column: ListColumn) -> None:
-    """The candidate pairs of items of every pair of lists."""
-    starts = column.starts
-    heights, widths = column.lengths[batch.left], column.lengths[batch.right]
-    candidates = column.matcher.candidates if column.matcher is not None else Candidates.ALL
-    if candidates is Candidates.DIAGONAL:
-        counts = np.minimum(heights, widths)
-        owner, rows = _ranges(np.zeros_like(counts), counts)
-        columns = rows
-    else:
-        owner, cells = _ranges(np.zeros_like(heights), heights * widths)
-        rows, columns = np.divmod(cells, np.maximum(widths, 1)[owner])
-    left, right = starts[batch.left][owner] + rows, starts[batch.right][owner] + columns
-    if column.groups is not None:
-        same = (column.groups[left] == column.groups[right]) & (column.groups[left] >= 0)
-        owner, rows, columns, left, right = owner[same], rows[same], columns[same], left[same], right[same]
-    ends = np.zeros(len(batch) + 1, dtype=np.intp)
-    np.cumsum(np.bincount(owner, minlength=len(batch)), out=ends[1:])
-    complete = candidates is Candidates.ALL
-    batch.problems = Problems(ends, rows, columns, heights, widths, complete, owner)
-    if column.items is not None:
-        batch.branches.append(Branch(Batch(column.items, column.rows(left), column.rows(right)), owner))
-
-
-def _ranges(starts: Indices, stops: Indices) -> tuple[Indices, Indices]:
-    """All the numbers of many ranges, one range after the other, and which range each belongs to."""
-    counts = stops - starts
-    owner = np.repeat(np.arange(len(counts), dtype=np.intp), counts)
-    ends = np.cumsum(counts)
-    return owner, np.arange(ends[-1] if len(ends) else 0, dtype=np.intp) - (ends - counts - starts)[owner]
-
-
-def _close(batch: Batch) -> None:
+def _close(batch: Batch, tables: Tables | None) -> None:
     """Turn the qualities below into those of the batch."""
     column = batch.column
     if isinstance(column, LeafColumn):
@@ -185,93 +189,95 @@ def _close(batch: Batch) -> None:
             batch.quality[branch.owner] = branch.batch.quality
     elif isinstance(column, ObjectColumn):
         batch.gold, batch.predicted = column.weights[batch.left], column.weights[batch.right]
-        _settle(batch, batch.branches)
+        _settle(batch)
     elif isinstance(column, ListColumn):
-        _close_lists(batch, column)
+        batch.gold, batch.predicted = column.sizes[batch.left], column.sizes[batch.right]
+        if tables is not None:
+            batch.matches.append(_solve(batch, column, tables))
+        _settle(batch)
 
 
-def _settle(
-    batch: Batch, branches: Sequence[Branch], matched: Floats | None = None, mass: Floats | None = None
-) -> None:
-    """Add up what is matched in `branches` (to what is given), and divide by the union."""
-    matched = np.zeros(len(batch)) if matched is None else matched
-    mass = np.zeros(len(batch)) if mass is None else mass
-    for branch in branches:
+def _settle(batch: Batch) -> None:
+    """Add up what is matched, field by field and item by item, and divide by the union."""
+    size = len(batch)
+    matched, mass = np.zeros(size), np.zeros(size)
+    fields = batch.branches[: len(batch.column.prefix)] if isinstance(batch.column, ListColumn) else batch.branches
+    for branch in fields:
         quality = branch.weight * branch.batch.quality
         if branch.owner is None:
             matched += branch.weight
             mass += quality
         else:
             weights = np.full(len(quality), branch.weight)
-            matched += np.bincount(branch.owner, weights=weights, minlength=len(batch))
-            mass += np.bincount(branch.owner, weights=quality, minlength=len(batch))
-    union = (
-        batch.gold + batch.predicted - matched if batch.gold is not None and batch.predicted is not None else matched
-    )
-    batch.matched, batch.mass = matched, mass
+            matched += np.bincount(branch.owner, weights=weights, minlength=size)
+            mass += np.bincount(branch.owner, weights=quality, minlength=size)
+    if batch.counted and isinstance(batch.column, ListColumn):
+        lengths = batch.column.lengths
+        matched += np.minimum(lengths[batch.left], lengths[batch.right])
+        mass += count_equal(batch.column, batch.left, batch.right)
+    for match in batch.matches:
+        matched += np.bincount(match.owner, minlength=size)
+        mass += np.bincount(match.owner, weights=match.batch.quality[match.at], minlength=size)
+    if batch.gold is None or batch.predicted is None:
+        return
+    union = batch.gold + batch.predicted - matched
     empty = union <= 0.0
+    batch.matched, batch.mass = matched, mass
     batch.quality = np.minimum(np.where(empty, 1.0, mass / np.where(empty, 1.0, union)), 1.0)
+
+
+DENSE: Final = 4
+"""Pairs of values are measured as a table where that has at most so many times as many cells as there are pairs."""
 
 
 def _measure(column: LeafColumn, left: Indices, right: Indices) -> Floats:
     """1 - distance of each pair; values that are not compared in the same way are at distance 1."""
     gold, predicted = column.codes[left], column.codes[right]
+    if len(column.pools) == 1:
+        return _pairs(column, gold, predicted, 0)
     quality = np.zeros(len(left))
-    for slot, pool in enumerate(column.pools):
-        here: Mask | slice = slice(None)
-        if len(column.pools) > 1:
-            here = (column.slots[gold] == slot) & (column.slots[predicted] == slot)
-        pairs = column.local[gold[here]] * len(column.local) + column.local[predicted[here]]
-        if len(pairs) == 0:
-            continue
-        distinct, back = np.unique(pairs, return_inverse=True)
-        distance = pool.paired(*np.divmod(distinct, len(column.local)))
-        quality[here] = (1.0 - distance)[back]
+    for slot in range(len(column.pools)):
+        here = np.flatnonzero((column.slots[gold] == slot) & (column.slots[predicted] == slot))
+        if len(here):
+            quality[here] = _pairs(column, gold[here], predicted[here], slot)
     return quality
 
 
-def _close_lists(batch: Batch, column: ListColumn) -> None:
-    problems = batch.problems
-    fields = [branch for branch in batch.branches if branch.batch.column is not column.items]
-    gold, predicted = column.lengths[batch.left].astype(np.float64), column.lengths[batch.right].astype(np.float64)
-    rows = np.arange(column.size, dtype=np.intp)
-    for link in column.prefix:
-        present = link.rows(rows) >= 0
-        gold += present[batch.left]
-        predicted += present[batch.right]
-    batch.gold, batch.predicted = gold, predicted
-    matched, mass = np.zeros(len(batch)), np.zeros(len(batch))
-    if problems is not None and len(problems.rows):
-        quality = batch.branches[-1].batch.quality
-        for number in np.unique(problems.owner).tolist():
-            cells, _ = coupling(batch, number)
-            matched[number] = len(cells)
-            mass[number] = quality[cells].sum()
-    _settle(batch, fields, matched, mass)
+def _pairs(column: LeafColumn, gold: Indices, predicted: Indices, slot: int) -> Floats:
+    """The qualities of pairs of codes of one slot: each distinct pair is measured once."""
+    pool = column.pools[slot]
+    a, b = column.local[gold], column.local[predicted]
+    size = len(column.values)
+    if len(a) <= size:  # few pairs: hardly any repeats
+        return 1.0 - pool.paired(a, b)
+    distinct, back = np.unique(a * size + b, return_inverse=True)
+    return (1.0 - pool.paired(*np.divmod(distinct, size)))[back]
 
 
-def coupling(batch: Batch, number: int) -> tuple[Indices, Coupling]:
-    """The matching of one problem of a batch of lists: its pairs among the candidates of the branch, and as positions.
-
-    Raises SolverError, naming the list, where a quality is not a finite number.
-    """
-    problems, column = batch.problems, batch.column
-    if problems is None or not isinstance(column, ListColumn) or column.matcher is None:
-        message = "Expected a batch of lists with a matching"
-        raise TypeError(message)
-    start, stop = int(problems.starts[number]), int(problems.starts[number + 1])
-    shape = int(problems.heights[number]), int(problems.widths[number])
-    quality = batch.branches[-1].batch.quality[start:stop]
+def _solve(batch: Batch, column: ListColumn, tables: Tables) -> Matched:
+    """The matchings of the problems whose candidates are all evaluated. Raises SolverError, naming the list."""
+    below = batch.branches[-1].batch
+    quality, matcher = below.quality, column.matcher
     if not np.isfinite(quality).all():
-        pointer = column.pointer(int(batch.left[number]))
+        wrong = int(tables.owner[np.flatnonzero(~np.isfinite(quality))[0]])
+        pointer = column.pointer(int(batch.left[tables.problems[wrong]]))
         raise SolverError.of("A quality between two items is not a finite number", pointer=pointer)
-    if problems.complete and stop - start == shape[0] * shape[1]:
-        found = column.matcher.couple(quality.reshape(shape))
-        return start + found.gold * shape[1] + found.predicted, found
-    rows, columns = problems.rows[start:stop], problems.columns[start:stop]
-    matrix, allowed = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
-    matrix[rows, columns], allowed[rows, columns] = quality, True
-    found = column.matcher.couple(matrix, allowed)
-    place = np.full(shape, -1, dtype=np.intp)
-    place[rows, columns] = np.arange(start, stop, dtype=np.intp)
-    return place[found.gold, found.predicted], found
+    if matcher is not None and matcher.forced and tables.complete:
+        at, owner = assign_all(quality, tables.heights, tables.widths)
+        return Matched(below, at, tables.problems[owner])
+    found, of = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
+    starts = tables.starts.tolist()
+    for number in np.unique(tables.owner).tolist():
+        if matcher is None:
+            break
+        cells = slice(starts[number], starts[number + 1])
+        shape = int(tables.heights[number]), int(tables.widths[number])
+        rows, columns = tables.rows[cells], tables.columns[cells]
+        table, allowed = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        place = np.zeros(shape, dtype=np.intp)
+        table[rows, columns], allowed[rows, columns] = quality[cells], True
+        place[rows, columns] = np.arange(cells.start, cells.stop, dtype=np.intp)
+        coupling = matcher.couple(table, None if tables.complete else allowed)
+        found.append(place[coupling.gold, coupling.predicted])
+        of.append(np.full(len(found[-1]), tables.problems[number], dtype=np.intp))
+    return Matched(below, np.concatenate(found), np.concatenate(of))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.comparison.levels import NONE, Level
+from arbitre.engine.batches import Batch, Branch, spread
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn, kinds_of
-from arbitre.engine.solve import Batch, Branch, coupling
+from arbitre.engine.multisets import match_equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +50,8 @@ class Tracer:
         none = np.full(len(root), NONE, dtype=np.intp)
         pairs = _Rows(none, root.left, root.right, 1.0, batch=root, at=np.arange(len(root), dtype=np.intp))
         self._add(root.column, pairs)
-        for rows, gold in ((missing, True), (spurious, False)):
-            self._one_sided(root.column, np.full(len(rows), NONE, dtype=np.intp), rows, 1.0, gold=gold)
+        for lone, gold in ((missing, True), (spurious, False)):
+            self._one_sided(root.column, np.full(len(lone), NONE, dtype=np.intp), lone, 1.0, gold=gold)
         for column in self.columns:
             above = self.documents if column.parent is None else self.roots[column.parent.number]
             self.roots[column.number] = above[column.origin]
@@ -122,7 +123,7 @@ class Tracer:
         return self.roots[column.number][np.where(rows.left >= 0, rows.left, rows.right)]
 
     def _mixed(self, column: MixedColumn, rows: _Rows) -> None:
-        """Pairs of one part go down to it as they are; pairs of two are a record of their own, with both sides below."""
+        """Pairs of one part go down to it as they are; pairs of two are records of their own, both sides below."""
         both = (rows.left >= 0) & (rows.right >= 0)
         clash = both & (column.part[rows.left] != column.part[rows.right])
         if clash.any():
@@ -161,7 +162,7 @@ class Tracer:
                 self._pairs(map_link.column, rows, numbers, branch, taken)
             for side, gold in ((rows.left, True), (rows.right, False)):
                 here = np.flatnonzero(side >= 0)
-                owner, entries = _spread(map_link.starts, side[here])
+                owner, entries = spread(map_link.starts, side[here])
                 self._unmatched(map_link.column, numbers[here[owner]], map_link.rows[entries], taken, gold=gold)
 
     def _field(self, link: Link, rows: _Rows, numbers: Indices, branch: Branch | None) -> None:
@@ -196,22 +197,25 @@ class Tracer:
         if items is None:
             return
         taken = np.zeros(items.size, dtype=np.bool_)
-        batch = rows.batch
-        if batch is not None and rows.at is not None and batch.problems is not None:
-            branch = batch.branches[-1]
-            cells, parents = [], []
-            for problem, number in zip(rows.at.tolist(), numbers.tolist(), strict=True):
-                if batch.problems.starts[problem] < batch.problems.starts[problem + 1]:
-                    cells.append(coupling(batch, problem)[0])
-                    parents.append(np.full(len(cells[-1]), number, dtype=np.intp))
-            if cells:
-                at, parent = np.concatenate(cells), np.concatenate(parents)
-                left, right = branch.batch.left[at], branch.batch.right[at]
+        if rows.batch is not None and rows.at is not None:
+            above = np.full(len(rows.batch), NONE, dtype=np.intp)
+            above[rows.at] = numbers
+            matches = rows.batch.matches
+            if rows.batch.counted:
+                equal = match_equal(column, rows.left, rows.right)
+                if equal is not None:
+                    equal.owner = rows.at[equal.owner]
+                    matches = [equal]
+            for match in matches:
+                parent = above[match.owner]
+                here = np.flatnonzero(parent >= 0)
+                at = match.at[here]
+                left, right = match.batch.left[at], match.batch.right[at]
                 taken[left] = taken[right] = True
-                self._add(items, _Rows(parent, left, right, 1.0, batch=branch.batch, at=at))
+                self._add(items, _Rows(parent[here], left, right, 1.0, batch=match.batch, at=at))
         for side, gold in ((rows.left, True), (rows.right, False)):
             here = np.flatnonzero(side >= 0)
-            owner, slots = _spread(column.starts, side[here])
+            owner, slots = spread(column.starts, side[here])
             self._unmatched(items, numbers[here[owner]], column.rows(slots), taken, gold=gold)
 
 
@@ -219,26 +223,11 @@ def _branch(rows: _Rows, position: int) -> Branch | None:
     return rows.batch.branches[position] if rows.batch is not None and rows.batch.branches else None
 
 
-def _spread(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
-    """The entries of each row, one row after the other, and which of `rows` each belongs to."""
-    begin, end = starts[rows], starts[rows + 1]
-    counts = end - begin
-    owner = np.repeat(np.arange(len(rows), dtype=np.intp), counts)
-    offset = np.cumsum(counts) - counts
-    return owner, np.arange(len(owner), dtype=np.intp) - (offset - begin)[owner]
-
-
 def _sizes(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """What each row asserts: the weight of an object's fields, the number of a list's items."""
     if isinstance(column, ObjectColumn):
         return column.weights
-    sizes = np.zeros(column.size)
-    if isinstance(column, ListColumn):
-        sizes += column.lengths
-        rows = np.arange(column.size, dtype=np.intp)
-        for link in column.prefix:
-            sizes += link.rows(rows) >= 0
-    return sizes
+    return column.sizes if isinstance(column, ListColumn) else np.zeros(column.size)
 
 
 def _kinds(column: Column, rows: Indices) -> np.ndarray[tuple[int], np.dtype[np.int8]]:

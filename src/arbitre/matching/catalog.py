@@ -28,6 +28,8 @@ class Candidates(enum.Enum):
 
 
 class Couple(Protocol):
+    """How the pairs are made."""
+
     def __call__(self, quality: Floats, allowed: Mask | None = None) -> Coupling:
         """The coupling for qualities of shape (n, m); pairs outside `allowed` (same shape) are never made."""
         ...
@@ -37,7 +39,7 @@ class Couple(Protocol):
 class Matcher:
     """A way to match two lists, with its options settled.
 
-    `key` are the tokens of the key fields below an item; `forced` says that with every pair allowed the matching is
+    `key` are the tokens of the key fields below an item (named, or given as pointers such as "/person/id"); `forced` says that with every pair allowed the matching is
     the optimal one with min(n, m) pairs (closed forms then hold); `metric` that the list distance is a metric when the
     distance of the items is one.
     """
@@ -79,7 +81,7 @@ def _greedy(options: Mapping[str, Any]) -> Matcher:
 
 def _keyed(options: Mapping[str, Any]) -> Matcher:
     names = [options["key"]] if isinstance(options["key"], str) else options["key"]
-    key = tuple(tuple(str(token) for token in parse(name if name.startswith("/") else f"/{name}")) for name in names)
+    key = tuple(tuple(map(str, parse(name))) if name.startswith("/") else (name,) for name in names)
     return Matcher("keyed", keyed, Candidates.SAME_KEY, key=key, options={"key": list(names)})
 
 

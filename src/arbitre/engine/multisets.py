@@ -1,0 +1,157 @@
+"""Lists of values that are equal or not: the optimal matching pairs equal items, and its size is a count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from arbitre.engine.batches import Batch, Matched, spread
+from arbitre.engine.columns import LeafColumn, ListColumn, Marks
+
+if TYPE_CHECKING:
+    from arbitre.distances.base import Blocks
+    from arbitre.engine.columns import Floats, Indices
+
+
+DENSE: Final = 1 << 18
+"""Up to so many entries, which items the lists hold is written out as a table."""
+
+
+def countable(column: ListColumn) -> bool:
+    """Whether items of these lists match with quality 1 or 0 only, and with as many pairs as there can be."""
+    items = column.items
+    return (
+        isinstance(items, LeafColumn)
+        and column.matcher is not None
+        and column.matcher.forced
+        and all(leaf.distance.name == "exact" for leaf in items.leaves)
+    )
+
+
+def marks(column: ListColumn) -> Marks | None:
+    """The marks of the items of a column of lists; None where these are more than equal or not."""
+    items = column.items
+    if not countable(column) or not isinstance(items, LeafColumn):
+        return None
+    slots = np.arange(int(column.starts[-1]), dtype=np.intp)
+    mark = items.codes[column.rows(slots)]
+    owner = np.repeat(np.arange(column.size, dtype=np.intp), column.lengths)
+    width = int(mark.max(initial=0)) + 1
+    table = owner * width + mark
+    order = np.argsort(table, kind="stable")
+    table = table[order]
+    again = table[1:] == table[:-1]
+    if again.any():
+        first = np.flatnonzero(np.concatenate([[True], ~again]))
+        nth = slots - np.repeat(first, np.diff(np.append(first, len(slots))))
+        mark = mark.copy()
+        mark[order] += nth * width
+        width *= int(nth.max()) + 1
+        table = owner * width + mark
+        order = np.argsort(table, kind="stable")
+        table = table[order]
+    return Marks(mark, width, table, order)
+
+
+def _partners(column: ListColumn, known: Marks, left: Indices, right: Indices) -> tuple[Indices, Indices, Indices]:
+    """The items of the lists `left`, which pair each is of, and its equal in the list `right` (an item, or -1)."""
+    owner, slots = spread(column.starts, left)
+    wanted = right[owner] * known.width + known.mark[slots]
+    place = np.searchsorted(known.table, wanted)
+    place[place == len(known.table)] = 0
+    hit = known.table[place] == wanted if len(known.table) else np.zeros(len(wanted), dtype=np.bool_)
+    return slots, owner, np.where(hit, known.order[place], -1) if len(known.table) else place - 1
+
+
+def count_equal(column: ListColumn, left: Indices, right: Indices) -> Floats:
+    """How many items each pair of lists shares: the quality of their optimal matching; shape (pairs,)."""
+    if column.marks is None:
+        return np.zeros(len(left))
+    _, owner, partner = _partners(column, column.marks, left, right)
+    return np.bincount(owner[partner >= 0], minlength=len(left)).astype(np.float64)
+
+
+def match_equal(column: ListColumn, left: Indices, right: Indices) -> Matched | None:
+    """The optimal matching of each pair of lists: equal items, then the others in order, with quality 0."""
+    items, known = column.items, column.marks
+    if items is None or known is None:
+        return None
+    slots, owner, partner = _partners(column, known, left, right)
+    hit = partner >= 0
+    gold, predicted, of = slots[hit], partner[hit], owner[hit]
+    if not hit.all():
+        rest = _leftovers(column, right, (of, predicted), (owner[~hit], slots[~hit]))
+        gold, predicted, of = (np.concatenate(both) for both in zip((gold, predicted, of), rest, strict=True))
+    below = Batch(items, column.rows(gold), column.rows(predicted))
+    below.quality = (np.arange(len(below)) < int(hit.sum())).astype(np.float64)
+    return Matched(below, np.arange(len(below), dtype=np.intp), of)
+
+
+def _leftovers(
+    column: ListColumn, right: Indices, pairs: tuple[Indices, Indices], lone: tuple[Indices, Indices]
+) -> tuple[Indices, Indices, Indices]:
+    """Gold items without an equal (`lone`) with the predicted items without one (not in `pairs`), in order.
+
+    Both are given as which pair of lists they are of, and their slots.
+    """
+    owner, taken = pairs
+    their, slots = spread(column.starts, right)
+    widths = column.lengths[right]
+    begins = np.cumsum(widths) - widths
+    free = np.ones(len(slots), dtype=np.bool_)
+    free[begins[owner] + taken - column.starts[right[owner]]] = False
+    their, slots = their[free], slots[free]
+    nth = _nth(lone[0], len(right))
+    counts = np.bincount(their, minlength=len(right))
+    kept = nth < counts[lone[0]]
+    owner = lone[0][kept]
+    return lone[1][kept], slots[(np.cumsum(counts) - counts)[owner] + nth[kept]], owner
+
+
+def _nth(owner: Indices, size: int) -> Indices:
+    """For owners in increasing order: how many of the same stand before each."""
+    counts = np.bincount(owner, minlength=size)
+    return np.arange(len(owner), dtype=np.intp) - (np.cumsum(counts) - counts)[owner]
+
+
+def common(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+    """How many items two lists share, for every cell of the blocks, whose rows are rows of the column (-1: none)."""
+    known = column.marks
+    if known is None or int(blocks.starts[-1]) == 0:
+        return np.zeros(int(blocks.starts[-1]))
+    width = known.width
+    ends = (left, blocks.left_starts), (right, blocks.right_starts)
+    sides = [_incidence(column, known, blocks, side) for side in ends]
+    if len(blocks) == 1 and width * (len(left) + len(right)) <= DENSE:
+        dense = [np.zeros((len(rows), width), dtype=np.float32) for rows in (left, right)]
+        for table, (row, at) in zip(dense, sides, strict=True):
+            table[row, at] = 1.0
+        return (dense[0] @ dense[1].T).ravel().astype(np.float64)
+    sparse = [
+        csr_array((np.ones(len(row), dtype=np.float32), (row, at)), shape=(len(rows), width * len(blocks)))
+        for rows, (row, at) in zip((left, right), sides, strict=True)
+    ]
+    product = (sparse[0] @ sparse[1].T).tocoo()
+    counts = np.zeros(int(blocks.starts[-1]))
+    block = np.repeat(np.arange(len(blocks), dtype=np.intp), blocks.heights)[product.row]
+    row = product.row - blocks.left_starts[:-1][block]
+    column_at = product.col - blocks.right_starts[:-1][block]
+    counts[blocks.starts[:-1][block] + row * blocks.widths[block] + column_at] = product.data
+    return counts
+
+
+def _incidence(
+    column: ListColumn, known: Marks, blocks: Blocks, side: tuple[Indices, Indices]
+) -> tuple[Indices, Indices]:
+    """Which of the rows of one side of the blocks hold which items, those of each block numbered apart."""
+    rows, starts = side
+    owner, slots = spread(column.starts, np.maximum(rows, 0))
+    if len(rows) and int(rows.min()) < 0:
+        real = rows[owner] >= 0
+        owner, slots = owner[real], slots[real]
+    if len(blocks) == 1:
+        return owner, known.mark[slots]
+    block = np.repeat(np.arange(len(blocks), dtype=np.intp), np.diff(starts))[owner]
+    return owner, block * known.width + known.mark[slots]

@@ -1,0 +1,86 @@
+"""The engine against the textbook recursion: in every mode, alone and in a batch."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arbitre import Comparator
+from arbitre.comparison.levels import by_path, leaves, of_nodes
+from arbitre.engine import bounds, lazy, run, solve
+from tests.oracle import textbook
+from tests.oracle.strategies import cases, documents, pairs, schemas
+
+NEAR = 1e-12
+slow = settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(params=["default", "lazy", "lazy, one by one", "exhaustive"], scope="module")
+def mode(request):
+    """How the engine goes about it: as it would, lazily wherever it can, in chunks of one row, or not at all lazily."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param.startswith("lazy"):
+            patch.setattr(solve, "LAZY", 1)
+            patch.setattr(bounds, "LARGE", 1)
+        if request.param == "lazy, one by one":
+            patch.setattr(solve, "LARGE", 1)
+            patch.setattr(lazy, "CHUNK", 1)
+            patch.setattr(lazy, "DEEP_CHUNK", 1)
+        yield {"exhaustive": request.param == "exhaustive"}
+
+
+def numbers(tally):
+    return [tally.gold, tally.predicted, tally.matched, tally.quality, tally.quality_sq]
+
+
+def check(case, mode):
+    schema, gold, predicted = case
+    plan = Comparator(schema).plan
+    expected = textbook.compare(textbook.spec(schema), gold, predicted)
+    levels = run(plan, [gold], [predicted], **mode)
+    quality = float(levels[0].quality[0]) if levels else 1.0
+    assert quality == pytest.approx(expected.quality, abs=NEAR)
+    assert numbers(of_nodes(levels, "", 1).tally(0)) == pytest.approx(numbers(expected.tally), abs=NEAR)
+    if expected.unique:
+        found = {path: numbers(sums.tally(0)) for path, sums in by_path(levels, 1).items()}
+        assert found.keys() == expected.by_path.keys()
+        for path, tally in expected.by_path.items():
+            assert found[path] == pytest.approx(numbers(tally), abs=NEAR), path
+        assert numbers(leaves(levels, 1).tally(0)) == pytest.approx(numbers(expected.leaves), abs=NEAR)
+
+
+@slow
+@given(case=cases())
+def test_documents_with_ties(mode, case):
+    check(case, mode)
+
+
+@slow
+@given(case=cases(ties=False))
+def test_documents_without_ties(mode, case):
+    check(case, mode)
+
+
+@slow
+@given(data=st.data())
+def test_what_is_said_of_a_document_does_not_depend_on_the_others(mode, data):
+    schema = data.draw(schemas())
+    plan = Comparator(schema).plan
+    many = data.draw(st.lists(pairs(schema), min_size=2, max_size=4))
+    together = run(plan, [gold for gold, _ in many], [predicted for _, predicted in many], **mode)
+    for number, (gold, predicted) in enumerate(many):
+        alone = run(plan, [gold], [predicted], **mode)
+        one, other = by_path(alone, 1), by_path(together, len(many))
+        for path, sums in one.items():
+            assert numbers(sums.tally(0)) == numbers(other[path].tally(number)), path
+        assert numbers(of_nodes(alone, "", 1).tally(0)) == numbers(of_nodes(together, "", len(many)).tally(number))
+
+
+@slow
+@given(data=st.data())
+def test_a_document_equals_itself(mode, data):
+    schema = data.draw(schemas(ties=False))
+    document = data.draw(documents(schema, ties=False))
+    plan = Comparator(schema).plan
+    levels = run(plan, [document], [document], **mode)
+    expected = textbook.compare(textbook.spec(schema), document, document)
+    assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(expected.quality, abs=NEAR)
