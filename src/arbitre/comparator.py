@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.schema import Plan
+    from arbitre.schema.certificate import Certificate
     from arbitre.schema.nodes import Resolved
     from arbitre.signature import Signature
     from arbitre.values import Json
@@ -59,6 +60,11 @@ class Comparator:
     def signature(self) -> Signature:
         """The identity of the measurement: two scores are comparable where their signatures are equal."""
         return self.plan.signature
+
+    @property
+    def certificate(self) -> Certificate:
+        """Whether 1 - quality is a metric between documents, and where it is not, why."""
+        return self.plan.certificate
 
     @property
     def entries(self) -> str:

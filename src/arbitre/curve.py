@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,16 +46,20 @@ class Curve:
     def of(
         cls, qualities: Iterable[float], gold: float, predicted: float, masses: Iterable[float] | None = None
     ) -> Curve:
-        """The curve of matched pairs; `masses` are 1 each where not given.
+        """The curve of matched pairs; `masses` are 1 each where not given. The order of the pairs does not count.
 
         >>> curve = Curve.of([0.7, 0.6, 0.93, 0.8], gold=4, predicted=5)
         >>> round(curve.at(0.7).f1, 6), round(curve.area / 4.5, 6)
         (0.666667, 0.673333)
         """
-        values = np.asarray(list(qualities), dtype=np.float64)
-        weights = np.ones_like(values) if masses is None else np.asarray(list(masses), dtype=np.float64)
+        values = np.fromiter(qualities, dtype=np.float64)
+        weights = np.ones_like(values) if masses is None else np.fromiter(masses, dtype=np.float64)
         distinct, inverse = np.unique(values, return_inverse=True)
         counts = np.bincount(inverse, weights=weights, minlength=len(distinct)).astype(np.float64)
+        if (weights % 1.0).any():  # whole masses add up exactly; others are rounded once, whatever their order
+            ends = np.cumsum(np.bincount(inverse))
+            parts = np.split(weights[np.argsort(inverse, kind="stable")], ends[:-1])
+            counts = np.array([math.fsum(part) for part in parts])
         return cls(distinct, counts, float(gold), float(predicted))
 
     @classmethod

@@ -79,6 +79,6 @@ def order(text: str) -> tuple[tuple[int, int, str], ...]:
     ['/a', '/a/*', '/a/9', '/a/10']
     """
     return tuple(
-        (0, 0, "") if part == "*" else (1, int(part), "") if part.isdecimal() else (2, 0, part)
+        (0, 0, "") if part == "*" else (1, len(part), part) if part.isdecimal() else (2, 0, part)
         for part in text.split("/")[1:]
     )

@@ -35,7 +35,8 @@ class Signature:
     @property
     def short(self) -> str:
         """A digest for tables: the first 12 hexadecimal digits of the SHA-256 of `long`, and the version."""
-        return f"{hashlib.sha256(self.long.encode()).hexdigest()[:12]}|version:{self.version}"
+        digest = hashlib.sha256(self.long.encode(errors="surrogatepass")).hexdigest()
+        return f"{digest[:12]}|version:{self.version}"
 
     @classmethod
     def parse(cls, text: str) -> Signature:
@@ -49,7 +50,7 @@ class Signature:
         if not all(len(pair) == 2 for pair in pairs) or pairs[-1][0] != "version":  # noqa: PLR2004
             message = f"Expected key:value entries separated by |, the version last, got {text!r}"
             raise ValueError(message)
-        return cls(tuple((_unescape(key), _unescape(value)) for key, value in pairs[:-1]), pairs[-1][1])
+        return cls.of({_unescape(key): _unescape(value) for key, value in pairs[:-1]}, pairs[-1][1])
 
     def to_dict(self) -> dict[str, Any]:
         return {"entries": dict(self.entries), "version": self.version, "short": self.short}

@@ -182,7 +182,7 @@ class Absence:
 
     @property
     def values(self) -> tuple[Json, ...]:
-        flags = ((self.null, None), (self.text, ""), (self.array, []), (self.object, {}))
+        flags: tuple[tuple[bool, Json], ...] = ((self.null, None), (self.text, ""), (self.array, []), (self.object, {}))
         return tuple(value for counts, value in flags if counts)
 
     def covers(self, value: Json) -> bool:

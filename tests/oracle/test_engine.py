@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arbitre import Comparator
 from arbitre.comparison.levels import by_path, leaves, of_nodes
-from arbitre.engine import bounds, lazy, run, solve
+from arbitre.engine import bounds, problems, run, solve
 from tests.oracle import textbook
 from tests.oracle.strategies import cases, documents, pairs, schemas
 
@@ -23,8 +23,8 @@ def mode(request):
             patch.setattr(bounds, "LARGE", 1)
         if request.param == "lazy, one by one":
             patch.setattr(solve, "LARGE", 1)
-            patch.setattr(lazy, "CHUNK", 1)
-            patch.setattr(lazy, "DEEP_CHUNK", 1)
+            patch.setattr(problems, "CHUNK", 1)
+            patch.setattr(problems, "DEEP_CHUNK", 1)
         yield {"exhaustive": request.param == "exhaustive"}
 
 

@@ -11,7 +11,7 @@ from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities,
 from arbitre.comparison.records import Records, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
-from arbitre.paths import order, parse
+from arbitre.paths import STAR, order, parse
 from arbitre.schema.validate import Violation, violations
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, Json, Kind
@@ -124,44 +124,27 @@ class Comparison:
     def at(self, pointer: str) -> Node:
         """The node at a JSON Pointer of the gold document. Raises DataError where nothing was compared there."""
         records = Records.of(self.levels)
-        found = records.find(tuple(map(str, parse(pointer))))
-        if not found:
-            known = [text for record in range(len(records)) if (text := records.pointer(record, gold=True)) is not None]
-            hint = did_you_mean(pointer, known) or "Pointers name nodes of the gold document."
-            raise DataError.of("Nothing was compared", pointer=pointer, hint=hint)
-        return self._node(records, found)
-
-    def _node(self, records: Records, found: list[int]) -> Node:
+        record = _found(records, pointer)
+        level, at = records.place(record)
         squares = squared_masses(self.levels)
-        tallies = []
-        for record in found:
-            level, at = records.place(record)
-            if not level.leaf and int(max(level.gold_kind[at], level.predicted_kind[at])) >= Kind.ARRAY:
-                numbers = (level.gold[at], level.predicted[at], level.matched[at], level.mass[at], squares[record])
-                tallies.append(Tally(*map(float, numbers)))
-        level, at = records.place(found[0])
-        if not tallies:
-            masses = tuple(float(mass[at]) for mass in level.leaf_masses())
-            tallies = [Tally(*masses, masses[3] ** 2)]
         return Node(
             path=level.text,
-            pointer=records.pointer(found[0], gold=True),
-            predicted_pointer=records.pointer(found[0], gold=False),
-            tally=Tally.sum(tallies),
+            pointer=records.pointer(record, gold=True),
+            predicted_pointer=records.pointer(record, gold=False),
+            tally=Tally.sum(_tally(*records.place(side), squares[side]) for side in records.sides(record)),
             quality=float(level.quality[at]),
-            verdict=Verdict(int(records.verdicts(self.close)[found[0]])).text,
-            gold=records.value(found[0], gold=True),
-            predicted=records.value(found[0], gold=False),
+            verdict=Verdict(int(records.verdicts(self.close)[record])).text,
+            gold=records.value(record, gold=True),
+            predicted=records.value(record, gold=False),
         )
 
     def alignment(self, pointer: str) -> Alignment:
         """Who is matched to whom in the list at a JSON Pointer of gold. Raises DataError where there is no list."""
         records = Records.of(self.levels)
-        found = records.find(tuple(map(str, parse(pointer))))
-        lists = [record for record in found if _is_list(*records.place(record))]
+        sides = records.sides(_found(records, pointer))
+        lists = [side for side in sides if _is_list(*records.place(side))]
         if not lists:
-            hint = "Pointers name nodes of the gold document; `by_path()` lists the paths."
-            raise DataError.of("Expected a list", pointer=pointer, hint=hint)
+            raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
         pairs: list[Match] = []
         missing: list[int] = []
         spurious: list[int] = []
@@ -207,7 +190,10 @@ class Comparison:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What the prediction violates of the schema; validated when asked for. Raises DataError where it was read back."""
+        """What the prediction violates of the schema, validated when asked for.
+
+        Raises DataError where the comparison was read back.
+        """
         if self.schema is None:
             raise DataError.of(
                 "The violations are not known", hint="Compare again: a comparison that was read back has no schema."
@@ -222,13 +208,36 @@ class Comparison:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
-        """The inverse of `to_dict`."""
+        """The inverse of `to_dict`. Raises DataError where the format is another."""
         from arbitre.comparison.plain import from_plain  # noqa: PLC0415
 
         return from_plain(data)
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
+
+
+def _found(records: Records, pointer: str) -> int:
+    """The record of the gold node at a pointer. Raises DataError where there is none."""
+    try:
+        tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))
+    except ValueError as error:
+        raise DataError.of(str(error), hint=f'Did you mean "/{pointer}"?') from error
+    record = records.find(tokens)
+    if record is None:
+        known = [text for number in range(len(records)) if (text := records.pointer(number, gold=True)) is not None]
+        hint = did_you_mean(pointer, known) or "Pointers name nodes of the gold document."
+        raise DataError.of("Nothing was compared", pointer=pointer, hint=hint)
+    return record
+
+
+def _tally(level: Level, at: int, square: float) -> Tally:
+    """What one record counts: a leaf itself, an object its fields, a list its items."""
+    if level.leaf:
+        gold, predicted, matched, mass = (float(m[at]) for m in level.leaf_masses())
+        return Tally(gold, predicted, matched, mass, mass * mass)
+    gold, predicted, matched, mass = (float(m[at]) for m in (level.gold, level.predicted, level.matched, level.mass))
+    return Tally(gold, predicted, matched, mass, float(square))
 
 
 def _is_list(level: Level, at: int) -> bool:

@@ -87,7 +87,8 @@ class Level:
 
     @property
     def paired(self) -> Mask:
-        return (self.gold_kind != NONE) & (self.predicted_kind != NONE)
+        both: Mask = (self.gold_kind != NONE) & (self.predicted_kind != NONE)
+        return both
 
     def leaf_masses(self) -> tuple[Floats, Floats, Floats, Floats]:
         """What each record adds to the tally of leaves: gold, predicted, matched, quality.
@@ -210,11 +211,18 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
 
 
 def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:
-    """The qualities of all pairs directly below the nodes at a path, and what each weighs; both of shape (pairs,)."""
+    """The qualities of all pairs directly below the nodes at a path, and what each weighs; both of shape (pairs,).
+
+    A leaf at the path is its own pair, as in `of_nodes`: the qualities times the weights add up to its tally.
+    """
     above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
     wanted = np.concatenate(above) if above else np.empty(0, dtype=np.intp)
     qualities, weights = [np.empty(0)], [np.empty(0)]
     for level in _in_order(levels):
+        if level.leaf and level.text == path:
+            matched = level.leaf_masses()[2] > 0.0
+            qualities.append(level.quality[matched])
+            weights.append(np.ones(len(qualities[-1])))
         here = level.paired & np.isin(level.parent, wanted)
         if not level.inner and here.any():
             qualities.append(level.quality[here])

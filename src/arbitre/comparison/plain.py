@@ -11,7 +11,8 @@ import numpy as np
 from arbitre.comparison.comparison import Comparison
 from arbitre.comparison.levels import NONE, Level
 from arbitre.comparison.records import Records, Verdict, kind_name
-from arbitre.paths import STAR, parse
+from arbitre.errors import DataError
+from arbitre.paths import DEPTH, STAR, parse
 from arbitre.signature import Signature
 from arbitre.values import ABSENT, Json, Kind
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.comparison.levels import Indices
-    from arbitre.paths import Path
+    from arbitre.paths import Path, Token
 
 FORMAT: Final = "arbitre-comparison/1"
 _MASSES: Final = ("gold", "predicted", "matched", "quality_mass")
@@ -44,10 +45,8 @@ def to_plain(comparison: Comparison) -> dict[str, Any]:
             for at in range(len(level))
         ],
     }
-    for side, document in (("gold_document", comparison.gold), ("predicted_document", comparison.predicted)):
-        if document is not ABSENT:
-            plain[side] = document
-    return plain
+    documents = {"gold_document": comparison.gold, "predicted_document": comparison.predicted}
+    return plain | {side: document for side, document in documents.items() if document is not ABSENT}
 
 
 def _node(records: Records, level: Level, at: int, verdict: int) -> dict[str, Any]:
@@ -92,16 +91,18 @@ class _Read:
 
 
 def from_plain(data: Mapping[str, Any]) -> Comparison:
-    """The comparison that was written so. Raises ValueError where the format is another."""
+    """The comparison that was written so. Raises DataError where the format is another."""
     if data.get("format") != FORMAT:
-        message = f'Expected `format` to be "{FORMAT}", got {data.get("format")!r}'
-        raise ValueError(message)
+        raise DataError.of(
+            f'Expected `format` to be "{FORMAT}", got {data.get("format")!r}',
+            pointer="/format",
+            hint="Give it what `Comparison.to_dict` returned, or compare again.",
+        )
     nodes: list[dict[str, Any]] = data["nodes"]
     documents = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
     levels = []
     first = 0
-    keys = ("path", "leaf", "item", "inner", "weight")
-    for _, group in groupby(nodes, key=lambda node: tuple(node[key] for key in keys)):
+    for _, group in groupby(nodes, key=_level_of):
         members = list(group)
         levels.append(_level(members, first, nodes, documents))
         first += len(members)
@@ -115,12 +116,18 @@ def from_plain(data: Mapping[str, Any]) -> Comparison:
     )
 
 
+def _level_of(node: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What the nodes of one level have in common; the depth tells deep paths apart, whose text is folded."""
+    depth = (node["gold"] or node["predicted"] or "").count("/")
+    return node["path"], depth, node["leaf"], node["item"], node["inner"], node["weight"]
+
+
 def _level(
     members: list[dict[str, Any]], first: int, nodes: list[dict[str, Any]], documents: tuple[Json, Json]
 ) -> Level:
     size = len(members)
     head = members[0]
-    sides = []
+    sides: list[tuple[int | str, Json]] = []
     for side, document in zip(("gold", "predicted"), documents, strict=True):
         for node in members:
             pointer, parent = node[side], node["parent"]
@@ -159,15 +166,16 @@ def _level(
 
 
 def _path(node: dict[str, Any], nodes: list[dict[str, Any]]) -> Path:
-    """The path of a node; deep ones, which are folded in their text, are followed up to the root."""
-    if not node["path"].endswith("/**"):
-        return parse(node["path"])
-    tokens = []
+    """The path of a node; of deep ones, which are folded in their text, the end is found on the way up to the root."""
+    path = parse(node["path"])
+    if len(path) <= DEPTH:
+        return path
+    tokens: list[Token] = []
     while node["parent"] is not None:
         if not node["inner"]:
             tokens.append(STAR if node["item"] else parse(node["gold"] or node["predicted"])[-1])
         node = nodes[node["parent"]]
-    return tuple(reversed(tokens))
+    return (*path[:DEPTH], *tokens[::-1][DEPTH:])
 
 
 def _kinds(members: list[dict[str, Any]], key: str) -> np.ndarray[tuple[int], np.dtype[np.int8]]:

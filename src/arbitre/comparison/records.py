@@ -13,7 +13,7 @@ from arbitre.paths import pointer
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from arbitre.comparison.levels import Floats, Indices, Level
     from arbitre.values import Json
@@ -76,11 +76,10 @@ class Records:
         rows = (level.left if gold else level.right)[at : at + 1]
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
-    def find(self, tokens: tuple[str, ...]) -> list[int]:
-        """The records of the gold node at these tokens: one, and those inside it where kinds clash."""
-        found = []
+    def find(self, tokens: tuple[str, ...]) -> int | None:
+        """The record of the gold node at these tokens; None where nothing was compared there."""
         for level in self.levels:
-            if len(level.path) != len(tokens):
+            if level.inner or len(level.path) != len(tokens):
                 continue
             at = np.flatnonzero(level.left >= 0)
             if tokens and len(at):
@@ -89,14 +88,13 @@ class Records:
             for record in (level.first + at).tolist():
                 here = self.tokens(record, gold=True)
                 if here is not None and tuple(map(str, here)) == tokens:
-                    found.append(record)
-        return found
+                    return int(record)
+        return None
 
-    def below(self, record: int) -> Iterator[tuple[Level, int]]:
-        """The records directly below one, as level and position."""
-        for level in self.levels:
-            for at in np.flatnonzero(level.parent == record).tolist():
-                yield level, at
+    def sides(self, record: int) -> list[int]:
+        """The record, and where it pairs two kinds those of its sides, which hold what lies below."""
+        inner = (level.first + np.flatnonzero(level.parent == record) for level in self.levels if level.inner)
+        return [record, *(number for numbers in inner for number in numbers.tolist())]
 
     def shares(self) -> Floats:
         """What each record can add to the quality of the root: its share of all that is asserted; shape (records,).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.comparison.levels import Level
+    from arbitre.comparison.levels import Floats, Level
     from arbitre.schema.nodes import Plan
     from arbitre.signature import Signature
     from arbitre.values import Json
@@ -33,12 +33,12 @@ FORMAT: Final = "arbitre-evaluation/1"
 THRESHOLDS: Final = (0.5, 0.7, 0.9)
 """The survival curve is printed at these qualities."""
 
-Observer = "Callable[[Sequence[Pair], Sequence[Level]], None]"
+Observer: TypeAlias = "Callable[[Sequence[Pair], Sequence[Level]], None]"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What came of one document: the tally of its entries, the quality of its root, and whether it failed."""
+    """What came of one document: the tally of its entries, the quality of its root (0 where it failed)."""
 
     id: str
     run: str | None
@@ -139,7 +139,8 @@ class _Totals:
     documents: list[Document] = field(default_factory=list)
     paths: dict[str, list[Tally]] = field(default_factory=dict)
     leaves: list[Tally] = field(default_factory=list)
-    curves: list[Curve] = field(default_factory=list)
+    qualities: list[Floats] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
     def add(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> None:
@@ -152,13 +153,15 @@ class _Totals:
         for number, pair in enumerate(pairs):
             tally = nodes.tally(number)
             failed = pair.failure is not None
-            self.documents.append(Document(pair.id, pair.run, pair.key, tally, float(quality[number]), failed))
+            root = 0.0 if failed else float(quality[number])
+            self.documents.append(Document(pair.id, pair.run, pair.key, tally, root, failed))
             self.leaves.append(all_leaves.tally(number))
         for path, sums in by_path(levels, size).items():
             found = (sums.tally(number) for number in range(size))
             self.paths.setdefault(path, []).extend(tally for tally in found if not tally.vacuous)
         qualities, weights = pair_qualities(levels, entries)
-        self.curves.append(Curve.of(qualities, 0.0, 0.0, weights))
+        self.qualities.append(qualities)
+        self.weights.append(weights)
 
 
 def evaluate(
@@ -181,14 +184,17 @@ def evaluate(
     known = {id(failure) for failure in listed}
     listed += [failure for failure in totals.failures if id(failure) not in known]
     entry_tally = Tally.sum(document.tally for document in totals.documents)
-    merged = Curve.merge(totals.curves)
+    qualities, weights = (
+        np.concatenate([np.empty(0), *totals.qualities]),
+        np.concatenate([np.empty(0), *totals.weights]),
+    )
     return Evaluation(
         signature=plan.signature,
         entries=wildcard(plan.entries),
         documents=tuple(totals.documents),
         tallies={path: Tally.sum(totals.paths[path]) for path in sorted(totals.paths, key=order)},
         leaf_tally=Tally.sum(totals.leaves),
-        curve=Curve(merged.qualities, merged.counts, entry_tally.gold, entry_tally.predicted),
+        curve=Curve.of(qualities, entry_tally.gold, entry_tally.predicted, weights),
         failures=tuple(listed),
         without_gold=pairs.without_gold if isinstance(pairs, Join) else (),
     )

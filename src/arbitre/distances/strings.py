@@ -128,7 +128,8 @@ class _Texts:
         raw = np.abs(self.lengths[left][:, None] - self.lengths[right])
         if raw.size > LARGE:
             return raw
-        return (process.cdist(*texts, scorer=Indel.distance, dtype=self.measure.dtype) + raw) // 2
+        raw += process.cdist(*texts, scorer=Indel.distance, dtype=self.measure.dtype)
+        return raw // 2
 
     def _distances(self, raw: npt.NDArray[Any], left: Indices, right: Indices) -> Floats:
         shape = np.broadcast_shapes(left.shape, right.shape)

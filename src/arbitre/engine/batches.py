@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from arbitre.engine.columns import Column, Floats, Indices
+
+    Evaluate = Callable[[Column, Indices, Indices], "Batch"]
 
 
 @dataclass(eq=False, slots=True)

@@ -151,7 +151,7 @@ class ListColumn(Column):
 
     `groups` are codes by which a keyed or set matching may pair items (-1: with none); `prefix` are the positions that
     are compared as fields are; `sizes` counts the items of each row, those by position included; `marks` are there
-    where items match with quality 1 or 0 only.
+    where items match with quality 1 or 0 only. `peels` says that equal items may be matched first.
     """
 
     items: Column | None = None
@@ -163,6 +163,7 @@ class ListColumn(Column):
     lengths: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     sizes: Floats = field(default_factory=lambda: np.empty(0))
     marks: Marks | None = None
+    peels: bool = False
 
     def rows(self, slots: Indices) -> Indices:
         return slots if self.index is None else self.index[slots]

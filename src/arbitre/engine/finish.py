@@ -93,8 +93,6 @@ def _kept(column: ListColumn, items: Column) -> Indices | None:
         rows = np.arange(items.size, dtype=np.intp) if kept is None else kept
         _, first = np.unique(np.stack([items.origin[rows], column.groups[rows]]), axis=1, return_index=True)
         kept = rows[np.sort(first)]
-    elif kept is None and int(column.starts[-1]) != items.size:  # nulls were left out when the items were read
-        kept = np.arange(items.size, dtype=np.intp)
     return kept
 
 

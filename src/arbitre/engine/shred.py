@@ -224,6 +224,7 @@ class _Shredder:
     def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: Place) -> None:
         node = site.list
         column.matcher = node.matcher
+        column.peels = node.matcher.forced and node.items in self.plan.peelable
         for position, index in enumerate(node.prefix):
             child = self.plan.sites[index]
             rows = [
@@ -250,6 +251,7 @@ class _Shredder:
             kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
             origin, positions = origin[kept], positions[kept]
             items = [items[row] for row in kept.tolist()]
+            np.cumsum(np.bincount(origin, minlength=len(values)), out=starts[1:])
         column.starts = starts
         if items:
             tags = place.tags[origin] if node.tagged and place.tags is not None else None

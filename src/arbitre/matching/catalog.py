@@ -39,9 +39,9 @@ class Couple(Protocol):
 class Matcher:
     """A way to match two lists, with its options settled.
 
-    `key` are the tokens of the key fields below an item (named, or given as pointers such as "/person/id"); `forced` says that with every pair allowed the matching is
-    the optimal one with min(n, m) pairs (closed forms then hold); `metric` that the list distance is a metric when the
-    distance of the items is one.
+    `key` are the tokens of the key fields below an item, each named or given as a pointer such as "/person/id";
+    `forced` says that with every pair allowed the matching is the optimal one with min(n, m) pairs (closed forms then
+    hold); `metric` that the list distance is a metric when the distance of the items is one.
     """
 
     name: str

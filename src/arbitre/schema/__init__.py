@@ -2,57 +2,52 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from arbitre import distances, matching, normalizers
+from arbitre import deep, distances, matching, normalizers
 from arbitre.errors import Problem, SchemaError
-from arbitre.schema.compile import Compiler, with_aliases
+from arbitre.schema.aliases import with_aliases
+from arbitre.schema.certificate import certify, peelable
+from arbitre.schema.compile import Compiler
 from arbitre.schema.describe import CLOSE, entries_of, rows_of, signature_of
 from arbitre.schema.load import Located, Source, load
+from arbitre.schema.minimal import minimal
 from arbitre.schema.nodes import Plan
-from arbitre.schema.vocabulary import Overlay
+from arbitre.schema.overlay import Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from arbitre.values import Json
 
-__all__ = ["CLOSE", "Located", "Plan", "Source", "compile_plan", "load", "read_overlay"]
+__all__ = ["CLOSE", "Located", "Plan", "Source", "compile_plan", "load"]
 
 
 def compile_plan(
     root: Located, *, overlay: Mapping[str, Json] | str | Path | None = None, close: float = CLOSE
 ) -> Plan:
     """The plan of a schema. Raises SchemaError listing every problem found."""
-    if not 0.0 < close <= 1.0:
-        raise SchemaError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close}")
-    laid = None if overlay is None else read_overlay(overlay)
+    if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
+        raise SchemaError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
+    laid = None if overlay is None else Overlay.read(overlay)
+    return deep.call(lambda: _compiled(root, laid, float(close)))
+
+
+def _compiled(root: Located, overlay: Overlay | None, close: float) -> Plan:
     compiler = Compiler(distances.catalogue, matching.catalogue, normalizers.catalogue)
-    sites = with_aliases(compiler.compile(root, laid), compiler.aliases)
-    entries, claims = entries_of(sites, compiler.marked)
+    sites, wrong = with_aliases(compiler.compile(root, overlay), compiler.aliases)
+    sites, marked, digest = minimal(sites, compiler.marked)
+    entries, claims = entries_of(sites, marked)
+    rows = rows_of(sites)
+    problems = [*compiler.problems, *wrong]
     if claims:
         message = f"Expected one list to be marked as entries, got {', '.join(claims)}"
-        raise SchemaError(Problem(message, root.file, hint='Keep one `"entries": true`.'))
-    rows = rows_of(sites)
-    signature = signature_of(sites, rows, entries, close, version("arbitre"))
-    return Plan(sites, entries, signature, close, root, rows)
-
-
-def read_overlay(source: Mapping[str, Json] | str | Path) -> Overlay:
-    """An overlay from a dictionary or a file. Raises SchemaError."""
-    if not isinstance(source, (str, Path)):
-        return Overlay.of(source)
-    file = str(source)
-    try:
-        data: Any = json.loads(Path(source).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise SchemaError.of(f"Cannot read the overlay: {error.strerror}", file=file) from error
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise SchemaError.of(f"The overlay is not valid JSON: {error}", file=file, line=line) from error
-    if not isinstance(data, dict):
-        raise SchemaError.of(f"Expected an overlay to be an object of paths, got {type(data).__name__}", file=file)
-    return Overlay.of(data, file)
+        problems.append(Problem(message, root.file, hint='Keep one `"entries": true`.'))
+    if overlay is not None:
+        problems += overlay.unused([row.path for row in rows])
+    if problems:
+        raise SchemaError(*dict.fromkeys(problems))
+    signature = signature_of(rows, digest, entries, close, version("arbitre"))
+    return Plan(tuple(sites), entries, signature, close, root, rows, certify(sites), peelable(sites))

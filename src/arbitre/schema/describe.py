@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.paths import STAR, Path, wildcard
-from arbitre.schema.nodes import Choice, Leaf, List, Object, Resolved, Site
+from arbitre.schema.nodes import Resolved, Site
 from arbitre.signature import Signature, text_of
-from arbitre.values import Absence, Kind
+from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+CLOSE: Final = 0.8
+"""From this quality on, a value that is not equal is close."""
+
+ROWS: Final = 5_000
+"""From so many rows on, a position that stands above is named and not unfolded again."""
 
 KIND_NAMES: Final = {
     Kind.NULL: "null",
@@ -25,34 +29,59 @@ KIND_NAMES: Final = {
 }
 
 
-def walk(sites: Sequence[Site]) -> Iterator[tuple[Path, int, float, str]]:
-    """Every declared path with its site, its weight, and a note; a recursive schema is walked once around."""
-    pending: deque[tuple[Path, int, float, tuple[tuple[int, Path], ...]]] = deque([((), 0, 1.0, ())])
+class Step(NamedTuple):
+    """A declared path: its site, its weight, and the path it repeats, if it does."""
+
+    path: Path
+    site: int
+    weight: float = 1.0
+    repeats: Path | None = None
+
+
+def walk(sites: Sequence[Site]) -> Iterator[Step]:
+    """Every declared path, shortest first; a recursive schema is walked once around."""
+    pending: deque[tuple[Step, tuple[tuple[int, Path], ...]]] = deque([(Step((), 0), ())])
+    first: dict[int, Path] = {}
+    count = 0
     while pending:
-        path, index, weight, above = pending.popleft()
-        loop = next((back for site, back in above if site == index), None)
-        if loop is not None:
-            yield path, index, weight, f"as {wildcard(loop) or 'the root'}"
-            continue
-        yield path, index, weight, ""
+        step, above = pending.popleft()
+        count += 1
+        path, index = step.path, step.site
+        repeated = next((place for number, place in above if number == index), None)
+        if repeated is None and count > ROWS:
+            repeated = first.get(index)
+        first.setdefault(index, path)
+        yield step._replace(repeats=repeated)
         site, trail = sites[index], (*above, (index, path))
-        if site.leaf is not None:
-            continue
-        pending.extend(((*path, child.name), child.site, child.weight, trail) for child in site.object.fields)
-        pending.extend(((*path, STAR), child, 1.0, trail) for _, child in site.object.patterns)
-        if site.object.declared_map:
-            pending.append(((*path, STAR), site.object.additional, 1.0, trail))
-        if Kind.ARRAY in site.declared:
-            pending.extend(((*path, n), child, 1.0, trail) for n, child in enumerate(site.list.prefix))
-            pending.append(((*path, STAR), site.list.items, 1.0, trail))
+        if repeated is None and site.leaf is None:
+            pending.extend((below, trail) for below in _below(site, path))
+
+
+def _below(site: Site, path: Path) -> Iterator[Step]:
+    for member in site.object.fields:
+        yield Step((*path, member.name), member.site, member.weight)
+    for _, child in site.object.patterns:
+        yield Step((*path, STAR), child)
+    if site.object.declared_map:
+        yield Step((*path, STAR), site.object.additional)
+    if Kind.ARRAY in site.declared:
+        for position, child in enumerate(site.list.prefix):
+            yield Step((*path, position), child)
+        yield Step((*path, STAR), site.list.items)
 
 
 def rows_of(sites: Sequence[Site]) -> tuple[Resolved, ...]:
-    """One row for every path, in document order."""
-    return tuple(_row(sites[index], path, weight, note) for path, index, weight, note in walk(sites))
+    """One row for every path, shortest first; what is ignored has one too."""
+    rows = []
+    for step in walk(sites):
+        rows.append(_row(sites[step.site], step))
+        if step.repeats is None:
+            ignored = (wildcard((*step.path, name)) for name in sorted(sites[step.site].object.ignored))
+            rows += [Resolved(path, kind="", weight=1.0, distance="", match="", notes="ignored") for path in ignored]
+    return tuple(rows)
 
 
-def _row(site: Site, path: Path, weight: float, note: str) -> Resolved:
+def _row(site: Site, step: Step) -> Resolved:
     scalar = [kind for kind in site.declared if kind.scalar and kind is not Kind.NULL]
     distance, normalize = "", ""
     if site.leaf is not None:
@@ -60,17 +89,17 @@ def _row(site: Site, path: Path, weight: float, note: str) -> Resolved:
     elif scalar or not site.declared:
         leaves = [choice.leaf for kind in sorted(scalar) for choice in site.scalars[kind]]
         distance = ", ".join(dict.fromkeys(_choice(leaf.distance) for leaf in leaves)) or "by kind"
-        normalize = ", ".join(dict.fromkeys(filter(None, (_choices(leaf.normalizers) for leaf in leaves))))
-        normalize = ", ".join(filter(None, (_choices(site.normalizers), normalize)))
+        own = dict.fromkeys(filter(None, (_choices(leaf.normalizers) for leaf in leaves)))
+        normalize = ", ".join(filter(None, (_choices(site.normalizers), *own)))
     listed = site.leaf is None and Kind.ARRAY in site.declared
     return Resolved(
-        path=wildcard(path),
+        path=wildcard(step.path),
         kind=" or ".join(KIND_NAMES[kind] for kind in sorted(site.declared)) or "any",
-        weight=weight,
+        weight=step.weight,
         distance=distance,
         match=_choice(site.list.matcher) if listed else "",
         normalize=normalize,
-        notes=note,
+        notes="" if step.repeats is None else f"as {wildcard(step.repeats) or 'the root'}",
     )
 
 
@@ -88,7 +117,7 @@ def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path,
 
     The list that is marked; else the only shallowest list of objects that is not marked `"entries": false`.
     """
-    lists = [(path, index) for path, index, _, note in walk(sites) if not note and _is_list(sites[index])]
+    lists = [(step.path, step.site) for step in walk(sites) if step.repeats is None and _is_list(sites[step.site])]
     chosen = [path for path, index in lists if marked.get(index)]
     if chosen:
         return chosen[0], [wildcard(path) for path in chosen] if len(chosen) > 1 else []
@@ -100,7 +129,8 @@ def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path,
         and Kind.OBJECT in sites[sites[index].list.items].declared
         and sites[sites[index].list.items].leaf is None
     ]
-    shallowest = [path for path in of_objects if len(path) == min(map(len, of_objects))]
+    least = min(map(len, of_objects), default=0)
+    shallowest = [path for path in of_objects if len(path) == least]
     return (shallowest[0] if len(shallowest) == 1 else ()), []
 
 
@@ -108,73 +138,16 @@ def _is_list(site: Site) -> bool:
     return Kind.ARRAY in site.declared and site.leaf is None
 
 
-def signature_of(
-    sites: Sequence[Site], rows: Sequence[Resolved], entries: Path, close: float, version: str
-) -> Signature:
-    """The signature of a plan: what was chosen on every path, and a digest of all that can move a number."""
+def signature_of(rows: Sequence[Resolved], digest: str, entries: Path, close: float, version: str) -> Signature:
+    """The signature of a plan: what was chosen on every path, and the digest of all that can move a number."""
     found = {row.path or "/": text for row in rows if (text := _entry(row))}
-    digest = hashlib.sha256(json.dumps([_plain(site) for site in sites], sort_keys=True).encode()).hexdigest()
-    found |= {"entries": wildcard(entries) or "/", "plan": digest[:16]}
+    found |= {"entries": wildcard(entries) or "/", "plan": digest}
     if close != CLOSE:
         found["close"] = repr(close)
     return Signature.of(found, version)
-
-
-CLOSE: Final = 0.8
-"""From this quality on, a value that is not equal is close."""
 
 
 def _entry(row: Resolved) -> str:
     parts = [row.distance, f"normalize {row.normalize}" if row.normalize else ""]
     parts += [row.match if row.match != "hungarian" else "", f"weight {row.weight:g}" if row.weight != 1.0 else ""]
     return "; ".join(filter(None, parts))
-
-
-def _plain(site: Site) -> dict[str, Any]:
-    """A site as plain JSON that is equal exactly where the sites compare alike."""
-    return {
-        "absent": _absence(site.absent),
-        "leaf": None if site.leaf is None else _leaf(site.leaf),
-        "normalize": [_named(one) for one in site.normalizers],
-        "scalars": {kind.name: [_scalar(choice) for choice in choices] for kind, choices in site.scalars.items()},
-        "object": _object(site.object),
-        "list": _list(site.list),
-    }
-
-
-def _absence(absent: Absence) -> list[bool]:
-    return [absent.null, absent.text, absent.array, absent.object]
-
-
-def _named(made: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)
-    return [made.name, dict(made.options)]
-
-
-def _leaf(leaf: Leaf) -> list[Any]:
-    return [_named(leaf.distance), [_named(one) for one in leaf.normalizers]]
-
-
-def _scalar(choice: Choice) -> list[Any]:
-    return [_leaf(choice.leaf), _keys(choice.values), sorted(choice.tags) if choice.tags is not None else None]
-
-
-def _keys(values: frozenset[Any] | None) -> list[str] | None:
-    return None if values is None else sorted(map(repr, values))
-
-
-def _object(node: Object) -> dict[str, Any]:
-    return {
-        "fields": [[child.name, child.site, child.weight, child.tagged] for child in node.fields],
-        "variants": [
-            [sorted(one.names), [[name, _keys(keys)] for name, keys in one.tests], sorted(one.tags or ())]
-            for one in node.variants
-        ],
-        "patterns": [list(pattern) for pattern in node.patterns],
-        "additional": [node.additional, node.declared_map],
-        "ignored": sorted(node.ignored),
-        "aliases": [[list(alias.target), [list(source) for source in alias.sources]] for alias in node.aliases],
-    }
-
-
-def _list(node: List) -> list[Any]:
-    return [node.items, list(node.prefix), _named(node.matcher), node.tagged]

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.nodes import Choice, Leaf
-from arbitre.values import Kind, canonical
+from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.catalogue import Catalogue
     from arbitre.distances.base import Distance
     from arbitre.normalizers import Normalizer
-    from arbitre.schema.expand import Shape
+    from arbitre.schema.shape import Shape
     from arbitre.schema.vocabulary import Setting, Settings
+    from arbitre.values import Json
+
+Tagged = tuple[int | None, "Shape"]
+"""An alternative, and the branch of the enclosing object under which it holds (None for any)."""
 
 SCALARS: Final = (Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING)
 _DATES: Final = frozenset({"date", "date-time"})
@@ -28,6 +32,15 @@ _NAMES: Final = {
     Kind.ARRAY: "lists",
     Kind.OBJECT: "objects",
 }
+_SAMPLES: Final[dict[Kind, tuple[Json, ...]]] = {
+    Kind.NULL: (None,),
+    Kind.BOOLEAN: (True,),
+    Kind.NUMBER: (1,),
+    Kind.STRING: ("1", "2024-01-31"),
+    Kind.ARRAY: (["1"], [1]),
+    Kind.OBJECT: ({},),
+}
+"""Values by which to find out what kinds normalisers make of a kind."""
 
 
 def default_distance(shape: Shape, kind: Kind) -> str:
@@ -42,6 +55,16 @@ def default_distance(shape: Shape, kind: Kind) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class _Branch:
+    """A scalar branch with its choices built: `distance` is None where the default holds."""
+
+    tag: int | None
+    shape: Shape
+    distance: Distance | None
+    normalizers: tuple[Normalizer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Leaves:
     """Builds the leaves of a schema; what is wrong is added to `problems`."""
 
@@ -50,15 +73,15 @@ class Leaves:
     problems: list[Problem]
 
     def normalizers_of(self, setting: Setting | None) -> tuple[Normalizer, ...]:
+        """The normalisers of a setting, in order."""
         if setting is None:
             return ()
         several = isinstance(setting.value, list)
         found = []
         for index, choice in enumerate(setting.value if several else [setting.value]):
+            place = f"{setting.pointer}/{index}" if several else setting.pointer
             try:
-                found.append(
-                    self.normalizers.build(choice, pointer=f"{setting.pointer}/{index}" if several else setting.pointer)
-                )
+                found.append(self.normalizers.build(choice, pointer=place))
             except SchemaError as error:
                 self.problems.extend(error.located(file=setting.file).problems)
         return tuple(found)
@@ -67,60 +90,85 @@ class Leaves:
     def exact(self) -> Leaf:
         return Leaf(self.distances.build("exact"))
 
-    def whole(self, setting: Setting, common: Settings, shapes: list[Shape]) -> Leaf:
+    def whole(self, common: Settings, shapes: Sequence[Shape]) -> Leaf:
         """The leaf of a position that is one leaf whatever stands there."""
-        normalizers = self.normalizers_of(common.get("normalize"))
-        order = next((shape.enum for shape in shapes if shape.enum is not None), None)
-        return Leaf(self._distance(setting, order, normalizers), normalizers)
+        setting, normalizers = common["distance"], self.normalizers_of(common.get("normalize"))
+        enum = next((shape.enum for shape in shapes if shape.enum is not None), None)
+        distance = self._distance(setting, enum, normalizers)
+        if all(shape.kinds is not None for shape in shapes):
+            self._check_kinds(setting, distance, [kind for shape in shapes for kind in shape.kinds or ()], normalizers)
+        return Leaf(distance, normalizers)
 
-    def scalars(
-        self, alternatives: list[tuple[int | None, Shape]], common: Settings
-    ) -> Mapping[Kind, tuple[Choice, ...]]:
-        """The scalar branches by kind; a kind that no branch takes is compared by its own default."""
-        return {kind: self._choices(kind, alternatives, common) for kind in SCALARS}
+    def scalars(self, alternatives: Sequence[Tagged], common: Settings) -> Mapping[Kind, tuple[Choice, ...]]:
+        """The scalar branches by kind; a kind that no branch takes is compared by its own default.
 
-    def _choices(
-        self, kind: Kind, alternatives: list[tuple[int | None, Shape]], common: Settings
-    ) -> tuple[Choice, ...]:
-        taking = [(tag, shape) for tag, shape in alternatives if shape.takes(kind)]
-        choices: list[Choice] = []
-        for tag, shape in taking:
-            own = {key: setting for key, setting in shape.settings.items() if common.get(key) != setting}
-            normalizers = self.normalizers_of(own.get("normalize"))
-            normal = self.normalizers_of(common.get("normalize")) + normalizers
-            setting = shape.settings.get("distance")
-            leaf = Leaf(self.distances.build(default_distance(shape, kind)), normalizers)
-            if setting is not None:
-                distance = self._distance(setting, shape.enum, normal)
-                if kind in distance.kinds:
-                    leaf = Leaf(distance, normalizers)
-                elif not normal and shape.kinds is not None and not shape.kinds & (distance.kinds | {Kind.NULL}):
-                    self._misplaced(setting, distance, shape.kinds)
+        The normalisers in `common` come first, for all branches; a branch keeps those that are its own.
+        """
+        first = self.normalizers_of(common.get("normalize"))
+        branches = [
+            self._branch(tag, shape, first, own="normalize" not in common)
+            for tag, shape in alternatives
+            if shape.kinds is None or any(kind.scalar for kind in shape.kinds)
+        ]
+        self._check_branches(branches, first)
+        return {kind: self._choices(kind, branches, first) for kind in SCALARS}
+
+    def _branch(self, tag: int | None, shape: Shape, first: tuple[Normalizer, ...], *, own: bool) -> _Branch:
+        setting, distance = shape.settings.get("distance"), None
+        normalizers = self.normalizers_of(shape.settings.get("normalize")) if own else ()
+        if setting is not None:
+            distance = self._distance(setting, shape.enum, first + normalizers)
+        return _Branch(tag, shape, distance, normalizers)
+
+    def _choices(self, kind: Kind, branches: list[_Branch], first: tuple[Normalizer, ...]) -> tuple[Choice, ...]:
+        taking = [branch for branch in branches if branch.shape.takes(kind)]
+        if not taking and first:  # what normalisers make of a value may be of a kind that is not declared
+            taking = [branch for branch in branches if branch.distance is not None and kind in branch.distance.kinds]
+        choices = []
+        for branch in taking:
+            distance = branch.distance
+            if distance is None or kind not in distance.kinds:
+                distance = self.distances.build(default_distance(branch.shape, kind))
             values = None
-            if len(taking) > 1 and shape.enum is not None:
-                values = frozenset(canonical(_normalized(value, normal)) for value in shape.enum)
-            choices.append(Choice(leaf, values, None if tag is None else frozenset({tag})))
+            if len(taking) > 1 and branch.shape.enum is not None:
+                values = frozenset(canonical(_normalized(value, first)) for value in branch.shape.enum)
+            tags = None if branch.tag is None else frozenset({branch.tag})
+            choices.append(Choice(Leaf(distance, branch.normalizers), values, tags))
         return tuple(choices) or (Choice(Leaf(self.distances.build(_BY_KIND[kind]))),)
 
-    def _misplaced(self, setting: Setting, distance: Distance, kinds: frozenset[Kind]) -> None:
-        here = " and ".join(_NAMES[kind] for kind in sorted(kinds))
-        wanted = " and ".join(_NAMES[kind] for kind in sorted(distance.kinds))
-        problem = Problem(
-            f"Expected `distance` to be one for {here}, got {distance.name}, which compares {wanted}",
-            setting.file,
-            None,
-            setting.pointer,
-            'Choose another, or normalise the values first (for instance "normalize": ["number"]).',
-        )
-        if problem not in self.problems:
-            self.problems.append(problem)
+    def _check_branches(self, branches: list[_Branch], first: tuple[Normalizer, ...]) -> None:
+        """Every distance has to measure something on one of the branches that have it.
+
+        A branch's own normalisers do not count: they come after its distance is chosen by kind.
+        """
+        for branch in branches:
+            setting = branch.shape.settings.get("distance")
+            if setting is None or branch.distance is None:
+                continue
+            kinds = [other.shape.kinds for other in branches if other.shape.settings.get("distance") == setting]
+            if None not in kinds:
+                scalar = [kind for some in kinds for kind in some or () if kind.scalar]
+                self._check_kinds(setting, branch.distance, scalar, first)
+
+    def _check_kinds(
+        self, setting: Setting, distance: Distance, kinds: Iterable[Kind], normalizers: tuple[Normalizer, ...]
+    ) -> None:
+        """Refuse a distance that could measure nothing of what is declared here."""
+        declared = set(kinds) - {Kind.NULL}
+        made = {kind_of(_normalized(sample, normalizers)) for kind in declared for sample in _SAMPLES[kind]}
+        if declared and not made & distance.kinds:
+            here = " and ".join(_NAMES[kind] for kind in sorted(made))
+            wanted = " and ".join(_NAMES[kind] for kind in sorted(distance.kinds))
+            hint = 'Choose another, or normalise the values first (for instance "normalize": ["number"]).'
+            message = f"Expected `distance` to be one for {here}, got {distance.name}, which compares {wanted}"
+            self.problems.append(setting.problem(message, hint))
 
     def _distance(
-        self, setting: Setting, order: tuple[Any, ...] | None, normalizers: tuple[Normalizer, ...]
+        self, setting: Setting, enum: tuple[Json, ...] | None, normalizers: tuple[Normalizer, ...]
     ) -> Distance:
         choice = setting.value
-        if choice == "ordinal" and order is not None:  # the order of the enum is the order of the ranks
-            ranks = [_normalized(value, normalizers) for value in order]
+        if choice == "ordinal" and enum is not None:  # the order of the enum is the order of the ranks
+            ranks = [_normalized(value, normalizers) for value in enum if value is not None]
             choice = {"ordinal": {"order": list({canonical(rank): rank for rank in ranks}.values())}}
         try:
             return self.distances.build(choice, pointer=setting.pointer)

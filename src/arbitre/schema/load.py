@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import unquote, urlparse
-from urllib.request import url2pathname
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
-from jsonschema.validators import (
-    Draft3Validator,
-    Draft4Validator,
-    Draft6Validator,
-    Draft7Validator,
-    Draft202012Validator,
-    validator_for,
-)
-from referencing import Registry, Resource
-from referencing.exceptions import NoSuchResource, Unresolvable
-from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import lookup_recursive_ref
 
 from arbitre import deep
-from arbitre.errors import ArbitreError, Problem, SchemaError
-from arbitre.paths import pointer
-from arbitre.values import Json
+from arbitre.errors import Problem, SchemaError, did_you_mean
+from arbitre.paths import escape, pointer
+from arbitre.schema.documents import Document, Library, UnavailableError, read_json
 
 if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
-    from referencing._core import Resolver
+    from referencing._core import Resolved, Resolver
+
+    from arbitre.values import Json
 
 Source = Any
 """A schema: a dictionary (or true), the path of a file that holds one, or a Pydantic model class."""
@@ -36,21 +26,37 @@ Source = Any
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Located:
-    """A subschema, the resolver of its references, and where it stands.
+    """A subschema, where it stands, and how its references are resolved.
 
-    `legacy` says that it is read by the rules of draft 7 and before, where nothing counts beside `$ref`; `soft`, that
-    it only adds to what is declared elsewhere (its own types and constants are conditions, not declarations).
-    `registry` and `base` (the URI of the document) are those of the root.
+    `soft` says that it only adds to what is declared elsewhere (its own types and constants are conditions, not
+    declarations). Two are equal that mean the same: one object of a document, read alike.
     """
 
     schema: Json
+    document: Document
+    library: Library
     resolver: Resolver[Any]
     pointer: str = ""
-    file: str | None = None
-    legacy: bool = False
     soft: bool = False
-    registry: Registry[Any] = EMPTY_REGISTRY
-    base: str = ""
+    scope: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str | None:
+        return self.document.file
+
+    @property
+    def legacy(self) -> bool:
+        return self.document.legacy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Located) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
+        return id(self.schema), self.soft, self.scope
 
     def below(self, *tokens: str | int) -> Located:
         """The subschema under these keys."""
@@ -59,24 +65,49 @@ class Located:
             schema = schema[token]
         resolver = self.resolver
         if isinstance(schema, dict) and "$id" in schema:
-            resolver = resolver.in_subresource(Resource.from_contents(schema, default_specification=DRAFT202012))
+            resolver = resolver.in_subresource(replace(self.document, contents=schema).resource)
         return replace(self, schema=schema, resolver=resolver, pointer=self.pointer + pointer(tokens))
 
-    def follow(self, reference: str) -> Located:
-        """What a `$ref` names. Raises SchemaError."""
+    def follow(self, keyword: str) -> Located:
+        """What the reference under `$ref`, `$dynamicRef` or `$recursiveRef` names. Raises SchemaError."""
+        reference = self.schema[keyword]
         try:
-            found = self.resolver.lookup(reference)
-        except (Unresolvable, NoSuchResource, ValueError) as error:
-            raise SchemaError.of(
-                f'Expected `$ref` to name a subschema, got "{reference}"',
-                file=self.file,
-                pointer=f"{self.pointer}/$ref",
-                hint=_why_unresolved(reference, error),
-            ) from error
-        base, _, fragment = reference.partition("#")
-        file = self.file if not base else _file_of(found.resolver._base_uri) or base  # noqa: SLF001  (no public name)
-        place = unquote(fragment) if fragment.startswith("/") else ""
-        return replace(self, schema=found.contents, resolver=found.resolver, pointer=place, file=file)
+            found = self._resolved(keyword, reference)
+        except (Unresolvable, ValueError, TypeError) as error:
+            hint = self._why(reference, error)
+            message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
+            raise SchemaError(self.problem(message, keyword, hint=hint)) from error
+        schema = found.contents
+        document, place = self.library.place(schema) or (self.document, "")
+        if not isinstance(schema, (dict, bool)):
+            message = f'Expected `{keyword}` to name a subschema, got "{reference}", which is none'
+            raise SchemaError(self.problem(message, keyword))
+        self.library.check(schema, document, place)
+        seen = reversed([uri for uri, _ in found.resolver.dynamic_scope()])
+        scope = tuple(dict.fromkeys(uri for uri in seen if uri in self.library.dynamic))
+        return replace(
+            self, schema=schema, document=document, resolver=found.resolver, pointer=place, soft=False, scope=scope
+        )
+
+    def _resolved(self, keyword: str, reference: str) -> Resolved[Any]:
+        if keyword == "$recursiveRef":
+            return lookup_recursive_ref(self.resolver)
+        return self.resolver.lookup(reference)
+
+    def _why(self, reference: str, error: BaseException | None) -> str:
+        """A hint for a reference that leads nowhere. Raises SchemaError where the file it names is itself wrong."""
+        while error is not None:
+            if isinstance(error, SchemaError):
+                raise error
+            if isinstance(error, UnavailableError):
+                return str(error)
+            error = error.__cause__
+        contents = self.document.contents
+        keys = ("$defs", "definitions") if isinstance(contents, dict) else ()
+        known = [escape(name) for key in keys for name in contents.get(key, ())]
+        return did_you_mean(reference.rpartition("/")[2], known) or (
+            "Write #/$defs/NAME for a definition of this schema, FILE.json#/$defs/NAME for one of another."
+        )
 
     def problem(self, message: str, *tokens: str | int, hint: str | None = None) -> Problem:
         """A problem at this subschema, or at a key of it."""
@@ -89,82 +120,30 @@ def load(source: Source) -> Located:
     Raises SchemaError where the file cannot be read, the schema is not valid JSON Schema (draft 7, 2019-09 or
     2020-12), or the source is none of the three; every problem the metaschema finds is listed.
     """
+    return deep.call(lambda: _root(source))
+
+
+def _root(source: Source) -> Located:
+    library = Library()
     if isinstance(source, (str, Path)):
-        contents, file = _read(Path(source)), str(source)
-        uri = Path(source).resolve().as_uri()
+        path = Path(source)
+        try:
+            contents = read_json(path, "schema")
+            uri = path.resolve().as_uri()
+        except OSError as error:
+            hint = "A schema is a dictionary, the path of a JSON file, or a Pydantic model class."
+            raise SchemaError.of(
+                f"Cannot read the schema: {error.strerror}", file=str(path)[:200], hint=hint
+            ) from error
+        document = library.add(contents, uri, str(path))
     elif hasattr(source, "model_json_schema"):
-        contents, file, uri = source.model_json_schema(), None, ""
+        document = library.add(source.model_json_schema(), "", None)
     elif isinstance(source, (dict, bool)):
-        contents, file, uri = source, None, ""
+        document = library.add(source, "", None)
     else:
         raise SchemaError.of(
             f"Expected a schema as a dictionary, a file or a Pydantic model class, got {type(source).__name__}"
         )
-    _check(contents, file)
-    resource = Resource.from_contents(contents, default_specification=DRAFT202012)
-    registry: Registry[Any] = EMPTY_REGISTRY.combine(Registry(retrieve=cast("Any", _retrieve)))
-    registry = registry.with_resource(uri, resource)
-    base = resource.id() or uri
-    registry = registry.with_resource(base, resource)
-    resolver = registry.resolver(base)
-    legacy = validator_class(contents) in _LEGACY
-    return Located(contents, resolver, file=file, legacy=legacy, registry=registry, base=base)
-
-
-def validator_class(contents: Json) -> type[Validator]:
-    """The validator of the draft that a schema declares; of 2020-12 where it declares none."""
-    return validator_for(contents, default=Draft202012Validator)
-
-
-_LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
-
-
-def _read(path: Path) -> Json:
-    try:
-        return deep.call(lambda: json.loads(path.read_text(encoding="utf-8-sig")))
-    except OSError as error:
-        raise SchemaError.of(f"Cannot read the schema: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise SchemaError.of("The schema is not valid UTF-8", file=str(path)) from error
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise SchemaError.of(f"The schema is not valid JSON: {error}", file=str(path), line=line) from error
-
-
-def _check(contents: Json, file: str | None) -> None:
-    """Hold a schema against the metaschema of its draft."""
-    kind = validator_class(contents)
-    errors = deep.call(lambda: list(kind(kind.META_SCHEMA).iter_errors(contents)))
-    if errors:
-        raise SchemaError(
-            *(
-                Problem(
-                    f"Not valid JSON Schema: {error.message}",
-                    file=file,
-                    pointer=pointer(error.absolute_path),
-                )
-                for error in errors
-            )
-        )
-
-
-def _file_of(uri: str) -> str | None:
-    parsed = urlparse(uri)
-    return url2pathname(parsed.path) if parsed.scheme == "file" else None
-
-
-def _retrieve(uri: str) -> Resource[Any]:
-    """A referenced file. Nothing else is ever fetched."""
-    file = _file_of(uri)
-    if file is None:
-        raise NoSuchResource(ref=uri)
-    contents = _read(Path(file))
-    return Resource.from_contents(contents, default_specification=DRAFT202012)
-
-
-def _why_unresolved(reference: str, error: Exception) -> str:
-    if urlparse(reference).scheme in ("http", "https") or "http" in str(error):
-        return "References are never fetched from a network: put the subschema under $defs, or refer to a file."
-    if isinstance(error.__cause__, ArbitreError):
-        return str(error.__cause__)
-    return "Look for a misspelt name: #/$defs/NAME for a definition of this schema, FILE.json#/$defs/NAME for another."
+    base = urljoin(document.uri, document.resource.id() or "")
+    registry = library.registry.with_resource(base, document.resource)
+    return Located(document.contents, document, library, registry.resolver(base))

@@ -7,9 +7,9 @@ does not declare are compared by kind, so a plan has an answer for any document.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.values import Absence, Kind
+from arbitre.values import Absence
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from arbitre.matching import Matcher
     from arbitre.normalizers import Normalizer
     from arbitre.paths import Path
+    from arbitre.schema.certificate import Certificate
     from arbitre.schema.load import Located
     from arbitre.signature import Signature
+    from arbitre.values import Kind
+
+_NULL: Final = Absence()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One object branch: the keys it declares and, per key, the canonical values its const or enum allows."""
+    """One object branch: the keys it declares and, per key, the canonical values its const or enum allows.
+
+    It belongs to the branches `tags` of the enclosing object (None for any); keys with values that `absent` covers do
+    not count for it.
+    """
 
     names: frozenset[str]
     tests: tuple[tuple[str, frozenset[Hashable]], ...] = ()
     tags: frozenset[int] | None = None
+    absent: Absence = _NULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +69,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Where a prediction may hold a field instead: all token paths start at the object that owns the alias."""
+    """Where a prediction may hold a field instead: all token paths start at the object that owns the alias.
+
+    `null` says that null counts as absent there.
+    """
 
     target: tuple[str, ...]
     sources: tuple[tuple[str, ...], ...]
+    null: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +128,10 @@ class Site:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Plan:
-    """A compiled schema: `sites[0]` is the root. `entries` is the wildcard path of the list of entries, or ()."""
+    """A compiled schema: `sites[0]` is the root. `entries` is the wildcard path of the list of entries, or ().
+
+    `peelable` are the sites whose equal items may be matched first (see `certificate.peelable`).
+    """
 
     sites: tuple[Site, ...]
     entries: Path
@@ -123,6 +139,8 @@ class Plan:
     close: float
     root: Located
     rows: tuple[Resolved, ...]
+    certificate: Certificate
+    peelable: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +152,7 @@ class Resolved:
     weight: float
     distance: str
     match: str
-    normalize: str
+    normalize: str = ""
     notes: str = ""
 
     def to_dict(self) -> dict[str, Any]:

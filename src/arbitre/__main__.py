@@ -1,0 +1,6 @@
+"""`python -m arbitre`."""
+
+from arbitre.cli import main
+
+if __name__ == "__main__":
+    main()

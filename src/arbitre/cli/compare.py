@@ -1,0 +1,108 @@
+"""`arbitre compare`: one prediction against its gold."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import arbitre
+from arbitre.cli import render
+from arbitre.cli.options import (
+    Close,
+    FailUnder,
+    Format,
+    MaxDepth,
+    MaybeSchema,
+    Output,
+    Overlay,
+    Plain,
+    Quiet,
+    Validate,
+)
+from arbitre.cli.screen import Screen, titled
+from arbitre.cli.thresholds import shortfalls
+from arbitre.cli.tree import tree
+from arbitre.corpus import strict
+from arbitre.corpus.read import STDIN
+from arbitre.schema import CLOSE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from arbitre.values import Json
+
+Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for standard input.")]
+Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
+Published = Annotated[bool, typer.Option("--published", help="Add the figures as the published script computes them.")]
+
+
+def compare(
+    gold: Gold,
+    predicted: Predicted,
+    schema: MaybeSchema = None,
+    overlay: Overlay = None,
+    output: Output = Format.TEXT,
+    *,
+    validate: Validate = False,
+    fail_under: FailUnder = None,
+    max_depth: MaxDepth = strict.MAX_DEPTH,
+    close: Close = CLOSE,
+    published: Published = False,
+    no_color: Plain = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare one prediction with its gold: scores, then a verdict on every node that is not right."""
+    if gold == predicted == STDIN:
+        raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
+    screen = Screen.of(plain=no_color, quiet=quiet)
+    documents = [_read(source, max_depth) for source in (gold, predicted)]
+    if schema is None:
+        comparator = arbitre.Comparator.infer(documents[:1], overlay=overlay, close=close)
+        screen.note(f"No --schema: one was inferred from {gold} (arbitre schema infer {gold} prints it).")
+    else:
+        comparator = arbitre.Comparator(schema, overlay=overlay, close=close)
+    comparison = comparator.compare(gold=documents[0], predicted=documents[1])
+    missed = list(shortfalls(fail_under or (), comparison, {row.path for row in comparator.explain()}))
+    if output is Format.JSON:
+        screen.json(_plain(comparison, validate=validate, published=published))
+    else:
+        screen.show(_blocks(comparison, screen.width, validate=validate, published=published))
+    for text in missed:
+        screen.error(text, "not met")
+    raise typer.Exit(int(bool(missed)))
+
+
+def _read(source: str, max_depth: int) -> Json:
+    if source == STDIN:
+        return strict.parse(sys.stdin.buffer.read(), file="<stdin>", max_depth=max_depth)
+    return strict.load(Path(source), max_depth=max_depth)
+
+
+def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -> dict[str, Any]:
+    plain = comparison.to_dict()
+    if published:
+        plain["published"] = arbitre.published(comparison)
+    if validate:
+        plain["violations"] = [
+            {"pointer": one.pointer, "keyword": one.keyword, "message": one.message} for one in comparison.violations
+        ]
+    return plain
+
+
+def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, published: bool) -> Iterator[RenderableType]:
+    whole = f"quality {comparison.quality:.4f} of the whole document"
+    yield render.headline(comparison.scores, comparison.entries, whole)
+    yield render.scores({"entries": comparison.scores, "leaves": comparison.leaves}, width)
+    if published:
+        yield render.published(arbitre.published(comparison))
+    yield render.by_path(comparison.by_path(), width)
+    yield titled("Verdicts (gold = predicted, gold -> predicted)", tree(comparison, width))
+    yield render.survival(comparison.curve)
+    if validate:
+        yield render.violations([("", one) for one in comparison.violations])
+    yield render.signature(comparison.signature)

@@ -1,0 +1,117 @@
+"""`arbitre demo`: two systems on the corpus that travels with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.text import Text
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli import render
+from arbitre.cli.evaluate import Reader
+from arbitre.cli.options import Plain, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.cli.screen import Screen, titled
+from arbitre.report.entries import Entries, Entry
+from arbitre.report.tables import evaluate_into, fresh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.join import Pair
+
+SYSTEMS: Final = ("careful", "hasty")
+GOLD: Final = "gold.jsonl"
+SCHEMA: Final = "speakers.schema.json"
+SCORES: Final = ("f1q", "imq", "irq", "amq", "omq", "quality")
+WORST: Final = 3
+
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the corpus and the results are written.")]
+
+
+def demo(*, out: Out = Path("arbitre-demo"), no_color: Plain = False, quiet: Quiet = False) -> None:
+    """Evaluate two systems on a small bundled corpus: the speakers named on six pages of an index."""
+    screen = Screen.of(plain=no_color, quiet=quiet)
+    sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
+    for source in (*sources, bundled.schemas() / "examples" / SCHEMA):
+        with fresh(out / source.name) as file:
+            file.write(source.read_text(encoding="utf-8"))
+    comparator = arbitre.Comparator(out / SCHEMA)
+    entries = Entries.of(comparator.plan)
+    evaluations: dict[str, Evaluation] = {}
+    found: dict[str, list[Entry]] = {}
+    for system in SYSTEMS:
+        kept = found[system] = []
+
+        def collect(pairs: Sequence[Pair], levels: Sequence[Level], kept: list[Entry] = kept) -> None:
+            kept.extend(entries.rows(pairs, levels))
+
+        joined = Reader().joined(str(out / GOLD), str(out / f"{system}.jsonl"))
+        evaluations[system], _ = evaluate_into(out / system, comparator.plan, joined, collect)
+    screen.show(_blocks(evaluations, found))
+    screen.verbatim(f"\nWritten into {out.as_posix()}. To do it again:", *_commands(out))
+
+
+def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[Entry]]) -> Iterator[RenderableType]:
+    first = next(iter(evaluations.values()))
+    yield Text.assemble(
+        ("Two systems read the same pages", "bold"),
+        f"\n{len(first.documents)} pages, {render.count(first.micro.gold)} speakers in gold",
+    )
+    yield _side_by_side(evaluations)
+    for system, entries in found.items():
+        yield titled(f"{system}: the worst of its pairs", _worst(entries))
+    yield render.signature(first.signature)
+
+
+def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
+    columns = {
+        f"{system}\n{kind}": getattr(evaluation, kind)
+        for system, evaluation in evaluations.items()
+        for kind in ("micro", "macro")
+    }
+    made = render.table("score\n", *columns)
+    for name in SCORES:
+        values = [render.number(getattr(column, name)) for column in columns.values()]
+        made.add_row(name, *values, style="bold" if name == "f1q" else "")
+    leaves = (text for one in evaluations.values() for text in (render.number(one.leaves.f1q), ""))
+    made.add_row("f1q of leaves", *leaves)
+    for name in ("gold", "predicted", "matched"):
+        masses = (text for one in evaluations.values() for text in (render.count(getattr(one.micro, name)), ""))
+        made.add_row(f"{name} entries", *masses, style="dim")
+    failed = (text for one in evaluations.values() for text in (str(one.macro.failed), ""))
+    made.add_row("failed pages", *failed, style="dim")
+    return made
+
+
+def _worst(entries: Sequence[Entry]) -> RenderableType:
+    """The pairs of least quality, and the fields to blame, the worst first."""
+    made = render.table("page", "speaker", "what is wrong", "quality", left=3)
+    made.columns[2].no_wrap = True
+    pairs = [entry for entry in entries if entry.status == "matched"]
+    for entry in sorted(pairs, key=lambda entry: entry.whole.quality)[:WORST]:
+        wrong = sorted((cell.quality, name) for name, cell in entry.fields.items() if cell.quality < 1.0)
+        fields = "\n".join(f"{name} {render.number(quality)}" for quality, name in wrong)
+        names = dict.fromkeys(str(side["name"]) for side in (entry.whole.gold, entry.whole.predicted))
+        quality = Text(render.number(entry.whole.quality), style="bold")
+        made.add_row(entry.pair.key, "\n-> ".join(names), fields, quality)
+    return made
+
+
+def _commands(out: Path) -> Iterator[str]:
+    for system in SYSTEMS:
+        gold, schema, predicted = (_quoted(out / name) for name in (GOLD, SCHEMA, f"{system}.jsonl"))
+        yield (
+            f"  arbitre evaluate --schema {schema} --gold {gold} --predicted {predicted} --out {_quoted(out / system)}"
+        )
+
+
+def _quoted(path: Path) -> str:
+    text = path.as_posix()
+    return f'"{text}"' if " " in text else text

@@ -1,0 +1,50 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from arbitre.cli.thresholds import Threshold
+
+
+class Format(StrEnum):
+    """What is printed: tables for people, or one JSON document."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Schema = Annotated[
+    str, typer.Option(metavar="FILE", help="JSON Schema of the documents, with its x-arbitre annotations.")
+]
+MaybeSchema = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="JSON Schema of the documents; without it, one is inferred from gold."),
+]
+SchemaArgument = Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON Schema, with its x-arbitre annotations.")]
+Overlay = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Further annotations by wildcard path, for a schema that is not yours to edit."),
+]
+Output = Annotated[Format, typer.Option("--format", help="Tables, or one JSON document.")]
+Validate = Annotated[bool, typer.Option("--validate", help="List what the predictions violate of the schema.")]
+FailUnder = Annotated[
+    list[Threshold] | None,
+    typer.Option(
+        "--fail-under",
+        metavar="SCORE=VALUE",
+        parser=Threshold.parse,
+        help="Exit with 1 where a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, fq(2)=0.8, "
+        "/entries/*/name:irq=0.8. May be repeated.",
+    ),
+]
+MaxDepth = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Refuse documents with more containers one in the other.")
+]
+Close = Annotated[float, typer.Option(metavar="QUALITY", help="From this quality on, what is not equal is close.")]
+Plain = Annotated[bool, typer.Option("--no-color", help="No colours, nor any other escape code. NO_COLOR works too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results asked for as JSON, and errors; no more.")]
+IdKey = Annotated[str, typer.Option(metavar="KEY", help="The key that holds the id of a record.")]

@@ -1,0 +1,256 @@
+"""Results as tables for a terminal of any width; all meaning is in the words, colours only repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from arbitre.cli.screen import titled
+from arbitre.corpus.evaluate import THRESHOLDS
+from arbitre.paths import wildcard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.read import Failure
+    from arbitre.curve import Curve
+    from arbitre.schema.nodes import Plan
+    from arbitre.schema.validate import Violation
+    from arbitre.signature import Signature
+    from arbitre.tally import MacroScores, Scores
+
+    Column = Scores | MacroScores | Mapping[str, int]
+
+READINGS: Final = {
+    "f1q": "the headline: imq and irq in one",
+    "imq": "graded precision; spurious entries cost",
+    "irq": "graded recall; missing entries cost",
+    "amq": "fidelity of the pairs that were made",
+    "omq": "harmonic mean of precision, recall, amq",
+    "omq_imq": "harmonic mean of imq, recall, amq",
+    "quality": "what is right of all that is asserted",
+    "variance": "how uneven the pairs are; 0 is even",
+    "precision": "biased: every pair counts as found",
+    "recall": "biased: every pair counts as found",
+    "f1": "biased: every pair counts as found",
+}
+BIASED: Final = frozenset({"precision", "recall", "f1"})
+SECONDARY: Final = BIASED | {"omq", "omq_imq", "variance"}
+
+SHOWN: Final = 10
+"""So many failures, or violations, are shown; the others are counted."""
+
+WIDE: Final = 80
+_MEDIUM: Final = 70
+_READING: Final = 100
+_DIGITS: Final = 6
+
+_COLUMNS: Final = (
+    (("gold",), ("imq", "irq", "f1q")),
+    (("gold", "predicted"), ("imq", "irq", "f1q")),
+    (("gold", "predicted", "matched"), ("imq", "irq", "f1q", "amq")),
+)
+"""Counts and scores of a path on narrow, medium and wide terminals."""
+
+
+def number(value: float | None) -> str:
+    """Four decimals; a dash where a score has no value."""
+    return "–" if value is None else f"{value:.4f}"
+
+
+def count(value: float | None) -> str:
+    """A count, or a mass that need not be whole."""
+    return "–" if value is None else f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
+
+
+def table(*columns: str, left: int = 1) -> Table:
+    """An empty table: the first columns hold text, the others numbers."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for position, name in enumerate(columns):
+        text = position < left
+        made.add_column(name, justify="left" if text else "right", no_wrap=not text, overflow="fold")
+    return made
+
+
+def scores(columns: Mapping[str, Column], width: int) -> RenderableType:
+    """Every score, a column for each tally, or for the numbers of documents in each mean."""
+    reading = width >= _READING
+    made = table("score", *columns)
+    if reading:
+        made.add_column("what it says", style="dim")
+    for name, text in READINGS.items():
+        label = f"{name} (biased)" if name in BIASED else name
+        cells = [
+            Text(str(column[name]), style="dim") if isinstance(column, Mapping) else number(getattr(column, name))
+            for column in columns.values()
+        ]
+        style = "dim" if name in SECONDARY else "bold" if name == "f1q" else ""
+        made.add_row(label, *cells, *[text] * reading, style=style)
+    return made
+
+
+def by_path(paths: Mapping[str, Scores], width: int) -> RenderableType:
+    """The scores of every path; a path below one that is listed is shown without what they share."""
+    counts, graded = _COLUMNS[sum(width >= least for least in (_MEDIUM, WIDE))]
+    made = table("path", *counts, *graded)
+    taken = sum(len(name) + 3 for name in counts) + len(graded) * (_DIGITS + 3)
+    labels = _labels(made, paths, width - taken)
+    for row, label in zip(paths.values(), labels, strict=True):
+        masses = (Text(count(getattr(row, name)), style="dim") for name in counts)
+        values = (Text(number(getattr(row, name)), style="bold" if name == "f1q" else "") for name in graded)
+        made.add_row(label, *masses, *values)
+    return titled("By path", made)
+
+
+def _labels(made: Table, paths: Iterable[str], room: int) -> list[str]:
+    """The labels of the first column, which is made as wide as they are."""
+    labels = list(nested(paths, room))
+    lines = [line for label in labels for line in label.split("\n")]
+    made.columns[0].width = min(max(room, _DIGITS), max(map(cell_len, lines), default=1))
+    return labels
+
+
+def nested(paths: Iterable[str], room: int) -> Iterator[str]:
+    """The label of every path: indented under the nearest path that holds it, long ones broken before a `/`.
+
+    >>> list(nested(["/pages/*", "/pages/*/name", "/year"], 40))
+    ['/pages/*', '  /name', '/year']
+    """
+    above: list[str] = []
+    for path in paths:
+        while above and not path.startswith(above[-1] + "/"):
+            above.pop()
+        yield _broken(path[len(above[-1]) :] if above else path, "  " * len(above), room) if path else "(the whole)"
+        if path:
+            above.append(path)
+
+
+def _broken(path: str, indent: str, room: int) -> str:
+    lines = [indent]
+    for part in (f"/{part}" for part in visible(path).split("/")[1:]):
+        if lines[-1].strip() and cell_len(lines[-1] + part) > room:
+            lines.append(f"{indent}  ")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def visible(text: str) -> str:
+    r"""The text with what cannot be seen, such as escape codes, written out.
+
+    >>> visible("Zoé\x1b[2J")
+    'Zoé\\x1b[2J'
+    """
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def survival(curve: Curve) -> RenderableType:
+    """What is found when only pairs of at least some quality count."""
+    made = table("quality from", "precision", "recall", "f1", "pq")
+    for threshold in THRESHOLDS:
+        point = curve.at(threshold)
+        values = (point.precision, point.recall, point.f1, point.pq)
+        made.add_row(f"{threshold:.1f}", *map(number, values))
+    return titled("Survival curve: what is found, if pairs must be this good", made)
+
+
+def published(figures: Mapping[str, float]) -> RenderableType:
+    """The published figures, which go by other formulas."""
+    made = table("published as", "value")
+    for name, value in figures.items():
+        made.add_row(name, count(value) if name in {"gold", "predicted", "matched"} else number(value))
+    return titled("As the published script computes them (imq over gold)", made)
+
+
+def signature(found: Signature) -> Text:
+    """The identity of the measurement, in short."""
+    return Text(f"signature {found.short}", style="dim")
+
+
+def shortened(rows: Sequence[Sequence[str]], noun: str) -> RenderableType:
+    """The first few rows, the last column wrapped, and how many more there are."""
+    made = Table.grid(padding=(0, 2))
+    for row in rows[:SHOWN]:
+        made.add_row(*map(visible, row))
+    more = len(rows) - SHOWN
+    return Group(made, *[Text(f"... and {more} more {noun}", style="dim")] * (more > 0))
+
+
+def failures(found: Sequence[Failure]) -> RenderableType:
+    """Which documents failed, where, and why."""
+    rows = [(failure.id or "?", failure.side, _place(failure), failure.reason) for failure in found]
+    return titled(f"Failures ({len(found)}), counted as empty predictions", shortened(rows, "failures"))
+
+
+def _place(failure: Failure) -> str:
+    line = f":{failure.line}" if failure.line is not None else ""
+    pointer = f" {failure.pointer}" if failure.pointer else ""
+    return f"{failure.file or ''}{line}{pointer}".strip()
+
+
+def violations(found: Sequence[tuple[str, Violation]]) -> RenderableType:
+    """What predictions violate of the schema; each with the name of its document, or with none."""
+    rows = [[*[name] * bool(name), one.pointer or "(the root)", one.message] for name, one in found]
+    if not rows:
+        return Text("No violation of the schema")
+    return titled(f"Violations of the schema ({len(rows)}), compared as they stand", shortened(rows, "violations"))
+
+
+def explained(plan: Plan, width: int) -> RenderableType:
+    """What was resolved for every path of the schema, in the order of the schema; the list of entries is marked."""
+    wide = width >= _READING
+    made = table("path", *["kind"] * wide, "weight", "compared by", left=3 + wide)
+    made.columns[-2].justify = "right"
+    first = {row.path: number for number, row in reversed(list(enumerate(plan.rows)))}
+    rows = sorted(plan.rows, key=lambda row: [first.get(above, -1) for above in _prefixes(row.path)])
+    labels = _labels(made, [row.path for row in rows], width - (60 if wide else 40))
+    for row, label in zip(rows, labels, strict=True):
+        compared = [row.distance, row.match and f"{row.match} matching", row.notes and f"compared {row.notes}"]
+        text = ", ".join(filter(None, compared)) + (f" after {row.normalize}" if row.normalize else "")
+        text = text if wide else ": ".join(filter(None, (row.kind, text)))
+        entries = (" entries", "bold green") if row.path == wildcard(plan.entries) else ""
+        weight = Text(f"{row.weight:g}", style="dim" if row.weight == 1.0 else "bold")
+        made.add_row(label, *[row.kind] * wide, weight, Text.assemble(text, entries))
+    return made
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    """The paths from the root to this one."""
+    parts = path.split("/")
+    return ("/".join(parts[:stop]) for stop in range(1, len(parts) + 1))
+
+
+def headline(tally: Scores, entries: str, before: str) -> Text:
+    """What was counted, in one sentence."""
+    sizes = f"{count(tally.gold)} gold, {count(tally.predicted)} predicted, {count(tally.matched)} matched"
+    return Text.assemble((before, "bold"), f"\nentries {entries or '(the whole)'}: {sizes}")
+
+
+def evaluation(
+    found: Evaluation, width: int, violated: Sequence[tuple[str, Violation]] | None = None
+) -> Iterator[RenderableType]:
+    """A whole evaluation, block by block; with the violations of the schema, where these are known."""
+    macro = found.macro
+    vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
+    documents = f"{len(found.documents)} documents, {macro.failed} failed{vacuous}"
+    yield headline(found.micro, found.entries, documents)
+    columns: dict[str, Column] = {"micro": found.micro, "macro": macro}
+    yield scores(columns | {"documents": macro.documents, "leaves": found.leaves}, width)
+    yield by_path(found.by_path, width)
+    yield survival(found.curve)
+    if found.failures:
+        yield failures(found.failures)
+    if found.without_gold:
+        rows = [(name,) for name in found.without_gold]
+        yield titled(f"Predictions without gold ({len(rows)}), not scored", shortened(rows, "predictions"))
+    if violated is not None:
+        yield violations(violated)
+    yield signature(found.signature)

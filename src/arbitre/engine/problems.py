@@ -1,0 +1,193 @@
+"""Many matching problems of lists side by side: which items are to be matched, and what is known of their pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.distances.base import Blocks
+from arbitre.engine.batches import Matched, spread
+from arbitre.engine.bounds import bounds
+from arbitre.engine.digests import Digests, digests, scatter
+
+if TYPE_CHECKING:
+    from arbitre.engine.batches import Batch, Evaluate
+    from arbitre.engine.columns import Column, Floats, Indices, ListColumn, Mask
+
+CHUNK: Final = 1 << 18
+"""Bounds are computed for so many cells at a time: memory beyond the one table of a problem stays small."""
+
+DEEP_CHUNK: Final = 1 << 14
+"""Tighter bounds are computed for so many cells at a time: each looks at all pairs of items inside."""
+
+
+class Side:
+    """The items of one side of every problem: those of problem p are rows `rows[starts[p]:starts[p + 1]]`."""
+
+    __slots__ = ("rows", "starts")
+
+    def __init__(self, rows: Indices, owner: Indices, problems: int) -> None:
+        self.rows = rows
+        self.starts = starts_of(np.bincount(owner, minlength=problems))
+
+    @property
+    def owner(self) -> Indices:
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=np.intp), np.diff(self.starts))
+
+    def without(self, places: Indices) -> Side:
+        """The side without the items at these places."""
+        kept = np.ones(len(self.rows), dtype=np.bool_)
+        kept[places] = False
+        return Side(self.rows[kept], self.owner[kept], len(self.starts) - 1)
+
+
+class Problems:
+    """The tables of all problems end to end: an upper bound of the quality of each cell, and whether it is exact.
+
+    Problem p has `heights[p]` gold and `widths[p]` predicted items; its cells are `starts[p]:starts[p + 1]`.
+    """
+
+    def __init__(self, column: ListColumn, items: Column, left: Indices, right: Indices) -> None:
+        self.items = items
+        sides = []
+        for lists in (left, right):
+            owner, slots = spread(column.starts, lists)
+            sides.append(Side(column.rows(slots), owner, len(lists)))
+        self.gold, self.predicted = sides
+        self.quality: Floats = np.empty(0)
+        self.known: Mask = np.empty(0, dtype=np.bool_)
+        self._measure()
+
+    def _measure(self) -> None:
+        self.heights, self.widths = np.diff(self.gold.starts), np.diff(self.predicted.starts)
+        self.starts = starts_of(self.heights * self.widths)
+
+    def peel(self, evaluate: Evaluate) -> Matched | None:
+        """Match equal items first, and take them out; None where there are none.
+
+        Where the distance of the items is a pseudo-metric and the matching the optimal one, that loses nothing: by
+        the triangle inequality two equal items can always be partners. A pair is taken out only if it proves equal.
+        """
+        codes = digests(self.items)
+        ours, theirs = (_ranked(codes[side.rows], side.owner) for side in (self.gold, self.predicted))
+        _, at_gold, at_predicted = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+        if len(at_gold) == 0:
+            return None
+        order = np.argsort(at_gold)
+        at_gold, at_predicted = at_gold[order], at_predicted[order]
+        batch = evaluate(self.items, self.gold.rows[at_gold], self.predicted.rows[at_predicted])
+        equal = np.flatnonzero(batch.quality == 1.0)
+        matched = Matched(batch, equal, self.gold.owner[at_gold[equal]])
+        self.gold = self.gold.without(at_gold[equal])
+        self.predicted = self.predicted.without(at_predicted[equal])
+        self._measure()
+        return matched
+
+    def bound(self) -> None:
+        """Fill in the upper bounds, some rows of a long problem or several short problems at a time."""
+        self.quality = np.empty(int(self.starts[-1]))
+        self.known = np.zeros(int(self.starts[-1]), dtype=np.bool_)
+        problem = 0
+        while problem < len(self.heights):
+            stop = int(np.searchsorted(self.starts, self.starts[problem] + CHUNK, side="right")) - 1
+            if stop > problem:
+                gold = slice(int(self.gold.starts[problem]), int(self.gold.starts[stop]))
+                self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start)
+            else:
+                stop = problem + 1
+                step = max(1, CHUNK // int(self.widths[problem]))
+                begin, end = int(self.gold.starts[problem]), int(self.gold.starts[stop])
+                for row in range(begin, end, step):
+                    gold = slice(row, min(row + step, end))
+                    self._fill(problem, stop, gold, np.array([0, gold.stop - gold.start], dtype=np.intp))
+            problem = stop
+
+    def _fill(self, first: int, stop: int, gold: slice, gold_starts: Indices) -> None:
+        starts = self.predicted.starts[first : stop + 1]
+        predicted = self.predicted.rows[starts[0] : starts[-1]]
+        blocks = Blocks(gold_starts, starts - starts[0])
+        skipped = gold.start - int(self.gold.starts[first])
+        begin = int(self.starts[first]) + skipped * int(self.widths[first])
+        cells = slice(begin, begin + int(blocks.starts[-1]))
+        self.quality[cells] = bounds(self.items, blocks, self.gold.rows[gold], predicted)
+
+    def table(self, problem: int) -> Floats:
+        cells = self.quality[self.starts[problem] : self.starts[problem + 1]]
+        return cells.reshape(int(self.heights[problem]), int(self.widths[problem]))
+
+    def rows(self, cells: Indices) -> tuple[Indices, Indices]:
+        """The rows of the items that cells compare."""
+        problem = self.problem_of(cells)
+        row, at = np.divmod(cells - self.starts[problem], self.widths[problem])
+        return self.gold.rows[self.gold.starts[problem] + row], self.predicted.rows[self.predicted.starts[problem] + at]
+
+    def problem_of(self, cells: Indices) -> Indices:
+        found: Indices = np.searchsorted(self.starts, cells, side="right") - 1
+        return found
+
+    def settle(self, cells: Indices, batch: Batch) -> None:
+        """Take note of exact qualities."""
+        self.quality[cells] = batch.quality
+        self.known[cells] = True
+
+    def tighten(self, cells: Indices) -> Indices:
+        """Look deep into the rows and columns of these cells, for tighter bounds; the problems that they are of."""
+        owner = self.problem_of(cells)
+        active = np.unique(owner)
+        rectangles: list[tuple[int, Indices, Indices]] = []
+        for problem in active.tolist():
+            height, width = int(self.heights[problem]), int(self.widths[problem])
+            here = cells[owner == problem] - self.starts[problem]
+            rows, columns = np.unique(here // width), np.unique(here % width)
+            others = np.setdiff1d(np.arange(height, dtype=np.intp), rows, assume_unique=True)
+            every = np.arange(width, dtype=np.intp)
+            for some, across in ((rows, every), (others, columns)):
+                step = max(1, DEEP_CHUNK // len(across))
+                rectangles += [(problem, some[at : at + step], across) for at in range(0, len(some), step)]
+        group: list[tuple[int, Indices, Indices]] = []
+        size = 0
+        for rectangle in rectangles:
+            group.append(rectangle)
+            size += len(rectangle[1]) * len(rectangle[2])
+            if size >= DEEP_CHUNK or rectangle is rectangles[-1]:
+                self._lower(group)
+                group, size = [], 0
+        return active
+
+    def _lower(self, rectangles: list[tuple[int, Indices, Indices]]) -> None:
+        """Lower the bounds of these rectangles (problem, rows, columns) to what looking deep can tell."""
+        of = np.array([problem for problem, _, _ in rectangles], dtype=np.intp)
+        tall = np.array([len(rows) for _, rows, _ in rectangles], dtype=np.intp)
+        wide = np.array([len(columns) for _, _, columns in rectangles], dtype=np.intp)
+        row = np.concatenate([rows for _, rows, _ in rectangles])
+        at = np.concatenate([columns for _, _, columns in rectangles])
+        blocks = Blocks(starts_of(tall), starts_of(wide))
+        gold = self.gold.rows[np.repeat(self.gold.starts[of], tall) + row]
+        predicted = self.predicted.rows[np.repeat(self.predicted.starts[of], wide) + at]
+        tight = bounds(self.items, blocks, gold, predicted, deep=True)
+        line = np.repeat(self.starts[of], tall) + row * np.repeat(self.widths[of], tall)
+        cells = line[blocks.rows] + at[blocks.columns]
+        free = ~self.known[cells]
+        cells, tight = cells[free], tight[free]
+        self.quality[cells] = np.minimum(self.quality[cells], tight)
+
+
+def starts_of(counts: Indices) -> Indices:
+    """Where each of many runs of these lengths begins, and where the last one ends."""
+    starts = np.zeros(len(counts) + 1, dtype=np.intp)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def _ranked(codes: Digests, owner: Indices) -> Digests:
+    """Numbers that are equal for items of the two sides of one problem with one code: the t-th with the t-th."""
+    keys = scatter(codes ^ scatter(owner.astype(np.uint64)))
+    order = np.argsort(keys, kind="stable")
+    again = np.zeros(len(keys), dtype=np.bool_)
+    again[1:] = keys[order][1:] == keys[order][:-1]
+    if again.any():
+        first = np.flatnonzero(~again)
+        rank = np.arange(len(keys), dtype=np.intp) - np.repeat(first, np.diff(np.append(first, len(keys))))
+        keys[order] ^= scatter(rank.astype(np.uint64))
+    return keys

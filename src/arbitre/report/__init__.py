@@ -1,0 +1,1 @@
+"""What is made of results: entries side by side, tables."""

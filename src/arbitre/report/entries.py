@@ -1,0 +1,137 @@
+"""The entries of a corpus one by one: gold beside predicted, field by field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from arbitre.comparison.levels import NONE
+from arbitre.comparison.records import Records
+from arbitre.paths import order
+from arbitre.schema.describe import walk
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.comparison.levels import Indices, Level
+    from arbitre.corpus.join import Pair
+    from arbitre.paths import Path
+    from arbitre.schema.nodes import Plan
+
+Status = Literal["matched", "missing", "spurious"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One field on both sides (ABSENT where it is missing), and its quality in [0, 1]."""
+
+    gold: Json
+    predicted: Json
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A matched pair of entries, or one of them without partner; only the fields that either side has.
+
+    The indices are positions in the list of entries; where it lies below another list or a map, the position or key
+    there comes first, as in `0/3`. None where there is no entry, and where the whole document is the entry.
+    """
+
+    pair: Pair
+    gold_index: str | None
+    predicted_index: str | None
+    status: Status
+    whole: Cell
+    fields: dict[str, Cell] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Where the entries stand in the documents of a plan, and what the schema says they hold.
+
+    `names` are the declared fields; `scalar` says that an entry may be, or always is, a value of its own.
+    """
+
+    path: Path
+    listed: bool
+    names: tuple[str, ...]
+    scalar: bool
+
+    @classmethod
+    def of(cls, plan: Plan) -> Entries:
+        site = next(plan.sites[index] for path, index, _, _ in walk(plan.sites) if path == plan.entries)
+        listed = Kind.ARRAY in site.declared and site.leaf is None
+        if listed:
+            site = plan.sites[site.list.items]
+        names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
+        return cls(plan.entries, listed, names, scalar=bool(site.leaf or site.declared != {Kind.OBJECT}))
+
+    def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[Entry]:
+        """The entries of documents compared together: document by document, as in gold, then the spurious ones."""
+        records = Records.of(levels)
+        lists = np.zeros(len(records) + 1, dtype=np.bool_)  # the last place is that of NONE, no record
+        owner = np.full(len(records) + 1, NONE, dtype=np.intp)
+        found: dict[int, tuple[tuple[object, ...], Entry]] = {}
+        for level in levels:
+            here = slice(level.first, level.first + len(level))
+            held = np.flatnonzero(owner[level.parent] != NONE)
+            own = lists[level.parent] if self.listed else level.parent == NONE
+            if level.inner:
+                owner[here] = owner[level.parent]
+            elif len(held):
+                for at, name, cell in _cells(level, held):
+                    found[int(owner[level.parent[at]])][1].fields[name] = cell
+            elif own.any():
+                numbers = np.flatnonzero(own)
+                owner[level.first + numbers] = level.first + numbers
+                for at, _, cell in _cells(level, numbers):
+                    found[level.first + at] = _entry(records, level, at, pairs, cell)
+            if self.listed and level.path == self.path and not level.leaf:
+                lists[here] = np.isin(level.gold_kind, _LIST) & np.isin(level.predicted_kind, _LIST)
+        yield from (entry for _, entry in sorted(found.values(), key=lambda item: item[0]))
+
+
+_LIST = (NONE, Kind.ARRAY)
+
+
+def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, Cell]]:
+    """Some records of a level: where they are, the key or position they stand under, and what stands there."""
+    sides = []
+    for rows in (level.left[at], level.right[at]):
+        present = np.flatnonzero(rows >= 0)
+        values: list[Json] = [ABSENT] * len(at)
+        names: list[int | str] = [""] * len(at)
+        for number, value, name in zip(
+            present.tolist(),
+            level.source.values_of(rows[present]),
+            level.source.tokens_of(rows[present]),
+            strict=True,
+        ):
+            values[number], names[number] = value, name
+        sides.append((values, names))
+    (gold, gold_names), (predicted, predicted_names) = sides
+    for number, position in enumerate(at.tolist()):
+        name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
+        yield position, str(name), Cell(gold[number], predicted[number], float(level.quality[position]))
+
+
+def _entry(
+    records: Records, level: Level, at: int, pairs: Sequence[Pair], whole: Cell
+) -> tuple[tuple[object, ...], Entry]:
+    """One entry, and where it comes among all."""
+    indices = [_index(level.path, records.tokens(level.first + at, gold=gold)) for gold in (True, False)]
+    gold, predicted = whole.gold is not ABSENT, whole.predicted is not ABSENT
+    status: Status = "matched" if gold and predicted else "missing" if gold else "spurious"
+    document = int(level.document[at])
+    place = (document, not gold, order("/" + ((indices[0] if gold else indices[1]) or "")))
+    return place, Entry(pairs[document], indices[0], indices[1], status, whole)
+
+
+def _index(path: Path, tokens: tuple[int | str, ...] | None) -> str | None:
+    if tokens is None or not path:
+        return None
+    return "/".join(str(token) for place, token in zip(path, tokens, strict=True) if not isinstance(place, str))

@@ -1,0 +1,230 @@
+"""The files that results are kept in: the same corpus gives the same bytes, wherever and whenever it is evaluated."""
+
+from __future__ import annotations
+
+import csv
+import json
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from arbitre import deep
+from arbitre.corpus.evaluate import evaluate
+from arbitre.errors import DataError
+from arbitre.report.entries import Cell, Entries, Entry
+from arbitre.tally import NAMES, Scores
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.evaluate import Evaluation, Observer
+    from arbitre.corpus.join import Join, Pair
+    from arbitre.corpus.read import Failure
+    from arbitre.schema.nodes import Plan
+    from arbitre.schema.validate import Violation
+
+EVALUATION: Final = "evaluation.json"
+DOCUMENTS: Final = "documents.csv"
+PATHS: Final = "paths.csv"
+MATCHES: Final = "matches.csv"
+FAILURES: Final = "failures.csv"
+VIOLATIONS: Final = "violations.csv"
+
+COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
+
+
+@contextmanager
+def fresh(path: Path) -> Iterator[TextIO]:
+    """A text file that takes the place of `path` once it is whole; nothing of it stays where the block raises.
+
+    Raises DataError where it cannot be written.
+    """
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("w", encoding="utf-8", newline="") as file:
+                yield file
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError.of(
+            f"Expected a file that can be written, got: {error.strerror or error}",
+            file=str(path),
+            hint="Check the name and the permissions, or choose another place.",
+        ) from error
+
+
+def json_text(value: Json) -> str:
+    r"""A JSON document as it is written and printed, ending in a line break.
+
+    >>> json_text({"page": "XII, é"})
+    '{\n  "page": "XII, é"\n}\n'
+    """
+    return deep.call(lambda: json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+
+
+def cell(value: Json) -> str:
+    """A value in one cell: text as it is, nothing where there is none, all else as compact JSON.
+
+    >>> [cell(value) for value in ("Ada", None, True, 0.5, {"pages": [1, 2]})]
+    ['Ada', '', 'true', '0.5', '{"pages":[1,2]}']
+    """
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value is ABSENT else compact(value)
+
+
+def compact(value: Json) -> str:
+    """A value as JSON without blanks, however deep it is."""
+    try:
+        return _COMPACT.encode(value)
+    except RecursionError:
+        return deep.call(lambda: _COMPACT.encode(value))
+
+
+def portable(evaluation: Evaluation) -> Evaluation:
+    """The evaluation, its failures naming files without their folders: results do not tell where they were made."""
+    failures = [replace(one, file=one.file and Path(one.file).name) for one in evaluation.failures]
+    return replace(evaluation, failures=tuple(failures))
+
+
+def evaluate_into(
+    folder: Path, plan: Plan, pairs: Iterable[Pair] | Join, observe: Observer | None = None
+) -> tuple[Evaluation, tuple[str, ...]]:
+    """Evaluate a corpus, leaving its results in a folder; the evaluation, and the names of the files.
+
+    `evaluation.json`; `documents.csv`, a row a document; `paths.csv`, a row a path; `matches.csv`, a row for every
+    entry, written as the documents go by; `failures.csv` where there are any. Files of these names are replaced, all
+    at the end: nothing is where `observe`, or reading, raises. Raises DataError.
+    """
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(fresh(folder / name)) for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)}
+        matches = Matches(Entries.of(plan), files[MATCHES])
+
+        def seen(members: Sequence[Pair], levels: Sequence[Level]) -> None:
+            matches.add(members, levels)
+            if observe is not None:
+                observe(members, levels)
+
+        evaluation = evaluate(plan, pairs, observe=seen)
+        kept = portable(evaluation)
+        files[EVALUATION].write(json_text(kept.to_dict()))
+        write_documents(files[DOCUMENTS], evaluation)
+        write_paths(files[PATHS], evaluation)
+        if evaluation.failures:
+            files[FAILURES] = stack.enter_context(fresh(folder / FAILURES))
+            write_failures(files[FAILURES], kept.failures)
+    for name in {FAILURES, VIOLATIONS} - files.keys():  # of an earlier evaluation
+        (folder / name).unlink(missing_ok=True)
+    return evaluation, tuple(files)
+
+
+def write_documents(file: TextIO, evaluation: Evaluation) -> None:
+    """One row a document: the quality of the whole, then counts and scores of its entries."""
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(["id", "run", "failed", "document_quality", *COUNTS, *NAMES])
+    for document in evaluation.documents:
+        head = (document.id, document.run, document.failed, document.quality)
+        rows.writerow([*map(cell, head), *_scores(document.scores)])
+
+
+def write_paths(file: TextIO, evaluation: Evaluation) -> None:
+    """One row a wildcard path: counts and scores over all documents."""
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(["path", *COUNTS, *NAMES])
+    for path, scores in evaluation.by_path.items():
+        rows.writerow([path, *_scores(scores)])
+
+
+def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
+    """One row a failure: what failed, where, and why."""
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(_FAILURE)
+    rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
+
+
+def write_violations(file: TextIO, violations: Iterable[tuple[Pair, Violation]]) -> None:
+    """One row for everything that a prediction violates of the schema."""
+    rows = csv.DictWriter(file, ["id", "run", "pointer", "keyword", "message"], lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(plain_violations(violations))
+
+
+def plain_violations(violations: Iterable[tuple[Pair, Violation]]) -> list[dict[str, Any]]:
+    """Violations as plain JSON."""
+    return [
+        {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+        for pair, one in violations
+    ]
+
+
+def _scores(scores: Scores) -> list[str]:
+    """Counts, then scores: as short as they read back exactly, empty where there is none."""
+    numbers: dict[str, Any] = scores.to_dict()
+    counts = [int(count) if (count := numbers[name]).is_integer() else count for name in COUNTS]
+    return [cell(number) for number in (*counts, *(numbers[name] for name in NAMES))]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Writes the table of entries, field by field, as the documents go by."""
+
+    entries: Entries
+    file: TextIO
+
+    def __post_init__(self) -> None:
+        parts = ("gold", "predicted", "distance", "quality")
+        fields = [f"{name}.{part}" for name in self._columns for part in parts]
+        head = ["id", "run", "gold_index", "predicted_index", "status"]
+        self._write([*head, *fields, "undeclared", "distance", "quality"])
+
+    def add(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> None:
+        """Write the entries of documents compared together."""
+        for entry in self.entries.rows(pairs, levels):
+            indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
+            fields = [text for name in self._columns for text in _four(self._cell(entry, name))]
+            self._write([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
+
+    def _cell(self, entry: Entry, name: str) -> Cell | None:
+        """A column's cell; an entry that is no object stands under `value` as a whole."""
+        if name in self.entries.names:
+            return entry.fields.get(name)
+        sides = (entry.whole.gold, entry.whole.predicted)
+        return entry.whole if any(side is not ABSENT and not isinstance(side, dict) for side in sides) else None
+
+    def _undeclared(self, entry: Entry) -> Json:
+        """By side, what no column holds."""
+        found: dict[str, Json] = {}
+        for side in ("gold", "predicted"):
+            whole = getattr(entry.whole, side)
+            if isinstance(whole, dict):
+                others = {name: getattr(one, side) for name, one in entry.fields.items() if name in whole}
+                others = {name: value for name, value in others.items() if name not in self.entries.names}
+                found |= {side: others} if others else {}
+            elif whole is not ABSENT and not self.entries.scalar:
+                found[side] = whole
+        return found or None
+
+    def _write(self, row: Sequence[str]) -> None:
+        csv.writer(self.file, lineterminator="\n").writerow(row)
+
+
+VALUE: Final = "value"
+"""The column of entries that are no objects."""
+
+
+def _four(found: Cell | None) -> list[str]:
+    if found is None:
+        return [""] * 4
+    return [cell(found.gold), cell(found.predicted), cell(1.0 - found.quality), cell(found.quality)]

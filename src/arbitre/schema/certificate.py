@@ -1,0 +1,116 @@
+"""Whether the distance that a schema defines between documents is a metric, and where it is not, why.
+
+Follows from the declared facts of the leaf distances and the kinds of the nodes, never from data: leaves that are
+metrics, objects under the union mean and lists under a matching that preserves metrics make a metric, by induction.
+It speaks of canonical values: normalised, and without what counts as absent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from arbitre.paths import wildcard
+from arbitre.schema.describe import walk
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.schema.nodes import Leaf, Site
+
+METRIC: Final = "metric"
+PSEUDOMETRIC: Final = "pseudo-metric"
+NEITHER: Final = "not a metric"
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A node that costs the property, why it does, and the nearest choice that keeps it."""
+
+    path: str
+    reason: str
+    remedy: str
+    triangle: bool
+    """Whether symmetry or the triangle inequality is lost; else only that different values are apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is known of the distance between two documents, 1 - quality, for all documents."""
+
+    breaks: tuple[Break, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """One of "metric", "pseudo-metric" (different documents may be at distance 0) and "not a metric"."""
+        if any(found.triangle for found in self.breaks):
+            return NEITHER
+        return PSEUDOMETRIC if self.breaks else METRIC
+
+
+def certify(sites: Sequence[Site]) -> Certificate:
+    """The certificate of a plan."""
+    found: dict[Break, None] = {}
+    for path, index, _, note in walk(sites):
+        if not note:
+            found |= dict.fromkeys(_breaks(sites[index], wildcard(path)))
+    return Certificate(tuple(found))
+
+
+def _breaks(site: Site, path: str) -> Iterator[Break]:
+    for leaf in _leaves(site):
+        facts, name = leaf.distance.facts, leaf.distance.name
+        if not facts.symmetric:
+            yield Break(path, f"{name} is not symmetric", "yujian-bo", triangle=True)
+        elif not facts.triangle:
+            yield Break(path, f"{name} breaks the triangle inequality", _nearest(leaf), triangle=True)
+        elif not facts.separating and name != "date":  # days and instants are apart, however they are written
+            yield Break(path, f"{name} is 0 for some different values", _nearest(leaf), triangle=False)
+    if site.leaf is None and Kind.ARRAY in site.declared and not site.list.matcher.metric:
+        matcher = site.list.matcher
+        gate = f" with gate {matcher.options['gate']}" if matcher.options.get("gate") is not None else ""
+        yield Break(path, f"{matcher.name}{gate} does not preserve metrics", "hungarian without a gate", triangle=True)
+
+
+def _leaves(site: Site) -> list[Leaf]:
+    """The distinct leaves of the kinds that a site declares; those of undeclared kinds are metrics."""
+    if site.leaf is not None:
+        return [site.leaf]
+    found: list[Leaf] = []
+    for kind in sorted(site.declared):
+        for choice in site.scalars.get(kind, ()):
+            if choice.leaf not in found:
+                found.append(choice.leaf)
+    return found
+
+
+def _nearest(leaf: Leaf) -> str:
+    return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")
+
+
+def peelable(sites: Sequence[Site]) -> frozenset[int]:
+    """The sites whose distance is a pseudo-metric that is 0 for equal canonical values.
+
+    Of two lists of such items under the optimal one-to-one matching, equal items can be matched first without losing
+    optimality, by the triangle inequality. Keyed lists hold items that match nothing, not even their equal.
+    """
+    good = {index for index, site in enumerate(sites) if _pseudometric(site)}
+    while True:
+        lost = {index for index in good if not all(child in good for child in _children(sites[index]))}
+        if not lost:
+            return frozenset(good)
+        good -= lost
+
+
+def _pseudometric(site: Site) -> bool:
+    matcher = site.list.matcher
+    return all(leaf.distance.facts.pseudometric for leaf in _leaves(site)) and matcher.metric and not matcher.key
+
+
+def _children(site: Site) -> Iterator[int]:
+    if site.leaf is None:
+        yield from (child.site for child in site.object.fields)
+        yield from (child for _, child in site.object.patterns)
+        yield site.object.additional
+        yield from (site.list.items, *site.list.prefix)

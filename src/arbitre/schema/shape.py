@@ -1,0 +1,174 @@
+"""What a subschema says of a value: one alternative, and how two hold together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
+
+from arbitre.values import Kind, canonical, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from arbitre.schema.load import Located
+    from arbitre.schema.vocabulary import Settings
+    from arbitre.values import Json
+
+Subschemas = tuple[tuple["Located", ...], ...]
+"""What holds of one value: every group, and of each group any member."""
+
+_TYPES: Final = {
+    "null": Kind.NULL,
+    "boolean": Kind.BOOLEAN,
+    "integer": Kind.NUMBER,
+    "number": Kind.NUMBER,
+    "string": Kind.STRING,
+    "array": Kind.ARRAY,
+    "object": Kind.OBJECT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One alternative: the kinds it takes (None for any), and what it says of each."""
+
+    kinds: frozenset[Kind] | None = None
+    integer: bool = False
+    format: str | None = None
+    enum: tuple[Json, ...] | None = None
+    properties: dict[str, Subschemas] = field(default_factory=dict)
+    patterns: dict[str, Subschemas] = field(default_factory=dict)
+    additional: Subschemas = ()
+    prefix: tuple[Subschemas, ...] = ()
+    items: Subschemas = ()
+    settings: Settings = field(default_factory=dict)
+
+    @property
+    def values(self) -> frozenset[Hashable] | None:
+        """The canonical keys of the values that const or enum allows."""
+        return None if self.enum is None else frozenset(map(canonical, self.enum))
+
+    @property
+    def possible(self) -> bool:
+        return self.kinds is None or bool(self.kinds)
+
+    def takes(self, kind: Kind) -> bool:
+        return self.kinds is None or kind in self.kinds
+
+    def said_of(self, name: str) -> Subschemas:
+        """What holds of the value under a key, where no pattern speaks of it."""
+        return self.properties.get(name) or self.additional
+
+
+NOTHING: Final = Shape(kinds=frozenset())
+"""What `false` says: no value is right."""
+
+
+def shape_of(located: Located, settings: Settings) -> Shape:
+    """What the keywords of one subschema say themselves, without those that refer and combine."""
+    schema = located.schema
+    if "$ref" in schema and located.legacy:
+        return Shape(settings=settings)
+    enum = [schema["const"]] if "const" in schema else schema.get("enum")
+    types = schema.get("type", ())
+    types = [types] if isinstance(types, str) else list(types)
+    kinds = frozenset(_TYPES[name] for name in types) or None
+    if enum is not None:
+        of_values = frozenset(map(kind_of, enum))
+        kinds = of_values if kinds is None else kinds & of_values
+    tuple_items = isinstance(schema.get("items"), list)
+    prefix, items = ("items", "additionalItems") if tuple_items else ("prefixItems", "items")
+    said = Shape(
+        properties={name: ((located.below("properties", name),),) for name in schema.get("properties", ())},
+        patterns={name: ((located.below("patternProperties", name),),) for name in schema.get("patternProperties", ())},
+        additional=_subschema(located, "additionalProperties") or _subschema(located, "unevaluatedProperties"),
+        prefix=tuple(((located.below(prefix, index),),) for index in range(len(schema.get(prefix, ())))),
+        items=_subschema(located, items) or _subschema(located, "unevaluatedItems"),
+        settings=settings,
+    )
+    if located.soft:
+        return said
+    integer = "integer" in types and "number" not in types
+    return replace(
+        said, kinds=kinds, integer=integer, format=schema.get("format"), enum=None if enum is None else tuple(enum)
+    )
+
+
+def _subschema(located: Located, key: str) -> Subschemas:
+    """The subschema under a key that may also hold true or false, which say nothing of the values."""
+    return ((located.below(key),),) if isinstance(located.schema.get(key), dict) else ()
+
+
+def both(near: Shape, far: Shape) -> Shape:
+    """Two alternatives that hold together; what the nearer one sets overrides."""
+    kinds = far.kinds if near.kinds is None else near.kinds if far.kinds is None else near.kinds & far.kinds
+    enum = near.enum if near.enum is not None else far.enum
+    if near.enum is not None and (values := far.values) is not None:
+        enum = tuple(value for value in near.enum if canonical(value) in values)
+        kinds = (kinds or frozenset()) & frozenset(map(kind_of, enum))
+    return Shape(
+        kinds=kinds,
+        integer=near.integer or far.integer,
+        format=near.format or far.format,
+        enum=enum,
+        properties=_joined(near.properties, far.properties),
+        patterns=_joined(near.patterns, far.patterns),
+        additional=united(near.additional, far.additional),
+        prefix=tuple(united(*pair) for pair in zip_longest(near.prefix, far.prefix, fillvalue=())),
+        items=united(near.items, far.items),
+        settings=far.settings | near.settings,
+    )
+
+
+def united(near: Subschemas, far: Subschemas) -> Subschemas:
+    """All groups of both, each once: so that what recurs comes to an end."""
+    return tuple(dict.fromkeys(near + far))
+
+
+def _joined(near: dict[str, Subschemas], far: dict[str, Subschemas]) -> dict[str, Subschemas]:
+    return {name: united(near.get(name, ()), far.get(name, ())) for name in near | far}
+
+
+def merged(branches: Sequence[Shape]) -> list[Shape]:
+    """The branches of a union, those that only list scalar values as one: an enum may be written as many constants."""
+    listing = [shape for shape in branches if _lists(shape)]
+    if len(listing) < 2:  # noqa: PLR2004  (there is nothing to merge)
+        return list(branches)
+    one = replace(
+        listing[0],
+        kinds=frozenset(kind for shape in listing for kind in shape.kinds or ()),
+        enum=tuple(value for shape in listing for value in shape.enum or ()),
+    )
+    return [one if shape is listing[0] else shape for shape in branches if shape is listing[0] or not _lists(shape)]
+
+
+def _lists(shape: Shape) -> bool:
+    return shape.enum is not None and not shape.settings and all(kind.scalar for kind in shape.kinds or ())
+
+
+def enriched(shape: Shape, extras: list[Shape]) -> Shape:
+    """A shape with what conditions add: what it declares itself stands, and they may annotate it."""
+    settings, items, additional, prefix = dict(shape.settings), shape.items, shape.additional, shape.prefix
+    for extra in extras:
+        settings = extra.settings | settings
+        items, additional, prefix = items or extra.items, additional or extra.additional, prefix or extra.prefix
+    return replace(
+        shape,
+        properties=_with(shape.properties, [extra.properties for extra in extras]),
+        patterns=_with(shape.patterns, [extra.patterns for extra in extras]),
+        settings=settings,
+        items=items,
+        additional=additional,
+        prefix=prefix,
+    )
+
+
+def _with(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
+    """Every name with the subschemas that any of the extras gives it, as one group."""
+    found = dict(known)
+    for name in dict.fromkeys(name for extra in extras for name in extra):
+        members = [located for extra in extras for group in extra.get(name, ()) for located in group]
+        group = tuple(dict.fromkeys(replace(located, soft=name in known) for located in members))
+        found[name] = united(found.get(name, ()), (group,))
+    return found

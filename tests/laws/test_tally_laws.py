@@ -1,0 +1,176 @@
+"""Tallies are a monoid, scores obey their identities, curves integrate to the closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arbitre import Curve, Scores, Tally
+
+QUALITIES = st.lists(st.floats(0, 1), max_size=30)
+
+
+@st.composite
+def tallies(draw):
+    """The tally of a matching: k pairs, and some items without partner on either side."""
+    qualities = draw(QUALITIES)
+    matched = len(qualities)
+    gold, predicted = (matched + draw(st.integers(0, 20)) for _ in range(2))
+    return Tally(gold, predicted, matched, math.fsum(qualities), math.fsum(q * q for q in qualities))
+
+
+@st.composite
+def matchings(draw):
+    """(qualities, gold, predicted)."""
+    qualities = draw(QUALITIES)
+    return qualities, *(len(qualities) + draw(st.integers(0, 20)) for _ in range(2))
+
+
+def masses(tally):
+    return (tally.gold, tally.predicted, tally.matched, tally.quality, tally.quality_sq)
+
+
+def near(value):
+    """Equal to within rounding; None is equal to None only."""
+    if isinstance(value, dict):
+        return {name: near(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(near, value))
+    return None if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
+
+
+@given(tallies())
+def test_zero_is_neutral(tally):
+    assert tally + Tally() == Tally() + tally == Tally.sum([tally]) == tally
+
+
+@given(tallies(), tallies(), tallies())
+def test_addition_is_commutative_and_associative(one, two, three):
+    assert one + two == two + one
+    assert masses((one + two) + three) == near(masses(one + (two + three)))
+
+
+@given(st.lists(tallies(), max_size=8), st.randoms(use_true_random=False))
+def test_a_sum_is_exact_whatever_the_order(parts, random):
+    shuffled = parts[:]
+    random.shuffle(shuffled)
+    assert Tally.sum(shuffled) == Tally.sum(parts)
+    assert Tally.sum(parts).quality == math.fsum(part.quality for part in parts)
+    assert masses(Tally.sum(parts)) == near(masses(sum(parts, Tally())))
+
+
+@given(st.lists(tallies(), max_size=8), st.integers(0, 8))
+def test_the_scores_of_a_merge_are_those_of_the_whole(parts, cut):
+    merged = Tally.sum(parts[:cut]) + Tally.sum(parts[cut:])
+    assert Scores(merged).to_dict() == near(Scores(Tally.sum(parts)).to_dict())
+
+
+def known(*scores):
+    return all(score is not None for score in scores)
+
+
+@given(tallies())
+def test_the_identities_of_the_scores(tally):
+    one = Scores(tally)
+    assert 0 <= one.quality <= 1 + 1e-12
+    if tally.vacuous:
+        assert (one.f1q, one.f1, one.omq) == (None, None, None)
+        return
+    assert -1e-12 <= one.f1q <= one.f1 + 1e-12 <= 1 + 2e-12
+    if tally.matched:
+        assert one.f1q == near(one.amq * one.f1)
+        assert one.irq == near(one.amq * one.recall)
+        assert one.imq == near(one.amq * one.precision)
+    if known(one.imq, one.irq):
+        assert min(one.imq, one.irq) - 1e-12 <= one.f1q <= max(one.imq, one.irq) + 1e-12
+        if one.imq > 1e-9 and one.irq > 1e-9:
+            assert one.f1q == near(2 / (1 / one.imq + 1 / one.irq))
+    if known(one.omq):
+        assert one.omq >= one.f1q - 1e-12
+    assert one.fq(1) == one.f1q
+    soft = tally.quality / (tally.gold + tally.predicted - tally.quality)  # the soft Jaccard index
+    assert soft == near(one.f1q / (2 - one.f1q))
+    assert one.quality >= soft - 1e-12
+    assert one.variance is None or 0 <= one.variance <= 0.25 + 1e-12
+
+
+@given(tallies())
+def test_exchanging_the_sides_exchanges_precision_and_recall(tally):
+    one, other = Scores(tally), Scores(Tally(tally.predicted, tally.gold, *masses(tally)[2:]))
+    assert (one.imq, one.irq, one.precision, one.recall) == (other.irq, other.imq, other.recall, other.precision)
+    assert (one.f1q, one.f1, one.amq, one.quality, one.variance) == near(
+        (other.f1q, other.f1, other.amq, other.quality, other.variance)
+    )
+
+
+@given(tallies())
+def test_everything_twice_changes_no_score(tally):
+    one, twice = Scores(tally).to_dict(), Scores(tally + tally).to_dict()
+    for name in ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", "omq_imq", "quality", "variance"):
+        assert twice[name] == near(one[name])
+
+
+@given(tallies())
+def test_an_invention_and_an_omission_never_help(tally):
+    one = Scores(tally)
+    for worse in (Scores(tally + Tally(0, 1)), Scores(tally + Tally(1, 0))):
+        assert worse.f1q <= (1.0 if one.f1q is None else one.f1q)
+        assert worse.quality <= one.quality
+    assert Scores(tally + Tally(0, 1)).irq == one.irq
+    assert Scores(tally + Tally(1, 0)).imq == one.imq
+
+
+@given(matchings())
+def test_the_area_under_a_curve_is_the_closed_form(matching):
+    qualities, gold, predicted = matching
+    curve = Curve.of(qualities, gold, predicted)
+    one = Scores(Tally(gold, predicted, len(qualities), math.fsum(qualities)))
+    assert curve.area == near(one.quality_mass)
+    for score, normaliser in ((one.irq, gold), (one.imq, predicted), (one.f1q, (gold + predicted) / 2)):
+        if normaliser:
+            assert curve.area / normaliser == near(score)
+
+
+@given(matchings(), st.floats(0, 1))
+def test_a_point_counts_what_is_at_least_as_good(matching, threshold):
+    qualities, gold, predicted = matching
+    found = [quality for quality in qualities if quality >= threshold]
+    point = Curve.of(qualities, gold, predicted).at(threshold)
+    expected = Scores(Tally(gold, predicted, len(found), math.fsum(found)))
+    assert (point.precision, point.recall, point.f1) == (expected.precision, expected.recall, expected.f1)
+    assert point.pq == near(expected.f1q)
+
+
+@given(matchings())
+def test_a_curve_never_rises(matching):
+    curve = Curve.of(*matching)
+    surviving = [curve.surviving(threshold) for threshold in np.linspace(0, 1, 21)]
+    assert surviving == sorted(surviving, reverse=True)
+    assert surviving[0] == len(matching[0])
+
+
+@given(st.lists(matchings(), max_size=5), st.randoms(use_true_random=False))
+def test_merged_curves_are_the_curve_of_all_pairs(parts, random):
+    whole = Curve.of(
+        [quality for qualities, _, _ in parts for quality in qualities],
+        sum(gold for _, gold, _ in parts),
+        sum(predicted for _, _, predicted in parts),
+    )
+    curves = [Curve.of(*part) for part in parts]
+    random.shuffle(curves)
+    assert Curve.merge(curves).to_dict() == whole.to_dict()
+    assert Curve.merge([Curve.merge(curves[:2]), Curve.merge(curves[2:])]).to_dict() == whole.to_dict()
+
+
+@given(matchings())
+def test_the_published_quadrature_is_off_by_less_than_a_step(matching):
+    qualities, gold, _ = matching
+    if not gold:
+        return
+    thresholds = np.linspace(0, 1, 1000)
+    published = sum(int((quality >= thresholds).sum()) for quality in qualities) / 1000 / gold
+    assert abs(published - math.fsum(qualities) / gold) <= len(qualities) / (1000 * gold) + 1e-12

@@ -1,0 +1,129 @@
+"""The index of the French Senate, 1931: the published figures to their last digit, and the nested pages."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import arbitre
+from arbitre import Comparator, bundled
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+
+COLUMNS = {
+    "Precision": "precision",
+    "Recall": "recall",
+    "F1": "f1",
+    "Average Matching Quality": "amq",
+    "Overall Matching Quality": "omq",
+    "Integrated Matching Quality": "imq",
+    "Overall Matching Quality (IMQ-based)": "omq_imq",
+    "Integrated Recall Quality": "irq",
+    "F1Q": "f1q",
+    "Distance de Wasserstein 1D": "wasserstein_1d",
+    "Nombre d'entrées vérité terrain": "gold",
+    "Nombre d'entrées prédites": "predicted",
+    "Nombre d'appariements": "matched",
+}
+TABLES = {"published": "senat-published", "published_name_only": "senat-name-only", "published_iou": "senat-iou"}
+RUNS = [f"page_02_{run}" for run in ("01_vt", "02_corpusense_boxes", "03_corpusense_raw")]
+RUNS += [f"page_{page}_{run}" for page in ("03", "04") for run in ("01", "02", "03")]
+
+
+def read(*parts):
+    return json.loads(DATA.joinpath(*parts).read_text(encoding="utf-8"))
+
+
+def comparator(name, **options):
+    return Comparator(bundled.schema(f"examples/{name}.schema.json"), **options)
+
+
+def compared(judge, run):
+    return judge.compare(gold=read("gold", f"{run[:7]}.json"), predicted=read("predicted", f"{run}.json"))
+
+
+def rows(table):
+    with (DATA / f"{table}.tsv").open(encoding="utf-8", newline="") as file:
+        return {row.pop("Source"): row for row in csv.DictReader(file, delimiter="\t")}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_has_these_rows_and_columns(table):
+    assert list(rows(table)) == RUNS
+    assert all(list(row) == list(COLUMNS) for row in rows(table).values())
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("table", TABLES)
+def test_a_published_row_is_reproduced(table, run):
+    figures = arbitre.published(compared(comparator(TABLES[table]), run))
+    expected = rows(table)[run]
+    found = {title: figures[name] for title, name in COLUMNS.items()}
+    counts = {title: str(int(found[title])) for title in found if title.startswith("Nombre")}
+    assert {title: f"{value:.4f}" for title, value in found.items()} | counts == expected
+
+
+def test_published_figures_and_scores_differ_where_the_page_says():
+    comparison = compared(comparator("senat-published"), "page_02_02_corpusense_boxes")
+    figures, scores = arbitre.published(comparison), comparison.scores
+    assert figures["imq"] == pytest.approx(scores.irq, abs=1e-3)  # divided by gold, on 1000 thresholds
+    assert scores.imq == pytest.approx(scores.amq) == pytest.approx(0.9928, abs=5e-5)  # divided by the predictions
+    assert figures["wasserstein_1d"] == 1 - scores.amq
+    assert figures["concordance"] == 1 - abs(figures["imq"] - figures["irq"])
+    assert 0.999 < figures["concordance_expressive"] < 1
+
+
+def test_the_means_of_the_nine_runs():
+    judge = comparator("senat-published")
+    pairs = [(run, read("gold", f"{run[:7]}.json"), read("predicted", f"{run}.json")) for run in RUNS]
+    evaluation = judge.evaluate(pairs)
+    assert (evaluation.micro.gold, evaluation.micro.predicted) == (201, 198)
+    assert evaluation.macro.irq == pytest.approx(
+        sum(float(row["Integrated Recall Quality"]) for row in rows("published").values()) / 9, abs=5e-5
+    )
+    assert evaluation.failures == ()
+
+
+PAGES = "/listes_des_intervenants/*/actions_relatives_a_l_intervenant/*/action/references_page/*"
+STRAY = "/listes_des_intervenants/*/actions_relatives_a_l_intervenant/*/references_pages/*"
+
+
+def overlay():
+    return json.loads(bundled.schemas().joinpath("examples", "senat-nested.overlay.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("run", "f1q", "found", "asserted"),
+    [
+        ("predicted_01_vt", 0.941, 164, 175),
+        ("predicted_02_corpusense_boxes", 0.953, 163, 166),
+        ("predicted_03_corpusense_raw", 0.796, 48, 171),  # many actions run together into one
+    ],
+)
+def test_an_overlay_finds_what_predictions_hold_elsewhere(run, f1q, found, asserted):
+    gold, predicted = read("nested", "gold.json"), read("nested", f"{run}.json")
+    bridged, plain = (
+        judge.compare(gold=gold, predicted=predicted)
+        for judge in (comparator("senat-nested", overlay=overlay()), comparator("senat-nested"))
+    )
+    assert bridged.entries == "/listes_des_intervenants"
+    assert bridged.scores.f1q == pytest.approx(f1q, abs=5e-4)
+    assert plain.scores.f1q == pytest.approx(0.735, abs=6e-3)
+
+    def counts(comparison, path):
+        scores = comparison.by_path().get(path)
+        return scores and (scores.gold, scores.predicted, scores.matched)
+
+    assert (counts(bridged, PAGES), counts(bridged, STRAY)) == ((167, asserted, found), None)
+    assert (counts(plain, PAGES), counts(plain, STRAY)) == ((167, 0, 0), (0, asserted, 0))
+
+
+def test_the_nested_page_equals_itself():
+    gold = read("nested", "gold.json")
+    comparison = comparator("senat-nested").compare(gold=gold, predicted=gold)
+    assert comparison.quality == comparison.scores.f1q == comparison.leaves.f1q == 1.0
+    assert {row.verdict for row in comparison.explain()} == {"correct"}

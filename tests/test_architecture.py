@@ -1,0 +1,261 @@
+"""The shape of the package: layers, adapters, sizes; read from its imports, without importing anything."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
+
+LAYERS = (
+    ("errors", "paths", "values", "bundled", "deep", "demo"),
+    ("tally", "curve", "signature", "catalogue"),
+    ("distances", "normalizers", "matching"),
+    ("schema",),
+    ("comparison",),
+    ("engine",),
+    ("published", "diagnosis"),
+    ("corpus",),
+    ("comparator",),
+    ("report",),
+    ("cli",),
+)
+"""The modules and packages right below `arbitre`, lowest layer first.
+
+A module may import what stands in its own package, in a lower layer, or before it in its own layer; for the sake of
+types alone, anything of its layer. The root stands below the command and above all else.
+"""
+ROOT = len(LAYERS) - 1.5
+
+EXACTLY_ONE = ("rapidfuzz", "cydifflib")
+AT_MOST_ONE = ("ot", "dask")
+"""So many modules import these libraries."""
+LONGEST = 400
+
+
+class Module:
+    """One source file: its dotted name, and what it imports."""
+
+    def __init__(self, file, root):
+        parts = file.relative_to(root.parent).with_suffix("").parts
+        self.package = parts[-1] == "__init__"
+        self.name = ".".join(parts[:-1] if self.package else parts)
+        self.lines = file.read_text(encoding="utf-8").splitlines()
+        self.tree = ast.parse("\n".join(self.lines))
+        self.root = root.name
+
+    @property
+    def top(self):
+        """The module or package right below the root; empty for the root itself."""
+        return self.name.partition(".")[2].partition(".")[0]
+
+    def imports(self, known, *, at_load=False):
+        """The modules imported, as dotted names; `at_load`: only those that loading this module loads."""
+        found = set()
+        for node in walk(self.tree, at_load=at_load):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level:
+                    above = self.name.split(".")
+                    above = above[: len(above) - node.level + self.package]
+                    base = ".".join([*above, base] if base else above)
+                names = {f"{base}.{alias.name}" for alias in node.names}
+                found |= (names & known) | ({base} if names - known else set())
+        return found
+
+
+def walk(node, *, at_load):
+    """The nodes of a tree; `at_load`: without bodies of functions and of `if TYPE_CHECKING`."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if at_load and isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if at_load and isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            continue
+        yield from walk(child, at_load=at_load)
+
+
+def violations(root):
+    """What breaks the architecture in the package at `root`, as sentences."""
+    modules = [Module(file, root) for file in sorted(root.rglob("*.py"))]
+    known = {module.name for module in modules}
+    return [
+        *misplaced(modules, known),
+        *cycles(modules, known),
+        *adapters(modules, known),
+        *(sentence for module in modules for sentence in habits(module)),
+    ]
+
+
+def rank(top):
+    """The layer of a module or package right below the root, and its place there; None where it has none."""
+    if top in {"", "__main__"}:
+        return (len(LAYERS) if top else ROOT), 0
+    places = ((number, names.index(top)) for number, names in enumerate(LAYERS) if top in names)
+    return next(places, None)
+
+
+def misplaced(modules, known):
+    for module in modules:
+        here = rank(module.top)
+        if here is None:
+            yield f"{module.name} stands in no layer"
+            continue
+        loaded = module.imports(known, at_load=True)
+        for name in sorted(module.imports(known)):
+            root, _, rest = name.partition(".")
+            if root != module.root:
+                continue
+            there = rank(rest.partition(".")[0])
+            if there is None or there[0] > here[0] or (there > here and name in loaded):
+                yield f"{module.name} imports {name}, which is above it"
+
+
+def cycles(modules, known):
+    """The modules that load themselves again."""
+    loads = {module.name: module.imports(known, at_load=True) & known for module in modules}
+    for name, needed in loads.items():
+        reached, pending = set(), [*needed]
+        while pending:
+            if (other := pending.pop()) not in reached:
+                reached.add(other)
+                pending += loads[other]
+        if name in reached:
+            yield f"{name} is in a cycle of imports"
+
+
+def adapters(modules, known):
+    for library in EXACTLY_ONE + AT_MOST_ONE:
+        found = [one.name for one in modules if library in {name.split(".")[0] for name in one.imports(known)}]
+        if len(found) > 1 or (not found and library in EXACTLY_ONE):
+            yield f"{library} is imported by {', '.join(found) or 'none'}, not by one module"
+
+
+def habits(module):
+    if len(module.lines) > LONGEST:
+        yield f"{module.name} has {len(module.lines)} lines, more than {LONGEST}"
+    if any(part in {"util", "utils", "helpers", "misc"} for part in module.name.split(".")):
+        yield f"{module.name} is named after nothing"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            if module.top != "cli":
+                yield f"{module.name} prints, at line {node.lineno}"
+        elif isinstance(node, ast.Attribute) and node.attr in {"environ", "environb", "getenv", "getenvb"}:
+            yield f"{module.name} reads an environment variable, at line {node.lineno}"
+        elif isinstance(node, ast.ImportFrom) and node.module == "os":
+            yield from (
+                f"{module.name} reads an environment variable, at line {node.lineno}"
+                for alias in node.names
+                if alias.name in {"environ", "environb", "getenv", "getenvb"}
+            )
+        elif isinstance(node, ast.Assert):
+            yield f"{module.name} asserts, at line {node.lineno}"
+
+
+def test_the_package_keeps_its_shape():
+    assert violations(SOURCE) == []
+
+
+GOOD = {
+    "__init__.py": "from arbitre.comparator import Comparator",
+    "errors.py": "import json",
+    "values.py": "from arbitre.errors import DataError",
+    "distances/__init__.py": "from arbitre.distances.strings import LEVENSHTEIN",
+    "distances/strings.py": "import rapidfuzz.distance\nfrom arbitre.values import Json",
+    "distances/ratcliff.py": "from cydifflib import SequenceMatcher\nfrom arbitre.distances import strings",
+    "engine/__init__.py": "from arbitre import distances",
+    "comparator.py": "from arbitre.engine import run",
+    "cli/__init__.py": "from arbitre import Comparator\nprint('done')",
+}
+
+
+def planted(folder, files):
+    """The package of GOOD with some files more, or otherwise."""
+    root = folder / "arbitre"
+    for name, text in (GOOD | files).items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return violations(root)
+
+
+def test_a_package_that_keeps_its_shape_passes(tmp_path):
+    assert planted(tmp_path, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"values.py": "from arbitre.engine import run"}, "arbitre.values imports arbitre.engine, which is above it"),
+        ({"values.py": "import arbitre.engine.run"}, "arbitre.values imports arbitre.engine.run, which is above it"),
+        (
+            {"distances/sets.py": "from ..engine import run"},
+            "arbitre.distances.sets imports arbitre.engine, which is above it",
+        ),
+        (
+            {"values.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from arbitre.engine import Level"},
+            "arbitre.values imports arbitre.engine, which is above it",
+        ),
+        (
+            {"engine/run.py": "def f():\n    from arbitre.cli import main"},
+            "arbitre.engine.run imports arbitre.cli, which is above it",
+        ),
+        ({"engine/run.py": "from arbitre import Tally"}, "arbitre.engine.run imports arbitre, which is above it"),
+        ({"report/view.py": "from arbitre import Tally"}, "arbitre.report.view imports arbitre, which is above it"),
+        ({"__init__.py": "from arbitre.cli import main"}, "arbitre imports arbitre.cli, which is above it"),
+        ({"errors.py": "from arbitre.values import Json"}, "arbitre.errors imports arbitre.values, which is above it"),
+        ({"strays.py": ""}, "arbitre.strays stands in no layer"),
+        (
+            {"engine/a.py": "from arbitre.engine import b", "engine/b.py": "from arbitre.engine.a import x"},
+            "arbitre.engine.a is in a cycle of imports",
+        ),
+        (
+            {"distances/more.py": "import rapidfuzz"},
+            "rapidfuzz is imported by arbitre.distances.more, arbitre.distances.strings",
+        ),
+        ({"distances/ratcliff.py": ""}, "cydifflib is imported by none, not by one module"),
+        (
+            {"matching/a.py": "import ot", "matching/b.py": "from ot import emd"},
+            "ot is imported by arbitre.matching.a, ",
+        ),
+        (
+            {"corpus/a.py": "import dask.bag", "corpus/b.py": "from dask import delayed"},
+            "dask is imported by arbitre.corpus.a, ",
+        ),
+        ({"engine/long.py": "\n" * 401}, "arbitre.engine.long has 401 lines, more than 400"),
+        ({"engine/utils.py": ""}, "arbitre.engine.utils is named after nothing"),
+        ({"engine/run.py": "def f():\n    print(1)"}, "arbitre.engine.run prints, at line 2"),
+        (
+            {"engine/run.py": "import os\nos.environ['A']"},
+            "arbitre.engine.run reads an environment variable, at line 2",
+        ),
+        ({"engine/run.py": "from os import getenv"}, "arbitre.engine.run reads an environment variable, at line 1"),
+        ({"engine/run.py": "assert 1"}, "arbitre.engine.run asserts, at line 1"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else "+".join(value),
+)
+def test_a_planted_violation_is_found(tmp_path, files, expected):
+    found = planted(tmp_path, files)
+    assert [sentence for sentence in found if sentence.startswith(expected)] != []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            "paths.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from arbitre.values import Json",
+            "values.py": "from arbitre import paths",
+        },
+        {"engine/a.py": "from arbitre.engine import b", "engine/b.py": "def f():\n    from arbitre.engine import a"},
+        {"cli/shown.py": "print(1)"},
+        {"matching/transport.py": "import ot"},
+        {"engine/long.py": "\n" * 400},
+    ],
+    ids="+".join,
+)
+def test_what_is_allowed_passes(tmp_path, files):
+    assert planted(tmp_path, files) == []

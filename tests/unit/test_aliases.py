@@ -1,0 +1,118 @@
+"""Aliases: predictions that hold a field elsewhere."""
+
+import copy
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.errors import SchemaError
+
+STRING = {"type": "string"}
+NUMBER = {"type": "number"}
+
+
+def obj(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def listed(items):
+    return {"type": "array", "items": items}
+
+
+def also(schema, *aliases, **more):
+    return {**schema, "x-arbitre": {"aliases": list(aliases), **more}}
+
+
+def quality(schema, gold, predicted, **options):
+    before = copy.deepcopy((gold, predicted))
+    found = Comparator(schema, **options).compare(gold=gold, predicted=predicted).quality
+    assert (gold, predicted) == before
+    return found
+
+
+FLAT = obj(a=also(STRING, "b", "c"), z=STRING)
+NESTED = listed(obj(name=STRING, action=obj(pages=also(listed(NUMBER), "references"), text=STRING)))
+
+
+@pytest.mark.parametrize(
+    ("schema", "gold", "predicted", "expected"),
+    [
+        (FLAT, {"a": "v"}, {"b": "v"}, 1.0),
+        (FLAT, {"a": "v"}, {"c": "v"}, 1.0),
+        (FLAT, {"a": "abcd"}, {"b": "abcx"}, 7 / 9),
+        (FLAT, {"a": "v"}, {"b": "v", "c": "w"}, 0.5),
+        (FLAT, {"a": "v"}, {"a": "v", "b": "v"}, 0.5),
+        (FLAT, {"a": "v"}, {"a": "w", "b": "v"}, 1 / 6),
+        (FLAT, {"a": "v"}, {"a": None, "b": "v"}, 1.0),
+        (FLAT, {"a": "v"}, {"b": None, "c": "v"}, 1.0),
+        (FLAT, {"b": "v"}, {"a": "v"}, 0.0),
+        (FLAT, {"b": "v"}, {"b": "v"}, 0.0),
+        (FLAT, {"a": "v"}, {"d": "v"}, 0.0),
+        (obj(a=also(STRING, "b", absent=[]), z=STRING), {"a": "v"}, {"a": None, "b": "v"}, 0.0),
+        (obj(a=also(STRING, "/b")), {"a": "v"}, {"b": "v"}, 1.0),
+        (obj(a=also(STRING, "b/c")), {"a": "v"}, {"b": {"c": "v"}}, 1.0),
+        (obj(a=also(STRING, "b/c")), {"a": "v"}, {"b": {"c": "v", "d": "v"}}, 0.5),
+        (obj(a=also(STRING, "b~1c")), {"a": "v"}, {"b/c": "v"}, 1.0),
+        (obj(a=also(STRING, "b/c")), {"a": "v"}, {"b": "v"}, 0.0),
+        (NESTED, [{"action": {"pages": [1]}}], [{"references": [1]}], 1.0),
+        (NESTED, [{"action": {"pages": [1]}}], [{"action": {"references": [1]}}], 1.0),
+        (NESTED, [{"action": {"pages": [1]}}], [{"action": None, "references": [1]}], 1.0),
+        (NESTED, [{"action": {"pages": [1], "text": "v"}}], [{"action": {"text": "v"}, "references": [1]}], 1.0),
+        (NESTED, [{"action": {"pages": [1]}}], [{"action": {"references": [1]}, "references": [2]}], 0.5),
+        (NESTED, [{"action": {"pages": [1]}}], [{"action": "v", "references": [1]}], 0.0),
+        (NESTED, [{"name": "v", "action": {"pages": [1]}}, {"name": "w"}], [{"name": "w"}, {"name": "v", "references": [1]}], 1.0),
+        (obj(x=NESTED), {"x": [{"action": {"pages": [1]}}]}, {"x": [], "references": [1]}, 0.0),
+        ({"additionalProperties": NESTED["items"]}, {"k": {"action": {"pages": [1]}}}, {"k": {"references": [1]}}, 1.0),
+        ({"prefixItems": [NESTED["items"]]}, [{"action": {"pages": [1]}}], [{"references": [1]}], 1.0),
+        (obj(one=NESTED["items"]), {"one": {"action": {"pages": [1]}}}, {"references": [1]}, 1.0),
+        ({"anyOf": [FLAT, {"type": "null"}]}, {"a": "v"}, {"b": "v"}, 1.0),
+    ],
+)
+def test_where_a_field_is_found(schema, gold, predicted, expected):
+    assert quality(schema, gold, predicted) == pytest.approx(expected)
+
+
+def test_a_field_is_named_as_the_schema_has_it():
+    comparison = Comparator(NESTED).compare(gold=[{"action": {"pages": [1]}}], predicted=[{"references": [1]}])
+    assert list(comparison.by_path()) == ["/*", "/*/action/pages/*"]
+
+
+def test_a_recursive_schema():
+    schema = obj(label=also(STRING, "name"), children=listed({"$ref": "#"}), next={"$ref": "#"})
+    gold = {"label": "a", "children": [{"label": "b"}], "next": {"label": "c"}}
+    predicted = {"name": "a", "children": [{"name": "b"}], "next": {"name": "c"}}
+    assert quality(schema, gold, predicted) == 1.0
+
+
+def test_two_fields_with_one_alias_the_first_by_name_takes_it():
+    schema = obj(b=also(STRING, "x"), a=also(STRING, "x"))
+    assert quality(schema, {"a": "v"}, {"x": "v"}) == 1.0
+    assert quality(schema, {"b": "v"}, {"x": "v"}) == 0.0
+
+
+class TestCollisions:
+    def refused(self, schema):
+        with pytest.raises(SchemaError) as caught:
+            Comparator(schema)
+        return caught.value.problems
+
+    def test_an_alias_that_is_a_declared_field(self):
+        (problem,) = self.refused(obj(a=also(STRING, "b"), b=STRING))
+        assert problem.message == 'Expected `aliases` to name no declared field, got "b"'
+        assert problem.pointer == "/properties/a/x-arbitre/aliases"
+
+    def test_one_that_is_a_declared_field_of_the_item_around(self):
+        (problem,) = self.refused(listed(obj(name=STRING, action=obj(label=also(STRING, "name")))))
+        assert problem.message == 'Expected `aliases` to name no declared field, got "name"'
+
+    def test_one_that_is_inside_a_declared_field(self):
+        (problem,) = self.refused(obj(a=also(STRING, "b/c"), b=obj(c=STRING)))
+        assert problem.message == 'Expected `aliases` to name no declared field, got "b/c"'
+
+    def test_an_ignored_field_may_be_one(self):
+        schema = obj(a=also(STRING, "b"), b={**STRING, "x-arbitre": {"ignore": True}})
+        assert quality(schema, {"a": "v", "b": "old"}, {"b": "v"}) == 1.0
+
+    def test_the_name_of_the_field_itself_stands_for_the_item_around(self):
+        schema = listed(obj(action=obj(pages=also(STRING, "pages"))))
+        assert quality(schema, [{"action": {"pages": "v"}}], [{"pages": "v"}]) == 1.0

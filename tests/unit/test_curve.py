@@ -1,0 +1,71 @@
+"""The survival curve of qualities, on the example of four pairs of 4 gold and 5 predicted entries."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from arbitre import Curve
+
+CURVE = Curve.of([0.7, 0.6, 0.93, 0.8], gold=4, predicted=5)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "surviving", "f1"),
+    [
+        (0.0, 4, 8 / 9),
+        (0.6, 4, 8 / 9),
+        (0.61, 3, 6 / 9),
+        (0.7, 3, 6 / 9),
+        (0.8, 2, 4 / 9),
+        (0.93, 1, 2 / 9),
+        (1.0, 0, 0),
+    ],
+)
+def test_a_pair_counts_up_to_its_quality_inclusive(threshold, surviving, f1):
+    point = CURVE.at(threshold)
+    assert CURVE.surviving(threshold) == surviving
+    assert (point.precision, point.recall, point.f1) == pytest.approx((surviving / 5, surviving / 4, f1))
+
+
+def test_the_quality_of_what_survives_is_a_panoptic_quality():
+    point = CURVE.at(0.7)
+    assert point.pq == pytest.approx(2 * (0.7 + 0.8 + 0.93) / 9)
+    assert point.pq == pytest.approx((0.7 + 0.8 + 0.93) / 3 * point.f1)  # segmentation times recognition quality
+    assert CURVE.at(0).pq == pytest.approx(0.673333, abs=5e-7)
+
+
+def test_the_area_is_the_sum_of_the_qualities():
+    assert CURVE.area == pytest.approx(3.03)
+    assert Curve.of([0.5], 1, 1, masses=[3]).area == 1.5
+    assert Curve.of([], 3, 2).area == 0.0
+
+
+def test_equal_qualities_are_one_step():
+    curve = Curve.of([1.0, 0.5, 1.0], 3, 3)
+    assert (curve.qualities.tolist(), curve.counts.tolist()) == ([0.5, 1.0], [1, 2])
+
+
+def test_a_curve_of_nothing():
+    point = Curve.of([], 0, 0).at(0.5)
+    assert (point.precision, point.recall, point.f1, point.pq) == (None, None, None, None)
+    assert Curve.of([], 0, 2).at(0.5).precision == 0.0
+    assert Curve.merge([]).to_dict() == {"qualities": [], "counts": [], "gold": 0.0, "predicted": 0.0}
+
+
+def test_curves_merge():
+    merged = Curve.merge([Curve.of([0.5, 1.0], 2, 3), Curve.of([1.0], 1, 1), Curve.of([], 4, 0)])
+    assert merged.to_dict() == {"qualities": [0.5, 1.0], "counts": [1.0, 2.0], "gold": 7.0, "predicted": 4.0}
+
+
+def test_masses_are_summed_without_regard_to_their_order():
+    masses = [0.1, 0.2, 0.3, 0.7] * 25
+    forth, back = Curve.of([1.0] * 100, 1, 1, masses), Curve.of([1.0] * 100, 1, 1, masses[::-1])
+    assert forth.counts.tolist() == back.counts.tolist() == [32.5]
+
+
+def test_it_is_plain_json_and_reads_from_any_iterable():
+    plain = Curve.of(iter(np.array([0.25, 0.25])), 2, 2).to_dict()
+    assert json.loads(json.dumps(plain)) == {"qualities": [0.25], "counts": [2.0], "gold": 2.0, "predicted": 2.0}

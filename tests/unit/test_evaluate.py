@@ -1,0 +1,269 @@
+"""A corpus evaluated: sums and means, failures, runs, paths; and that the way it is computed does not show."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracle.strategies import pairs, schemas
+
+from arbitre import ABSENT, Comparator, Scores, Tally
+from arbitre.corpus import evaluate as module
+from arbitre.corpus.evaluate import evaluate
+from arbitre.corpus.join import join
+from arbitre.corpus.read import Failure, Record
+
+WHOLE = {"type": "integer"}
+NUMBERS = Comparator({"type": "array", "items": WHOLE})
+SPEAKERS = Comparator(
+    {
+        "type": "object",
+        "properties": {
+            "page": WHOLE,
+            "speakers": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "pages": {"type": "array", "items": WHOLE}},
+                },
+            },
+        },
+    }
+)
+NAN = float("nan")
+
+
+def masses(scores):
+    return (scores.gold, scores.predicted, scores.matched, scores.quality_mass)
+
+
+def test_micro_sums_and_macro_means():
+    evaluation = NUMBERS.evaluate([("a", [1, 2], [1, 2]), ("b", [3, 4, 5, 6], [3])])
+    assert masses(evaluation.micro) == (6, 3, 3, 3)
+    assert evaluation.micro.f1q == pytest.approx(6 / 9)
+    assert evaluation.macro.f1q == pytest.approx((1 + 2 / 5) / 2)
+    assert masses(evaluation.by_document["b"]) == (4, 1, 1, 1)
+    assert masses(evaluation.leaves) == (6, 3, 3, 3)
+    assert evaluation.curve.area == 3.0
+    assert [document.quality for document in evaluation.documents] == [1.0, 0.25]
+    assert repr(evaluation) == "Evaluation(2 documents, micro f1q=0.6667)"
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "reason"),
+    [
+        ([1, 2], ABSENT, "no prediction"),
+        ([1, 2], [1, NAN], "Expected a finite number, got nan in the predicted document"),
+        ([1, 2], [1, (2,)], "Expected a JSON value (null, boolean, number, text, list or object), got tuple"),
+        ([1, 2], {3: 4}, "Expected every key to be text, got 3"),
+    ],
+)
+def test_a_failure_is_an_empty_prediction_in_the_sums_and_zero_in_the_means(gold, predicted, reason):
+    evaluation = NUMBERS.evaluate([("good", [1, 2], [1, 2]), ("bad", gold, predicted)])
+    (failure,) = evaluation.failures
+    assert (failure.side, failure.id) == ("predicted", "bad")
+    assert failure.reason.startswith(reason)
+    assert masses(evaluation.micro) == (4, 2, 2, 2)
+    assert (evaluation.macro.f1q, evaluation.macro.imq, evaluation.macro.quality) == (0.5, 0.5, 0.5)
+    assert (evaluation.macro.failed, evaluation.macro.documents["imq"]) == (1, 2)
+    assert [document.failed for document in evaluation.documents] == [False, True]
+    assert masses(evaluation.by_path["/*"]) == (4, 2, 2, 2)
+
+
+@pytest.mark.parametrize("gold", [[1, 2, 3], [], None])
+def test_a_failure_is_zero_in_the_means_whatever_there_was_to_find(gold):
+    evaluation = NUMBERS.evaluate([("good", [1], [1]), ("bad", gold, ABSENT)])
+    assert (evaluation.macro.f1q, evaluation.macro.quality, evaluation.macro.vacuous) == (0.5, 0.5, 0)
+    assert evaluation.documents[1].quality == 0.0
+
+
+def test_a_vacuous_document_is_left_out_of_the_means_and_counted():
+    evaluation = NUMBERS.evaluate([("a", [1], [1]), ("b", [1], [2]), ("empty", [], []), ("null", None, None)])
+    assert (evaluation.macro.f1q, evaluation.macro.documents["f1q"], evaluation.macro.vacuous) == (0.5, 2, 2)
+    assert evaluation.failures == ()
+    assert evaluation.by_document["empty"] == Scores(Tally())
+
+
+def test_an_invention_is_no_vacuity():
+    evaluation = NUMBERS.evaluate([("a", [1], [1]), ("b", [], [2])])
+    assert (evaluation.macro.f1q, evaluation.macro.irq, evaluation.macro.documents["irq"]) == (0.5, 1.0, 1)
+
+
+def test_one_bad_prediction_fails_alone():
+    corpus = [(str(number), [number], [NAN if number == 5 else number]) for number in range(10)]
+    evaluation = NUMBERS.evaluate(corpus)
+    assert [failure.id for failure in evaluation.failures] == ["5"]
+    assert evaluation.failures[0].pointer == "/0"
+    assert masses(evaluation.micro) == (10, 9, 9, 9)
+    assert [document.id for document in evaluation.documents] == [str(number) for number in range(10)]
+
+
+def test_gold_that_is_not_json_is_listed_and_not_scored():
+    evaluation = NUMBERS.evaluate([("a", [1], [1]), ("b", [NAN], [1]), ("c", [NAN], [NAN]), ("d", [NAN], ABSENT)])
+    assert [(failure.side, failure.id) for failure in evaluation.failures if failure.side == "gold"] == [
+        ("gold", "b"),
+        ("gold", "c"),
+        ("gold", "d"),
+    ]
+    assert list(evaluation.by_document) == ["a"]
+    assert (evaluation.macro.f1q, evaluation.macro.failed) == (1.0, 0)
+
+
+def test_a_violation_of_the_schema_is_no_failure():
+    evaluation = NUMBERS.evaluate([("a", [1, 2], ["1", 2])])
+    assert evaluation.failures == ()
+    assert masses(evaluation.micro) == (2, 2, 2, 1)
+
+
+def test_runs_are_kept_apart():
+    evaluation = NUMBERS.evaluate([("a", [1], [1]), ("b", [1], [1]), ("a", [1], [2]), ("a", [1], ABSENT)])
+    assert {key: scores.f1q for key, scores in evaluation.by_document.items()} == {"a": 1, "b": 1, "a/2": 0, "a/3": 0}
+    assert [(document.id, document.run) for document in evaluation.documents] == [
+        ("a", None),
+        ("b", None),
+        ("a", "2"),
+        ("a", "3"),
+    ]
+    assert (evaluation.failures[0].id, evaluation.failures[0].run) == ("a", "3")
+
+
+def test_by_path_counts_missing_and_spurious_subtrees_and_failures():
+    ada, bob = {"name": "Ada", "pages": [1, 2]}, {"name": "Bob", "pages": [3]}
+    evaluation = SPEAKERS.evaluate(
+        [
+            ("missing", {"page": 1, "speakers": [ada, bob]}, {"page": 1, "speakers": [ada]}),
+            ("spurious", {"page": 2, "speakers": [ada]}, {"page": 2, "speakers": [ada, bob]}),
+            ("failed", {"page": 3, "speakers": [bob]}, ABSENT),
+        ]
+    )
+    assert {path: masses(scores)[:3] for path, scores in evaluation.by_path.items()} == {
+        "/page": (3, 2, 2),
+        "/speakers/*": (4, 3, 2),
+        "/speakers/*/name": (4, 3, 2),
+        "/speakers/*/pages/*": (6, 5, 4),
+    }
+    assert evaluation.entries == "/speakers"
+    assert masses(evaluation.micro) == (4, 3, 2, 2)
+
+
+def test_what_was_joined_keeps_its_failures_and_what_has_no_gold():
+    gold = [Record(name, None, [1], "gold.jsonl") for name in "abc"]
+    predicted = [
+        Record("b", None, [1], "p.jsonl"),
+        Failure("predicted", "a", file="p.jsonl", line=3, reason="broken"),
+        Record("z", None, [1], "p.jsonl"),
+    ]
+    evaluation = evaluate(NUMBERS.plan, join(gold, predicted))
+    assert {key: scores.irq for key, scores in evaluation.by_document.items()} == {"a": 0, "b": 1, "c": 0}
+    assert [(failure.id, failure.line, failure.reason) for failure in evaluation.failures] == [
+        ("a", 3, "broken"),
+        ("c", None, "no prediction"),
+    ]
+    assert evaluation.without_gold == ("z",)
+    assert evaluation.macro.failed == 2
+
+
+def test_an_empty_corpus():
+    evaluation = NUMBERS.evaluate([])
+    assert (evaluation.micro, evaluation.macro.f1q, evaluation.by_path) == (Scores(Tally()), None, {})
+    assert json.loads(json.dumps(evaluation.to_dict()))["documents"] == 0
+    assert repr(evaluation) == "Evaluation(0 documents, micro f1q=none)"
+
+
+def test_plain_json_says_all_there_is_to_say():
+    plain = NUMBERS.evaluate([("a", [1, 2], [1, 2]), ("b", [3], [NAN]), ("c", [], [])]).to_dict()
+    assert (plain["format"], plain["documents"], plain["failed"], plain["vacuous"]) == ("arbitre-evaluation/1", 3, 1, 1)
+    assert plain["signature"] == NUMBERS.signature.to_dict()
+    assert (plain["micro"]["irq"], plain["macro"]["irq"], plain["macro_documents"]["irq"]) == (2 / 3, 0.5, 2)
+    assert plain["by_path"]["/*"]["recall"] == 2 / 3
+    assert [point["threshold"] for point in plain["thresholds"]] == [0.5, 0.7, 0.9]
+    assert plain["thresholds"][2]["recall"] == 2 / 3
+    assert plain["failures"] == [
+        {
+            "side": "predicted",
+            "id": "b",
+            "run": None,
+            "file": None,
+            "line": None,
+            "pointer": "/0",
+            "reason": "Expected a finite number, got nan in the predicted document",
+        }
+    ]
+
+
+WEIGHED = Comparator(
+    {
+        "type": "object",
+        "properties": {
+            key: {"type": "number", "x-arbitre": {"weight": weight}}
+            for key, weight in zip("abcd", (0.1, 0.2, 0.3, 0.7), strict=True)
+        },
+    }
+)
+
+
+def corpus(count):
+    """Documents whose sums depend on the order in which floats are added, and one in seven that fails."""
+    draw = random.Random(1931)  # noqa: S311
+
+    def document():
+        return {key: draw.randint(1, 4) for key in "abcd" if draw.random() < 0.8}
+
+    return [(str(number), document(), [NAN] if number % 7 == 3 else document()) for number in range(count)]
+
+
+def everything(evaluation):
+    rows = [(one.key, one.tally, one.quality, one.failed) for one in evaluation.documents]
+    return json.dumps(evaluation.to_dict()), rows
+
+
+def test_the_same_corpus_gives_the_same_bytes():
+    first, second = (everything(WEIGHED.evaluate(iter(corpus(50)))) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 64, 1000])
+def test_how_many_are_compared_at_once_does_not_show(chunk, monkeypatch):
+    expected = everything(WEIGHED.evaluate(corpus(150)))
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    assert everything(WEIGHED.evaluate(corpus(150))) == expected
+
+
+@settings(deadline=None)
+@given(st.data(), schemas())
+def test_nor_does_it_for_any_schema(data, schema):
+    documents = [(str(number), *data.draw(pairs(schema))) for number in range(data.draw(st.integers(1, 4)))]
+    comparator = Comparator(schema)
+    with pytest.MonkeyPatch.context() as patch:
+        found = []
+        for chunk in (1, 2, 64):
+            patch.setattr(module, "CHUNK", chunk)
+            found.append(everything(comparator.evaluate(documents)))
+    assert found[0] == found[1] == found[2]
+    for row, (_, gold, predicted) in zip(found[0][1], documents, strict=True):
+        comparison = comparator.compare(gold=gold, predicted=predicted)
+        assert row[1:3] == (comparison.scores.tally, comparison.quality)
+
+
+def test_the_order_of_the_documents_does_not_change_a_sum():
+    documents = corpus(150)
+    forth, back = WEIGHED.evaluate(documents).to_dict(), WEIGHED.evaluate(documents[::-1]).to_dict()
+    assert [failure["id"] for failure in forth["failures"]] == [failure["id"] for failure in back["failures"]][::-1]
+    for name in ("micro", "macro", "leaves", "by_path", "curve", "thresholds", "macro_documents"):
+        assert json.dumps(forth[name]) == json.dumps(back[name])
+
+
+def test_no_input_is_changed():
+    documents = corpus(20)
+    before = repr(documents)
+    WEIGHED.evaluate(documents)
+    assert repr(documents) == before
+
+
+def test_an_observer_sees_every_document_once():
+    seen = []
+    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], observe=lambda members, _: seen.extend(members))
+    assert [(pair.id, pair.failure is not None) for pair in seen] == [("a", False), ("b", True)]

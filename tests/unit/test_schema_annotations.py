@@ -1,0 +1,279 @@
+"""The `x-arbitre` keyword: what each key does, and every way in which one is refused."""
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.errors import SchemaError
+
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+NULL = {"type": "null"}
+KEYS = "distance, normalize, weight, match, entries, absent, aliases, ignore"
+
+
+def quality(schema, gold, predicted, **options):
+    return Comparator(schema, **options).compare(gold=gold, predicted=predicted).quality
+
+
+def refused(schema, **options):
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema, **options)
+    return caught.value.problems
+
+
+def obj(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def listed(items, **annotation):
+    return {"type": "array", "items": items} | ({"x-arbitre": annotation} if annotation else {})
+
+
+def said(schema, **annotation):
+    return {**schema, "x-arbitre": annotation}
+
+
+class TestKeys:
+    @pytest.mark.parametrize(
+        ("schema", "gold", "predicted", "expected"),
+        [
+            (said(STRING, distance="exact"), "abcd", "abcx", 0.0),
+            (said(STRING, distance="levenshtein"), "abcd", "abcx", 0.75),
+            (said(NUMBER, distance={"absolute": {"scale": 4}}), 10, 9, 0.75),
+            (said(INTEGER, distance="relative"), 10, 9, 0.9),
+            (said(STRING, distance="date"), "2024-01-01", "2024-03-14", 0.8),
+            (said(STRING, distance={"date": {"scale": 73}}), "2024-01-01", "2024-03-14", 0.0),
+            (said({"enum": ["low", "mid", "high"]}, distance="ordinal"), "low", "mid", 0.5),
+            (said({"enum": ["low", None, "mid", "high"]}, distance="ordinal"), "low", "mid", 0.5),
+            (said({"enum": ["Low", "MID", "high"]}, distance="ordinal", normalize="lower"), "low", "mid", 0.5),
+            (said({"type": ["string", "null"]}, distance="exact"), "abcd", "abcx", 0.0),
+            (said({"type": ["string", "number"]}, distance={"absolute": {"scale": 4}}), 10, 9, 0.75),
+            (said({"type": ["string", "number"]}, distance={"absolute": {"scale": 4}}), "abcd", "abcx", 7 / 9),
+            (said({"anyOf": [STRING, NUMBER]}, distance={"absolute": {"scale": 4}}), 10, 9, 0.75),
+            (said({}, distance="levenshtein"), "abcd", "abcx", 0.75),
+            (said({}, distance="levenshtein"), {"a": 1, "b": 2}, {"a": 1, "b": 3}, 0.0),
+            (said(STRING, normalize="lower"), "ABCD", "abcd", 1.0),
+            (said(STRING, normalize=["strip", "lower"]), " ABCD", "abcd", 1.0),
+            (said(STRING, normalize=[]), "ABCD", "abcd", 1 - 8 / 12),
+            (said(STRING, normalize={"number": {"decimal": ","}}), "1,5", "1,50", 1.0),
+            (said(STRING, normalize="number"), "10", "9", 0.9),
+            (said(STRING, normalize="number", distance={"absolute": {"scale": 4}}), "10", "9", 0.75),
+            (said(STRING, normalize="number", distance={"absolute": {"scale": 4}}), "10", 9, 0.75),
+            (said(STRING, normalize="number", distance={"absolute": {"scale": 4}}), "ten", "9", 0.0),
+            (said(STRING, normalize="number", distance={"absolute": {"scale": 4}}), "abcd", "abcx", 7 / 9),
+            (said(listed(INTEGER), distance="jaccard"), [1, 2, 3], [3, 2], 2 / 3),
+            (said(listed(INTEGER), distance="exact"), [1, 2, 3], [1, 2], 0.0),
+            (said(listed(STRING), distance="levenshtein", normalize={"concat": {}}), ["ab", "cd"], ["abc", "x"], 0.75),
+            (said(obj(a=STRING), distance="exact"), {"a": "abcd"}, {"a": "abcx"}, 0.0),
+            ({"anyOf": [said(listed(INTEGER), distance="jaccard"), NULL]}, [1, 2], [2], 0.5),
+            (listed(INTEGER, match="ordered"), [1, 2], [2, 1], 0.0),
+            (listed(NUMBER, match={"hungarian": {"gate": 0.95}}), [10], [9], 0.0),
+            (listed(obj(k=STRING, v=INTEGER), match={"keyed": {"key": "k"}}), [{"k": "a", "v": 1}], [{"k": "b", "v": 1}], 0.0),
+            (listed(INTEGER, match="set"), [1, 1, 2], [2, 1], 1.0),
+            ({"anyOf": [listed(INTEGER, match="ordered"), STRING]}, [1, 2], [2, 1], 0.0),
+            (said({"anyOf": [listed(INTEGER), STRING]}, match="ordered"), [1, 2], [2, 1], 0.0),
+            (said({"items": INTEGER}, match="ordered"), [1, 2], [2, 1], 0.0),
+            (obj(a=said(INTEGER, weight=3), b=INTEGER), {"a": 1, "b": 1}, {"a": 2, "b": 1}, 0.25),
+            (obj(a=said(INTEGER, weight=0.5), b=INTEGER), {"a": 1, "b": 1}, {"a": 2, "b": 1}, 2 / 3),
+            (obj(a=said(INTEGER, ignore=True), b=INTEGER), {"a": 1, "b": 1}, {"a": 2, "b": 1}, 1.0),
+            (obj(a=said(INTEGER, ignore=False), b=INTEGER), {"a": 1, "b": 1}, {"a": 2, "b": 1}, 0.5),
+            (obj(a=said(STRING, absent=[""]), b=INTEGER), {"a": "", "b": 1}, {"b": 1}, 1.0),
+            (obj(a=said(STRING, absent=[""], normalize="strip"), b=INTEGER), {"a": " ", "b": 1}, {"b": 1}, 1.0),
+            (obj(a=said(STRING, absent=[]), b=INTEGER), {"a": None, "b": 1}, {"b": 1}, 0.5),
+            (obj(a=said(listed(STRING), absent=[[], None]), b=INTEGER), {"a": [], "b": 1}, {"b": 1}, 1.0),
+            (obj(a=said(obj(), absent=[{}]), b=INTEGER), {"a": {}, "b": 1}, {"b": 1}, 1.0),
+        ],
+    )
+    def test_what_it_does(self, schema, gold, predicted, expected):
+        assert quality(schema, gold, predicted) == pytest.approx(expected)
+
+    def test_absent_is_inherited_and_overridden_below(self):
+        schema = said(obj(a=STRING, xs=listed(obj(b=STRING, c=said(STRING, absent=[])))), absent=["", None])
+        assert quality(schema, {"a": "", "xs": [{"b": "", "c": "v"}]}, {"xs": [{"c": "v"}]}) == 1.0
+        assert quality(schema, {"xs": [{"b": "v", "c": ""}]}, {"xs": [{"b": "v"}]}) == 0.5
+        assert quality(schema, {"xs": [{"b": "v", "c": None}]}, {"xs": [{"b": "v"}]}) == 0.5
+        assert quality(schema, {"z": "", "a": "v"}, {"a": "v"}) == 1.0
+
+    def test_one_definition_in_two_uses(self):
+        schema = {
+            "$defs": {"s": said(STRING, distance="levenshtein")},
+            **obj(a={"$ref": "#/$defs/s"}, b=said({"$ref": "#/$defs/s"}, distance="exact")),
+        }
+        assert quality(schema, {"a": "abcd", "b": "abcd"}, {"a": "abcx", "b": "abcx"}) == pytest.approx(0.75 / 2)
+
+    def test_a_weight_in_a_definition_is_that_of_every_field_it_is_used_for(self):
+        schema = {"$defs": {"s": said(INTEGER, weight=3)}, **obj(a={"$ref": "#/$defs/s"}, b=INTEGER)}
+        assert quality(schema, {"a": 1, "b": 1}, {"a": 2, "b": 1}) == 0.25
+
+    def test_one_leaf_is_one_row(self):
+        schema = obj(pages=said(listed(INTEGER), distance="jaccard"))
+        assert [row.path for row in Comparator(schema).explain()] == ["", "/pages"]
+        assert list(Comparator(schema).compare(gold={"pages": [1]}, predicted={"pages": [1]}).by_path()) == ["/pages"]
+
+
+class TestWrongValues:
+    @pytest.mark.parametrize(
+        ("annotation", "pointer", "message"),
+        [
+            ([], "", "Expected `x-arbitre` to be an object, got []"),
+            ("exact", "", 'Expected `x-arbitre` to be an object, got "exact"'),
+            ({"weight": 0}, "/weight", "Expected `weight` to be a positive number, got 0"),
+            ({"weight": -1}, "/weight", "Expected `weight` to be a positive number, got -1"),
+            ({"weight": True}, "/weight", "Expected `weight` to be a positive number, got true"),
+            ({"weight": "2"}, "/weight", 'Expected `weight` to be a positive number, got "2"'),
+            ({"weight": None}, "/weight", "Expected `weight` to be a positive number, got null"),
+            ({"entries": 1}, "/entries", "Expected `entries` to be true or false, got 1"),
+            ({"ignore": "yes"}, "/ignore", 'Expected `ignore` to be true or false, got "yes"'),
+            ({"absent": "null"}, "/absent", 'Expected `absent` to be a list of any of null, "", [] and {}, got "null"'),
+            ({"absent": [None, 0]}, "/absent/1", 'Expected `absent` to be a list of any of null, "", [] and {}, got 0'),
+            ({"absent": [False]}, "/absent/0", 'Expected `absent` to be a list of any of null, "", [] and {}, got false'),
+            ({"aliases": "a"}, "/aliases", 'Expected `aliases` to be a list of relative JSON Pointers, got "a"'),
+            ({"aliases": []}, "/aliases", "Expected `aliases` to be a list of relative JSON Pointers, got []"),
+            ({"aliases": [""]}, "/aliases/0", 'Expected `aliases` to be a list of relative JSON Pointers, got ""'),
+            ({"aliases": [5]}, "/aliases/0", "Expected `aliases` to be a list of relative JSON Pointers, got 5"),
+            ({"distance": 5}, "/distance", "Expected `distance` to be a name or {name: {option: value}}, got 5"),
+            ({"distance": {}}, "/distance", "Expected `distance` to be a name or {name: {option: value}}, got {}"),
+            ({"distance": {"date": 5}}, "/distance/date", "Expected `distance` to be a name or {name: {option: value}}, got 5"),
+            ({"match": None}, "/match", "Expected `match` to be a name or {name: {option: value}}, got null"),
+            (
+                {"normalize": 5},
+                "/normalize",
+                "Expected `normalize` to be a name, {name: {option: value}}, or a list of these, got 5",
+            ),
+            ({"distance": {"date": {"scale": 0}}}, "/distance/date/scale", "Expected `scale` to be greater than 0, got 0"),
+            ({"distance": "absolute"}, "/distance", "Expected `absolute` to state its option `scale`, got none"),
+        ],
+    )
+    def test_it_is_refused_where_it_stands(self, annotation, pointer, message):
+        (problem,) = refused(obj(a={**STRING, "x-arbitre": annotation}))
+        assert (problem.message, problem.pointer) == (message, "/properties/a/x-arbitre" + pointer)
+
+    @pytest.mark.parametrize(
+        ("annotation", "pointer", "hint"),
+        [
+            ({"wieght": 2}, "/wieght", 'Did you mean "weight"?'),
+            ({"zzzzzz": 2}, "/zzzzzz", f"The keys are {KEYS}."),
+            ({"a/b": 2}, "/a~1b", f"The keys are {KEYS}."),
+            ({"distance": "levenstein"}, "/distance", 'Did you mean "levenshtein"?'),
+            ({"distance": {"dates": {}}}, "/distance/dates", 'Did you mean "date"?'),
+            ({"distance": {"date": {"scales": 3}}}, "/distance/date/scales", 'Did you mean "scale"?'),
+            ({"normalize": ["strip", "lowr"]}, "/normalize/1", 'Did you mean "lower"?'),
+            ({"normalize": "stripp"}, "/normalize", 'Did you mean "strip"?'),
+        ],
+    )
+    def test_a_misspelt_word_gets_a_hint(self, annotation, pointer, hint):
+        (problem,) = refused(obj(a=said(STRING, **annotation)))
+        assert problem.pointer == "/properties/a/x-arbitre" + pointer
+        assert problem.hint.startswith(hint)
+
+    def test_a_misspelt_matching_gets_a_hint(self):
+        (problem,) = refused(listed(STRING, match="hungarain"))
+        assert (problem.pointer, problem.hint) == ("/x-arbitre/match", 'Did you mean "hungarian"?')
+        (problem,) = refused(listed(STRING, match={"hungarian": {"gates": 1}}))
+        assert (problem.pointer, problem.hint) == ("/x-arbitre/match/hungarian/gates", 'Did you mean "gate"?')
+
+    @pytest.mark.parametrize("key", ["x-arbiter", "x_arbitre", "X-Arbitre", "arbitre", "x-abitre", "xarbitre"])
+    def test_a_misspelt_keyword(self, key):
+        (problem,) = refused(obj(a={**STRING, key: {"weight": 2}}))
+        assert problem.message == f'Unknown keyword "{key}"'
+        assert (problem.pointer, problem.hint) == (f"/properties/a/{key}", 'Did you mean "x-arbitre"?')
+
+    def test_a_property_with_such_a_name_is_a_property(self):
+        assert quality(obj(arbitre=INTEGER), {"arbitre": 1}, {"arbitre": 1}) == 1.0
+
+    def test_everything_is_reported_at_once(self, tmp_path):
+        schema = obj(
+            a=said(STRING, distanse="exact", weight=-1),
+            b=listed(said(STRING, weight=2)),
+            c=said(STRING, match="ordered"),
+            d={"$ref": "#/$defs/none"},
+            e={"patternProperties": {"(": {}}},
+            f=said(NUMBER, distance="jaro-winkler"),
+            g=said(STRING, distance="nothing", normalize=["neither"]),
+        )
+        problems = refused(schema)
+        assert sorted(problem.pointer for problem in problems) == [
+            "/properties/a/x-arbitre/distanse",
+            "/properties/a/x-arbitre/weight",
+            "/properties/b/items/x-arbitre/weight",
+            "/properties/c/x-arbitre/match",
+            "/properties/d/$ref",
+            "/properties/e/patternProperties/(",
+            "/properties/f/x-arbitre/distance",
+            "/properties/g/x-arbitre/distance",
+            "/properties/g/x-arbitre/normalize/0",
+        ]
+
+    def test_one_mistake_in_a_definition_is_reported_once(self):
+        schema = {"$defs": {"s": said(STRING, distanse=1)}, **obj(**{name: {"$ref": "#/$defs/s"} for name in "abc"})}
+        assert [problem.pointer for problem in refused(schema)] == ["/$defs/s/x-arbitre/distanse"]
+
+
+class TestMisplaced:
+    @pytest.mark.parametrize(
+        ("schema", "pointer", "message"),
+        [
+            (said(STRING, match="ordered"), "/x-arbitre/match", "`match` is for lists"),
+            (said(obj(a=STRING), entries=True), "/x-arbitre/entries", "`entries` is for lists"),
+            (said({"anyOf": [STRING, NULL]}, match="ordered"), "/x-arbitre/match", "`match` is for lists"),
+            ({"anyOf": [said(STRING, match="ordered"), listed(STRING)]}, "/anyOf/0/x-arbitre/match", "`match` is for lists"),
+            (said(STRING, weight=2), "/x-arbitre/weight", "this is the root of the schema"),
+            (said(STRING, ignore=True), "/x-arbitre/ignore", "this is the root of the schema"),
+            (said(STRING, aliases=["a"]), "/x-arbitre/aliases", "this is the root of the schema"),
+            (listed(said(STRING, weight=2)), "/items/x-arbitre/weight", "this is an item of a list"),
+            ({"prefixItems": [said(STRING, ignore=True)]}, "/prefixItems/0/x-arbitre/ignore", "this is an item of a list"),
+            ({"additionalProperties": said(STRING, weight=2)}, "/additionalProperties/x-arbitre/weight", "the values of a map"),
+            (
+                {"patternProperties": {"a": said(STRING, aliases=["b"])}},
+                "/patternProperties/a/x-arbitre/aliases",
+                "the values of a map",
+            ),
+            (said(obj(a=STRING), normalize="strip"), "/x-arbitre/normalize", "`normalize` is for single values"),
+            (said(listed(STRING), normalize="strip"), "/x-arbitre/normalize", "`normalize` is for single values"),
+            ({"anyOf": [said(listed(STRING), normalize="strip"), STRING]}, "/anyOf/0/x-arbitre/normalize", "for single values"),
+            (
+                {"anyOf": [said(listed(STRING), distance="jaccard"), STRING]},
+                "/anyOf/0/x-arbitre/distance",
+                "stands on one branch only",
+            ),
+            (
+                said({"anyOf": [listed(INTEGER), said(STRING, normalize="numbers")]}, distance="jaccard"),
+                "/anyOf/1/x-arbitre/normalize",
+                "a branch of what is one leaf",
+            ),
+            ({"anyOf": [said(STRING, absent=[""]), INTEGER]}, "/anyOf/0/x-arbitre/absent", "`absent` differs between the branches"),
+            (said(listed(STRING), distance="jaccard", match="ordered"), "/x-arbitre/match", "makes it one leaf"),
+            (said(listed(STRING), distance="jaccard", entries=True), "/x-arbitre/entries", "makes it one leaf"),
+            (said(NUMBER, distance="jaro-winkler"), "/x-arbitre/distance", "one for numbers, got jaro-winkler"),
+            (said({"type": ["string", "null"]}, distance="relative"), "/x-arbitre/distance", "one for texts, got relative"),
+            (said(STRING, distance="relative", normalize="strip"), "/x-arbitre/distance", "one for texts, got relative"),
+            (said(listed(STRING), distance="yujian-bo"), "/x-arbitre/distance", "one for lists, got yujian-bo"),
+            (said(obj(a=STRING), distance="jaccard"), "/x-arbitre/distance", "one for objects, got jaccard"),
+            (
+                {"anyOf": [listed(STRING, match="ordered"), listed(INTEGER, match="set")]},
+                "/anyOf/1/x-arbitre/match",
+                "`match` differs between the branches",
+            ),
+            (
+                {"anyOf": [listed(STRING, match="ordered"), listed(INTEGER)]},
+                "/anyOf/0/x-arbitre/match",
+                "`match` differs between the branches",
+            ),
+            (obj(**{"x-arbitre": {"weight": 2}}), "/properties/x-arbitre", "says nothing inside `properties`"),
+            ({"not": said(STRING, weight=2)}, "/not/x-arbitre", "says nothing inside `not`"),
+            ({"if": said(STRING, weight=2)}, "/if/x-arbitre", "says nothing inside `if`"),
+            ({"contains": said(STRING, distance="exact")}, "/contains/x-arbitre", "says nothing inside `contains`"),
+        ],
+    )
+    def test_it_is_refused(self, schema, pointer, message):
+        (problem,) = refused(schema)
+        assert message in problem.message
+        assert problem.pointer == pointer
+
+    @pytest.mark.parametrize("key", ["weight", "ignore", "aliases"])
+    def test_what_is_said_of_a_field_may_not_depend_on_the_branch(self, key):
+        values = {"weight": (2, 3), "ignore": (True, False), "aliases": (["b"], ["c"])}[key]
+        one, other = (obj(k={"const": k}, a=said(STRING, **{key: value})) for k, value in enumerate(values))
+        (problem,) = refused({"oneOf": [one, other]})
+        assert problem.message.startswith(f"`{key}` differs between the branches")

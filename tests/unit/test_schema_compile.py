@@ -1,0 +1,456 @@
+"""Schemas compiled: drafts, kinds, objects, maps, lists, limits, the explanation and the signature."""
+
+import json
+
+import pytest
+
+import arbitre
+from arbitre import Comparator
+from arbitre.errors import SchemaError
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
+DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
+
+
+def quality(schema, gold, predicted, **options):
+    return Comparator(schema, **options).compare(gold=gold, predicted=predicted).quality
+
+
+def rows(schema, **options):
+    return {row.path: row for row in Comparator(schema, **options).explain()}
+
+
+def refused(schema, **options):
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema, **options)
+    return caught.value.problems
+
+
+def obj(**properties):
+    return {"type": "object", "properties": properties}
+
+
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "gold", "predicted", "expected"),
+    [
+        (STRING, "abcd", "abcx", 7 / 9),
+        (INTEGER, 10, 9, 0.0),
+        (INTEGER, 10, 10.0, 1.0),
+        (NUMBER, 10, 9, 0.9),
+        ({"type": ["integer", "number"]}, 10, 9, 0.9),
+        ({"type": "boolean"}, True, False, 0.0),
+        ({"type": "boolean"}, True, 1, 0.0),
+        ({"enum": ["abcd", "abcx"]}, "abcd", "abcx", 0.0),
+        ({"const": "abcd"}, "abcd", "abcx", 0.0),
+        ({"enum": [10, 9], "type": "number"}, 10, 9, 0.0),
+        ({"type": "string", "format": "date"}, "2024-01-01", "2024-03-14", 1 - 73 / 365),
+        ({"type": "string", "format": "date-time"}, "2024-01-01", "2024-03-14", 1 - 73 / 365),
+        ({"type": "string", "format": "email"}, "abcd", "abcx", 7 / 9),
+        ({"type": ["string", "null"], "format": "date"}, "2024-01-01", "2024-03-14", 1 - 73 / 365),
+        ({"type": "null"}, None, None, 1.0),
+        ({"type": ["string", "integer"]}, "abcd", "abcx", 7 / 9),
+        ({"type": ["string", "integer"]}, 10, 9, 0.0),
+        ({"type": ["string", "integer"]}, "10", 10, 0.0),
+        ({}, "abcd", "abcx", 7 / 9),
+        ({}, 10, 9, 0.9),
+        ({}, {"a": ["abcd"]}, {"a": ["abcx"]}, 7 / 9),
+        (True, "abcd", "abcx", 7 / 9),
+        (False, "abcd", "abcx", 7 / 9),
+        (STRING, 10, 9, 0.9),
+        (STRING, ["abcd"], ["abcx"], 7 / 9),
+    ],
+)
+def test_a_kind_has_its_distance(schema, gold, predicted, expected):
+    assert quality(schema, gold, predicted) == pytest.approx(expected)
+
+
+def test_objects_are_compared_field_by_field():
+    schema = obj(a=STRING, b=INTEGER) | {"required": ["a"], "additionalProperties": False}
+    assert quality(schema, {"a": "x", "b": 1}, {"a": "x", "b": 2}) == 0.5
+    assert quality(schema, {"a": "x", "b": 1}, {"a": "x"}) == 0.5
+    assert quality(schema, {"a": "x"}, {"a": "x", "c": 2}) == 0.5
+
+
+def test_keys_that_are_not_named_stand_under_their_own_name():
+    found = Comparator(obj(a=STRING)).compare(gold={"a": "x", "z": 1}, predicted={"a": "x", "z": 1}).by_path()
+    assert list(found) == ["/a", "/z"]
+
+
+def test_the_keys_of_a_map_are_counted_together():
+    schema = {"type": "object", "additionalProperties": INTEGER}
+    comparison = Comparator(schema).compare(gold={"a": 1, "b": 2}, predicted={"a": 1, "b": 3, "c": 4})
+    assert list(comparison.by_path()) == ["/*"]
+    assert comparison.by_path()["/*"].predicted == 3
+    assert comparison.quality == pytest.approx(1 / 3)
+
+
+def test_a_declared_property_wins_over_a_pattern_and_the_first_pattern_over_the_next():
+    schema = obj(ab=STRING) | {
+        "patternProperties": {"^a": INTEGER, "b$": NUMBER},
+        "additionalProperties": STRING,
+    }
+    assert quality(schema, {"ab": "abcd"}, {"ab": "abcx"}) == pytest.approx(7 / 9)
+    assert quality(schema, {"axb": 10}, {"axb": 9}) == 0.0
+    assert quality(schema, {"xb": 10}, {"xb": 9}) == 0.9
+    assert quality(schema, {"c": "abcd"}, {"c": "abcx"}) == pytest.approx(7 / 9)
+
+
+def test_arrays_of_arrays_and_root_arrays():
+    schema = {"type": "array", "items": {"type": "array", "items": INTEGER}}
+    comparison = Comparator(schema).compare(gold=[[1, 2], [3]], predicted=[[3], [2, 1]])
+    assert comparison.quality == 1.0
+    assert list(comparison.by_path()) == ["/*", "/*/*"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "prefixItems": [STRING, INTEGER], "items": NUMBER},
+        {"$schema": DRAFT_7, "type": "array", "items": [STRING, INTEGER], "additionalItems": NUMBER},
+        {"$schema": DRAFT_2019, "type": "array", "items": [STRING, INTEGER], "additionalItems": NUMBER},
+    ],
+)
+def test_the_first_items_of_a_tuple_are_compared_by_position(schema):
+    comparison = Comparator(schema).compare(gold=["a", 1, 10, 20], predicted=["a", 2, 20, 9])
+    assert comparison.quality == pytest.approx(2.9 / 4)
+    assert {path: scores.quality for path, scores in comparison.by_path().items()} == {
+        "/0": 1.0,
+        "/1": 0.0,
+        "/*": pytest.approx(0.95),
+    }
+
+
+def test_a_tuple_that_allows_no_more_still_compares_more():
+    schema = {"type": "array", "prefixItems": [INTEGER], "items": False}
+    assert quality(schema, [1, "abcd"], [1, "abcx"]) == pytest.approx((1 + 7 / 9) / 2)
+
+
+def test_draft_7_reads_nothing_beside_a_reference_but_our_keyword():
+    schema = {
+        "$schema": DRAFT_7,
+        "definitions": {"name": STRING},
+        "properties": {
+            "a": {"$ref": "#/definitions/name", "enum": ["abcd", "abcx"]},
+            "b": {"$ref": "#/definitions/name", "x-arbitre": {"distance": "exact", "weight": 3}},
+        },
+    }
+    assert quality(schema, {"a": "abcd"}, {"a": "abcx"}) == pytest.approx(7 / 9)
+    assert quality(schema, {"b": "abcd"}, {"b": "abcx"}) == 0.0
+    assert rows(schema)["/b"].weight == 3.0
+    beside = {**schema, "$schema": DRAFT_2020}
+    assert quality(beside, {"a": "abcd"}, {"a": "abcx"}) == 0.0
+
+
+def test_properties_called_like_keywords_are_properties():
+    schema = obj(**{"$ref": STRING, "$id": INTEGER, "properties": NUMBER, "type": STRING, "items": STRING})
+    assert sorted(rows(schema)) == ["", "/$id", "/$ref", "/items", "/properties", "/type"]
+    assert quality(schema, {"$id": 1, "properties": 10}, {"$id": 1, "properties": 9}) == pytest.approx(0.95)
+
+
+def test_foreign_keywords_are_left_alone():
+    schema = {"type": "string", "x-other": {"distance": 1}, "x-array": True, "markdownDescription": "a"}
+    assert quality(schema, "abcd", "abcx") == pytest.approx(7 / 9)
+
+
+class TestEntries:
+    def test_the_only_shallowest_list_of_objects(self):
+        schema = obj(meta=obj(tags={"type": "array", "items": STRING}), xs={"type": "array", "items": obj(a=STRING)})
+        assert Comparator(schema).entries == "/xs"
+
+    def test_the_root_where_two_could_be(self):
+        many = {"type": "array", "items": obj(a=STRING)}
+        assert Comparator(obj(xs=many, ys=many)).entries == ""
+
+    def test_a_list_marked_false_is_none(self):
+        ys = {"type": "array", "items": obj(a=STRING)}
+        xs = {**ys, "x-arbitre": {"entries": False}}
+        assert Comparator(obj(xs=xs, ys=ys)).entries == "/ys"
+
+    def test_a_mark_on_the_list_branch_of_a_union(self):
+        xs = {"anyOf": [{"type": "array", "items": STRING, "x-arbitre": {"entries": True}}, STRING]}
+        ys = {"type": "array", "items": obj(a=STRING)}
+        assert Comparator(obj(xs=xs, ys=ys)).entries == "/xs"
+
+    def test_two_marks_are_refused(self):
+        marked = {"type": "array", "items": STRING, "x-arbitre": {"entries": True}}
+        (problem,) = refused(obj(xs=marked, ys=marked))
+        assert problem.message == "Expected one list to be marked as entries, got /xs, /ys"
+
+
+class TestLimits:
+    def nested(self, depth):
+        schema = STRING
+        for _ in range(depth):
+            schema = obj(a=schema)
+        return schema
+
+    def test_400_levels_compile(self):
+        comparator = Comparator(self.nested(400))
+        gold = "abcd"
+        predicted = "abcx"
+        for _ in range(400):
+            gold, predicted = {"a": gold}, {"a": predicted}
+        assert comparator.compare(gold=gold, predicted=predicted).quality == pytest.approx(7 / 9)
+
+    def test_10_000_levels_are_refused(self):
+        (problem,) = refused(self.nested(10_000))
+        assert problem.message == "Expected a schema with at most 2000 objects and lists in each other, got more"
+
+    def test_10_000_levels_in_a_file_are_refused(self, tmp_path):
+        file = tmp_path / "deep.json"
+        file.write_text('{"properties": {"a": ' * 10_000 + "{}" + "}}" * 10_000)
+        (problem,) = refused(file)
+        assert problem.file == str(file)
+
+    def test_a_million_brackets_in_a_file_are_refused(self, tmp_path):
+        file = tmp_path / "deep.json"
+        file.write_text("[" * 1_000_000)
+        assert len(refused(file)) == 1
+
+    def test_a_schema_that_holds_itself_is_refused(self):
+        schema = {"type": "object", "properties": {}}
+        schema["properties"]["a"] = schema
+        assert "2000" in refused(schema)[0].message
+
+    def test_a_long_chain_of_references_is_followed(self):
+        names = [f"d{n}" for n in range(1_500)]
+        definitions = {name: {"$ref": f"#/$defs/{after}"} for name, after in zip(names, names[1:], strict=False)}
+        schema = {"$defs": definitions | {names[-1]: NUMBER}, "$ref": "#/$defs/d0"}
+        assert quality(schema, 10, 9) == 0.9
+
+    def test_combinations_that_multiply_are_refused(self):
+        branches = [{"anyOf": [obj(**{f"p{n}_{m}": STRING}) for m in range(4)]} for n in range(20)]
+        problems = refused({"allOf": branches})
+        assert [problem.message for problem in problems] == ["Expected at most 256 alternatives in one place, got more"]
+        assert problems[0].hint == "Flatten the combinations of anyOf, oneOf and allOf."
+
+    def test_many_constants_are_one_enum(self):
+        schema = {"oneOf": [{"const": f"code {n}", "title": str(n)} for n in range(5_000)]}
+        assert quality(schema, "code 1", "code 2") == 0.0
+        assert rows(schema)[""].distance == "exact"
+
+    def test_definitions_used_many_times_over_do_not_multiply(self):
+        definitions = {f"d{n}": obj(a={"$ref": f"#/$defs/d{n + 1}"}, b={"$ref": f"#/$defs/d{n + 1}"}) for n in range(40)}
+        schema = {"$defs": definitions | {"d40": STRING}, "$ref": "#/$defs/d0"}
+        assert len(Comparator(schema).explain()) < 12_000
+
+    def test_a_field_that_is_declared_again_below_itself_comes_to_an_end(self):
+        child = {"$ref": "#/$defs/node"}
+        node = {"properties": {"child": child, "n": INTEGER}, "allOf": [{"properties": {"child": dict(child)}}]}
+        schema = {"$defs": {"node": node}, "$ref": "#/$defs/node"}
+        assert quality(schema, {"child": {"child": {"n": 1}}}, {"child": {"child": {"n": 1}}}) == 1.0
+
+
+class TestGarbage:
+    @pytest.mark.parametrize("schema", [[], 5, None, 1.5, b"{}", object()])
+    def test_what_is_no_schema(self, schema):
+        assert "Expected a schema as a dictionary, a file or a Pydantic model class" in refused(schema)[0].message
+
+    @pytest.mark.parametrize(
+        "text", ["", "{", "[]", "5", "null", '"a"', '{"type": "strng"}', '{"type": NaN}', '{"a": 1, "a": 2}', '{"$schema": 5}']
+    )
+    def test_files_that_hold_none(self, tmp_path, text):
+        file = tmp_path / "schema.json"
+        file.write_text(text)
+        assert {problem.file for problem in refused(file)} == {str(file)}
+        assert {problem.file for problem in refused(str(file))} == {str(file)}
+
+    def test_files_that_cannot_be_read(self, tmp_path):
+        (tmp_path / "latin.json").write_bytes(b'{"title": "\xe9"}')
+        assert refused(tmp_path / "latin.json")[0].message == "The schema is not valid UTF-8"
+        assert refused(tmp_path / "none.json")[0].message == "Cannot read the schema: No such file or directory"
+        assert refused(tmp_path)[0].message == "Cannot read the schema: Is a directory"
+        assert refused("\0")[0].message.startswith("Cannot read the schema")
+        assert refused('{"type": "' + "a" * 9_000)[0].message.startswith("Cannot read the schema")
+
+    def test_a_file_with_a_byte_order_mark_is_read(self, tmp_path):
+        (tmp_path / "s.json").write_text('{"type": "integer"}', encoding="utf-8-sig")
+        assert quality(tmp_path / "s.json", 10, 9) == 0.0
+
+    def test_invalid_json_names_the_line(self, tmp_path):
+        (tmp_path / "s.json").write_text('{\n"type": "string",\n}')
+        assert refused(tmp_path / "s.json")[0].line == 3
+
+    def test_every_problem_of_the_metaschema_is_listed(self):
+        problems = refused({"properties": {"a": {"type": "strng"}, "b": {"enum": 5}, "c": 7}})
+        assert [problem.pointer for problem in problems] == ["/properties/a/type", "/properties/b/enum", "/properties/c"]
+        assert problems[0].hint == 'Did you mean "string"?'
+
+    @pytest.mark.parametrize("value", [float("nan"), {1, 2}, (1, 2), {1: 2}, object()])
+    def test_what_is_not_json_is_refused_where_it_stands(self, value):
+        (problem,) = refused({"properties": {"a": {"default": value}}})
+        assert problem.pointer == "/properties/a/default"
+
+    def test_a_pattern_that_is_none(self):
+        (problem,) = refused({"patternProperties": {"(": STRING}})
+        assert problem.message.startswith('Expected a regular expression, got "("')
+        assert problem.pointer == "/patternProperties/("
+
+    def test_items_as_a_list_in_2020_12(self):
+        (problem,) = refused({"items": [STRING]})
+        assert problem.pointer == "/items"
+        assert "prefixItems" in problem.hint
+
+    @pytest.mark.parametrize("close", [0, -1, 1.5, float("nan"), True, "high"])
+    def test_close(self, close):
+        assert "`close`" in refused(STRING, close=close)[0].message
+
+
+class TestExplain:
+    SCHEMA = obj(
+        name=STRING | {"x-arbitre": {"weight": 2, "normalize": ["strip", "casefold"]}},
+        born={"type": ["string", "null"], "format": "date"},
+        pages={"type": "array", "items": INTEGER, "x-arbitre": {"distance": "jaccard"}},
+        works={"type": "array", "items": obj(title=STRING), "x-arbitre": {"match": {"hungarian": {"gate": 0.5}}}},
+        hidden=STRING | {"x-arbitre": {"ignore": True}},
+        anything={},
+        either={"anyOf": [STRING, INTEGER]},
+        parent={"$ref": "#"},
+    )
+
+    def test_rows(self):
+        found = {path: row.to_dict() for path, row in rows(self.SCHEMA).items()}
+        blank = {"weight": 1.0, "distance": "", "match": "", "normalize": "", "notes": ""}
+        assert found == {
+            path: {"path": path, **blank, **said}
+            for path, said in {
+                "": {"kind": "object"},
+                "/name": {"kind": "string", "weight": 2.0, "distance": "yujian-bo", "normalize": "strip, casefold"},
+                "/born": {"kind": "null or string", "distance": "date(scale=365)"},
+                "/pages": {"kind": "array", "distance": "jaccard"},
+                "/works": {"kind": "array", "match": "hungarian(gate=0.5)"},
+                "/works/*": {"kind": "object"},
+                "/works/*/title": {"kind": "string", "distance": "yujian-bo"},
+                "/hidden": {"kind": "", "notes": "ignored"},
+                "/anything": {"kind": "any", "distance": "by kind"},
+                "/either": {"kind": "number or string", "distance": "exact, yujian-bo"},
+                "/parent": {"kind": "object", "notes": "as the root"},
+            }.items()
+        }
+
+    def test_a_recursive_schema_is_walked_once_around(self):
+        schema = {
+            "$defs": {"node": obj(label=STRING, children={"type": "array", "items": {"$ref": "#/$defs/node"}})},
+            **obj(tree={"$ref": "#/$defs/node"}),
+        }
+        assert {path: row.notes for path, row in rows(schema).items()} == {
+            "": "",
+            "/tree": "",
+            "/tree/label": "",
+            "/tree/children": "",
+            "/tree/children/*": "as /tree",
+        }
+
+
+class TestSignature:
+    BASE = obj(
+        name=STRING,
+        size=NUMBER,
+        pages={"type": "array", "items": obj(n=INTEGER, k=STRING)},
+        others={"type": "array", "items": obj(n=INTEGER)},
+        level={"enum": ["low", "mid", "high"]},
+    )
+
+    def changed(self, path, annotation):
+        schema = json.loads(json.dumps(self.BASE))
+        node = schema
+        for token in path:
+            node = node[token]
+        node["x-arbitre"] = annotation
+        return schema
+
+    def test_every_annotation_shows(self):
+        name, size, pages = ("properties", "name"), ("properties", "size"), ("properties", "pages")
+        variants = [
+            ((), {"absent": []}),
+            ((), {"absent": ["", None]}),
+            ((), {"distance": "exact"}),
+            (name, {"distance": "levenshtein"}),
+            (name, {"distance": "ratcliff-obershelp"}),
+            (name, {"distance": {"ratcliff-obershelp": {"autojunk": True}}}),
+            (name, {"distance": "date"}),
+            (name, {"distance": {"date": {"scale": 30}}}),
+            (name, {"normalize": ["strip", "casefold"]}),
+            (name, {"normalize": ["casefold", "strip"]}),
+            (name, {"normalize": ["strip"]}),
+            (name, {"normalize": [{"number": {"decimal": ","}}]}),
+            (name, {"normalize": ["number"]}),
+            (name, {"weight": 2}),
+            (name, {"weight": 2.0000001}),
+            (name, {"absent": ["", None]}),
+            (name, {"aliases": ["nom"]}),
+            (name, {"aliases": ["nom", "label"]}),
+            (name, {"aliases": ["label", "nom"]}),
+            (name, {"ignore": True}),
+            (size, {"distance": {"absolute": {"scale": 1}}}),
+            (size, {"distance": {"absolute": {"scale": 2}}}),
+            (pages, {"match": "greedy"}),
+            (pages, {"match": {"hungarian": {"gate": 0.5}}}),
+            (pages, {"match": {"hungarian": {"gate": 0.6}}}),
+            (pages, {"match": {"keyed": {"key": "n"}}}),
+            (pages, {"match": {"keyed": {"key": ["n", "k"]}}}),
+            (pages, {"match": "ordered"}),
+            (pages, {"entries": True}),
+            (pages, {"distance": "exact"}),
+            (pages, {"absent": [[]]}),
+            ((*pages, "items"), {"absent": [{}]}),
+            ((*pages, "items", "properties", "n"), {"distance": "relative"}),
+            (("properties", "level"), {"distance": "ordinal"}),
+        ]
+        schemas = [self.BASE, *(self.changed(path, annotation) for path, annotation in variants)]
+        signatures = [Comparator(schema).signature for schema in schemas]
+        signatures.append(Comparator(self.BASE, close=0.9).signature)
+        assert len({signature.long for signature in signatures}) == len(variants) + 2
+        assert len({signature.short for signature in signatures}) == len(variants) + 2
+
+    def test_entries_false_shows_where_it_changes_the_entries(self):
+        schema = self.changed(("properties", "others"), {"entries": False})
+        assert Comparator(self.BASE).entries == ""
+        assert Comparator(schema).entries == "/pages"
+        assert Comparator(schema).signature != Comparator(self.BASE).signature
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ({"enum": ["a", "b"]}, {"enum": ["a", "c"]}),
+            ({"const": "a"}, {"const": "b"}),
+        ],
+    )
+    def test_what_chooses_a_branch_shows(self, one, other):
+        def union(kind):
+            return {"anyOf": [obj(kind=kind, x=STRING), obj(kind={"const": "z"}, x=INTEGER)]}
+
+        assert Comparator(union(one)).signature != Comparator(union(other)).signature
+
+    def test_the_order_of_branches_and_of_patterns_shows(self):
+        branches = [obj(a=STRING, b=STRING), obj(b=INTEGER, c=STRING)]
+        assert Comparator({"anyOf": branches}).signature != Comparator({"anyOf": branches[::-1]}).signature
+        patterns = {"^a": STRING, "b$": NUMBER}
+        other = dict(reversed(patterns.items()))
+        assert Comparator({"patternProperties": patterns}).signature != Comparator({"patternProperties": other}).signature
+
+    def test_what_moves_no_number_does_not_show(self):
+        schema = json.loads(json.dumps(self.BASE))
+        schema["title"] = "Things"
+        schema["required"] = ["name"]
+        schema["properties"]["name"] |= {"description": "A name.", "minLength": 1, "examples": ["a"]}
+        schema["properties"] = dict(reversed(schema["properties"].items()))
+        schema["properties"]["pages"]["items"]["properties"] = {"k": STRING, "n": INTEGER}
+        schema["properties"]["size"] = {"$ref": "#/$defs/size"}
+        schema["$defs"] = {"size": NUMBER}
+        assert Comparator(schema).signature == Comparator(self.BASE).signature
+        assert Comparator(self.BASE, close=0.8).signature == Comparator(self.BASE).signature
+
+    def test_defaults_that_are_written_out_do_not_show(self):
+        schema = self.changed(("properties", "name"), {"distance": "yujian-bo", "weight": 1, "absent": [None]})
+        assert Comparator(schema).signature == Comparator(self.BASE).signature
+
+    def test_it_reads_back(self):
+        signature = Comparator(self.BASE).signature
+        assert arbitre.Comparator(self.BASE).signature.parse(signature.long) == signature

@@ -1,0 +1,80 @@
+"""Schemas inferred from gold documents."""
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.errors import DataError, SchemaError
+from arbitre.schema.infer import infer
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_the_schema_that_all_documents_fit():
+    assert infer([{"a": 1, "b": "x"}, {"a": 2.5, "c": [True, None]}]) == {
+        "$schema": DRAFT,
+        "type": "object",
+        "properties": {
+            "a": {"type": "number"},
+            "b": {"type": "string"},
+            "c": {"type": "array", "items": {"type": ["boolean", "null"]}},
+        },
+        "required": ["a"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("documents", "gold", "predicted", "quality"),
+    [
+        ([1, 2], 10, 9, 0.0),
+        ([1, 2.5], 10, 9, 0.9),
+        (["a"], "abcd", "abcx", 7 / 9),
+        ([None, "a"], "abcd", "abcx", 7 / 9),
+        ([1, "a"], "abcd", "abcx", 7 / 9),
+        ([[], [1]], [1, 2], [2, 1], 1.0),
+        ([{"a": 1}, [1], "x"], {"a": 1}, {"a": 1}, 1.0),
+        ([{"a": 1}, {"a": "x"}, {"a": {"b": 1}}], {"a": {"b": 10}}, {"a": {"b": 10}}, 1.0),
+        ([True], True, False, 0.0),
+    ],
+)
+def test_what_is_inferred_compares(documents, gold, predicted, quality):
+    comparison = Comparator.infer(documents).compare(gold=gold, predicted=predicted)
+    assert comparison.quality == pytest.approx(quality)
+
+
+def test_the_documents_are_valid_and_equal_to_themselves():
+    documents = [{"a": [1, "x", None, {"b": []}]}, {"a": [], "c": {"d": True}}]
+    comparator = Comparator.infer(iter(documents))
+    for document in documents:
+        comparison = comparator.compare(gold=document, predicted=document)
+        assert (comparison.quality, comparison.violations) == (1.0, ())
+
+
+def test_an_overlay_and_close_are_taken():
+    comparator = Comparator.infer([{"a": "x"}], overlay={"/a": {"distance": "exact"}}, close=0.5)
+    assert comparator.compare(gold={"a": "abcd"}, predicted={"a": "abcx"}).quality == 0.0
+
+
+def test_no_document_is_an_error():
+    with pytest.raises(DataError, match="Expected at least one gold document to infer a schema from, got none"):
+        Comparator.infer([])
+
+
+@pytest.mark.parametrize("document", [{1: 2}, {"a": {1, 2}}, [float("nan")], object()])
+def test_what_is_not_json_is_an_error(document):
+    with pytest.raises(DataError):
+        Comparator.infer([document])
+
+
+def test_deep_documents():
+    document = 1
+    for _ in range(400):
+        document = {"a": document}
+    assert Comparator.infer([document]).compare(gold=document, predicted=document).quality == 1.0
+
+
+def test_documents_too_deep_for_a_schema_are_refused():
+    document = 1
+    for _ in range(5_000):
+        document = [document]
+    with pytest.raises(SchemaError, match="at most 2000 objects and lists in each other"):
+        Comparator.infer([document])

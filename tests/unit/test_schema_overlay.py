@@ -1,0 +1,158 @@
+"""Overlays: annotations by wildcard path."""
+
+import json
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.errors import SchemaError
+
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+
+
+def quality(schema, gold, predicted, overlay):
+    return Comparator(schema, overlay=overlay).compare(gold=gold, predicted=predicted).quality
+
+
+def refused(schema, overlay):
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema, overlay=overlay)
+    return caught.value.problems
+
+
+def obj(**properties):
+    return {"type": "object", "properties": properties}
+
+
+TREE = obj(n=NUMBER, children={"type": "array", "items": {"$ref": "#"}})
+
+
+@pytest.mark.parametrize(
+    ("schema", "path", "annotation", "gold", "predicted", "expected"),
+    [
+        (STRING, "", {"distance": "exact"}, "abcd", "abcx", 0.0),
+        (obj(a=STRING), "/a", {"distance": "exact"}, {"a": "abcd"}, {"a": "abcx"}, 0.0),
+        (obj(a=INTEGER, b=INTEGER), "/a", {"weight": 3}, {"a": 1, "b": 1}, {"a": 2, "b": 1}, 0.25),
+        (obj(a=STRING, b=STRING), "/a", {"ignore": True}, {"a": "x", "b": "x"}, {"a": "y", "b": "x"}, 1.0),
+        (obj(a=STRING), "/a", {"aliases": ["b"]}, {"a": "x"}, {"b": "x"}, 1.0),
+        ({"type": "array", "items": NUMBER}, "", {"match": "ordered"}, [1, 2], [2, 1], 0.5),
+        ({"type": "array", "items": NUMBER}, "", {"distance": "jaccard"}, [1, 2], [2], 0.5),
+        ({"type": "array", "items": NUMBER}, "/*", {"distance": "exact"}, [10], [9], 0.0),
+        ({"additionalProperties": NUMBER}, "/*", {"distance": "exact"}, {"a": 10}, {"a": 9}, 0.0),
+        ({"patternProperties": {"^a": NUMBER}}, "/*", {"distance": "exact"}, {"a": 10}, {"a": 9}, 0.0),
+        ({"prefixItems": [NUMBER, NUMBER]}, "/1", {"distance": "exact"}, [10, 10], [9, 9], 0.45),
+        (obj(**{"a/b": NUMBER}), "/a~1b", {"distance": "exact"}, {"a/b": 10}, {"a/b": 9}, 0.0),
+        (obj(**{"*": NUMBER}), "/~2", {"distance": "exact"}, {"*": 10}, {"*": 9}, 0.0),
+        (
+            {"$defs": {"p": obj(n=NUMBER)}, **obj(a={"$ref": "#/$defs/p"}, b={"$ref": "#/$defs/p"})},
+            "/a/n",
+            {"distance": "exact"},
+            {"a": {"n": 10}, "b": {"n": 10}},
+            {"a": {"n": 9}, "b": {"n": 9}},
+            0.45,
+        ),
+        (TREE, "/n", {"distance": "exact"}, {"children": [{"n": 10}]}, {"children": [{"n": 9}]}, 0.9),
+        (TREE, "/children/*/n", {"distance": "exact"}, {"children": [{"n": 10}]}, {"children": [{"n": 9}]}, 0.0),
+        (
+            TREE,
+            "/children/*/children/*/n",
+            {"distance": "exact"},
+            {"children": [{"n": 10, "children": [{"n": 10}]}]},
+            {"children": [{"n": 9, "children": [{"n": 9}]}]},
+            0.45,
+        ),
+        ({"anyOf": [obj(a=NUMBER), {"type": "null"}]}, "/a", {"distance": "exact"}, {"a": 10}, {"a": 9}, 0.0),
+        (obj(a=STRING, b=obj(c=STRING)), "", {"absent": [""]}, {"b": {"c": ""}, "a": "x"}, {"a": "x", "b": {}}, 1.0),
+    ],
+)
+def test_an_annotation_by_path(schema, path, annotation, gold, predicted, expected):
+    assert quality(schema, gold, predicted, {path: annotation}) == pytest.approx(expected)
+
+
+def test_it_beats_what_the_schema_says_key_by_key():
+    schema = obj(a={**STRING, "x-arbitre": {"distance": "exact", "normalize": "lower", "weight": 3}}, b=STRING)
+    overlay = {"/a": {"distance": "levenshtein", "weight": 1}}
+    assert quality(schema, {"a": "ABCD", "b": "x"}, {"a": "abcx", "b": "x"}, overlay) == pytest.approx(1.75 / 2)
+
+
+def test_it_decides_where_branches_differ():
+    one, other = (obj(k={"const": n}, a={**INTEGER, "x-arbitre": {"weight": n}}) for n in (1, 2))
+    schema = {"oneOf": [one, other]}
+    assert quality(schema, {"k": 1, "a": 1}, {"k": 1, "a": 2}, {"/a": {"weight": 3}}) == 0.25
+
+
+def test_entries():
+    schema = obj(a={"type": "array", "items": STRING}, b={"type": "array", "items": STRING})
+    assert Comparator(schema, overlay={"/b": {"entries": True}}).entries == "/b"
+
+
+def test_it_shows_in_the_signature_as_an_annotation_does():
+    annotated = obj(a={**STRING, "x-arbitre": {"distance": "exact"}})
+    laid = Comparator(obj(a=STRING), overlay={"/a": {"distance": "exact"}})
+    assert laid.signature == Comparator(annotated).signature
+    assert laid.signature != Comparator(obj(a=STRING)).signature
+
+
+def test_the_schema_is_not_changed():
+    schema = obj(a=STRING)
+    before = json.dumps(schema)
+    Comparator(schema, overlay={"/a": {"weight": 2}})
+    assert json.dumps(schema) == before
+
+
+class TestRefused:
+    SCHEMA = obj(entries={"type": "array", "items": obj(name=STRING, pages={"type": "array", "items": INTEGER})})
+
+    def test_every_path_that_is_not_there_with_the_nearest_that_is(self):
+        paths = ["/entries/*/nmae", "/entries/0/name", "/entries/*/pages/*/x", "/zzz"]
+        problems = refused(self.SCHEMA, {path: {"weight": 2} for path in paths})
+        hints = {problem.message: problem.hint for problem in problems}
+        assert sorted(hints) == sorted(f'The schema has no path "{path}"' for path in paths)
+        for path in paths[:2]:
+            assert hints[f'The schema has no path "{path}"'].startswith('Did you mean "/entries/*/name"')
+        assert "explain" in hints['The schema has no path "/zzz"']
+
+    @pytest.mark.parametrize("path", ["/entries/name", "/*", "/entries/*/*", "/entries/*/name/*"])
+    def test_a_star_where_there_is_neither_list_nor_map(self, path):
+        (problem,) = refused(self.SCHEMA, {path: {"distance": "exact"}})
+        assert problem.message == f'The schema has no path "{path}"'
+
+    def test_a_path_below_one_leaf_is_not_there(self):
+        overlay = {"/entries/*/pages": {"distance": "jaccard"}, "/entries/*/pages/*": {"distance": "exact"}}
+        (problem,) = refused(self.SCHEMA, overlay)
+        assert problem.message == 'The schema has no path "/entries/*/pages/*"'
+
+    def test_misplaced_and_wrong_settings_point_into_the_overlay(self, tmp_path):
+        file = tmp_path / "overlay.json"
+        file.write_text(json.dumps({"/entries/*": {"weight": 2}, "/entries/*/name": {"match": "ordered"}}))
+        problems = refused(self.SCHEMA, file)
+        assert {problem.file for problem in problems} == {str(file)}
+        assert sorted(problem.pointer for problem in problems) == ["/~1entries~1*/weight", "/~1entries~1*~1name/match"]
+
+    def test_wrong_keys_and_values_are_all_listed(self):
+        overlay = {"/entries": {"entires": True}, "/entries/*/name": {"weight": -1}, "name": {}, "/entries/*/pages": 5}
+        problems = refused(self.SCHEMA, overlay)
+        assert [problem.pointer for problem in problems] == [
+            "/~1entries/entires",
+            "/~1entries~1*~1name/weight",
+            "/name",
+            "/~1entries~1*~1pages",
+        ]
+
+    def test_files(self, tmp_path):
+        file = tmp_path / "overlay.json"
+        assert refused(STRING, file)[0].message == "Cannot read the overlay: No such file or directory"
+        for text in ("{", '{"": {}, "": {}}', "\xff"):
+            file.write_bytes(text.encode("latin-1"))
+            assert refused(STRING, str(file))[0].message.startswith("The overlay is not valid")
+        for text in ("[]", "null", "5"):
+            file.write_text(text)
+            assert refused(STRING, file)[0].message.startswith("Expected an overlay to be an object of paths")
+        file.write_text("{" * 100_000)
+        assert refused(STRING, file)[0].file == str(file)
+
+    @pytest.mark.parametrize("overlay", [[], 5, [("a", {})], {"": {"weight": float("nan")}}, {5: {}}])
+    def test_what_is_no_overlay(self, overlay):
+        assert len(refused(obj(a=STRING), overlay)) == 1

@@ -1,0 +1,343 @@
+"""Unions: which branch a value takes, and what holds across branches; allOf and conditions."""
+
+import enum
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from arbitre import Comparator
+from arbitre.errors import SchemaError
+
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+NULL = {"type": "null"}
+EXACT = {"type": "string", "x-arbitre": {"distance": "exact"}}
+
+
+def quality(schema, gold, predicted, **options):
+    return Comparator(schema, **options).compare(gold=gold, predicted=predicted).quality
+
+
+def refused(schema, **options):
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema, **options)
+    return caught.value.problems
+
+
+def obj(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def listed(items):
+    return {"type": "array", "items": items}
+
+
+@pytest.mark.parametrize("union", ["anyOf", "oneOf"])
+class TestScalars:
+    @pytest.mark.parametrize(
+        ("branches", "gold", "predicted", "expected"),
+        [
+            ([STRING, INTEGER], "abcd", "abcx", 7 / 9),
+            ([STRING, INTEGER], 10, 9, 0.0),
+            ([STRING, INTEGER], "10", 10, 0.0),
+            ([INTEGER, NUMBER], 10, 9, 0.0),
+            ([NUMBER, INTEGER], 10, 9, 0.9),
+            ([EXACT, STRING], "abcd", "abcx", 0.0),
+            ([STRING, EXACT], "abcd", "abcx", 7 / 9),
+            ([STRING, NULL], "abcd", "abcx", 7 / 9),
+            ([{"enum": ["abcd", "abce"]}, STRING], "abcd", "abce", 0.0),
+            ([{"enum": ["abcd", "abce"]}, STRING], "abcx", "abcy", 7 / 9),
+            ([{"enum": ["abcd", "abce"]}, STRING], "abcd", "abcx", 0.0),
+            ([STRING, {"enum": ["abcd", "abce"]}], "abcd", "abce", 0.0),
+            ([STRING, {"enum": ["abcd", "abce"]}], "abcx", "abcy", 7 / 9),
+            ([{"const": "abcd"}, {"const": "abce"}], "abcd", "abce", 0.0),
+            ([{"const": 10}, NUMBER], 10, 9, 0.0),
+            ([{"const": 10}, NUMBER], 8, 9, 8 / 9),
+            ([{"anyOf": [STRING, {"oneOf": [INTEGER, NULL]}]}, {"type": "boolean"}], 10, 9, 0.0),
+            ([False, NUMBER], 10, 9, 0.9),
+            ([{"type": "string", "format": "date"}, STRING], "2024-01-01", "2024-03-14", 1 - 73 / 365),
+        ],
+    )
+    def test_the_branch_of_a_value(self, union, branches, gold, predicted, expected):
+        assert quality({union: branches}, gold, predicted) == pytest.approx(expected)
+
+    def test_each_branch_has_its_normalisers(self, union):
+        lower = {"type": "string", "x-arbitre": {"normalize": "lower"}}
+        schema = {union: [{"const": "N/A"}, lower, INTEGER]}
+        assert quality(schema, "Abc", "aBC") == 1.0
+        assert quality(schema, "N/A", "n/a") == 0.0
+        assert quality(schema, 3, 3) == 1.0
+
+    def test_ordinal_over_constants_written_one_by_one(self, union):
+        schema = {union: [{"const": name} for name in ("low", "mid", "high")], "x-arbitre": {"distance": "ordinal"}}
+        assert quality(schema, "low", "mid") == 0.5
+        assert quality(schema, "low", "high") == 0.0
+
+
+class TestObjects:
+    def test_the_first_branch_whose_constants_hold(self):
+        schema = {
+            "oneOf": [
+                obj(kind={"const": "a"}, x=NUMBER, y=NUMBER, z=NUMBER),
+                obj(kind={"const": "b"}, x=INTEGER),
+                obj(kind={"enum": ["b", "c"]}, x=NUMBER),
+            ]
+        }
+        pair = ({"kind": kind, "x": x} for kind in "abc" for x in (10, 9))
+        assert [quality(schema, gold, predicted) for gold, predicted in zip(pair, pair, strict=True)] == [0.95, 0.5, 0.95]
+
+    def test_all_constants_of_a_branch_have_to_hold(self):
+        schema = {"oneOf": [obj(k={"const": 1}, m={"const": 1}, x=INTEGER), obj(k={"const": 1}, x=NUMBER)]}
+        assert quality(schema, {"k": 1, "x": 10}, {"k": 1, "x": 9}) == pytest.approx(0.95)
+        assert quality(schema, {"k": 1, "m": 1, "x": 10}, {"k": 1, "m": 1, "x": 9}) == pytest.approx(2 / 3)
+
+    def test_constants_are_held_strictly(self):
+        schema = {"oneOf": [obj(k={"const": True}, x=INTEGER), obj(k={"const": 1}, x=NUMBER)]}
+        assert quality(schema, {"k": 1, "x": 10}, {"k": 1.0, "x": 9}) == pytest.approx(0.95)
+
+    def test_else_the_branch_that_shares_most_keys_the_first_wins(self):
+        schema = {"anyOf": [obj(a=STRING, x=INTEGER), obj(b=STRING, c=STRING, x=NUMBER)]}
+        assert quality(schema, {"a": "v", "x": 10}, {"a": "v", "x": 9}) == 0.5
+        assert quality(schema, {"b": "v", "x": 10}, {"b": "v", "x": 9}) == pytest.approx(0.95)
+        assert quality(schema, {"x": 10}, {"x": 9}) == 0.0
+
+    def test_what_counts_as_absent_is_no_shared_key(self):
+        schema = {"anyOf": [obj(a=STRING, b=STRING, x=INTEGER), obj(c=STRING, x=NUMBER)]}
+        full, bare = {"a": None, "b": None, "c": "v", "x": 10}, {"c": "v", "x": 10}
+        assert quality(schema, full, bare) == 1.0
+        assert quality(schema, full, {"c": "v", "x": 9}) == pytest.approx(0.95)
+        kept = schema | {"x-arbitre": {"absent": []}}
+        assert quality(kept, full, full | {"x": 9}) == pytest.approx(3 / 4)
+
+    def test_branches_are_compared_field_by_field(self):
+        schema = {"oneOf": [obj(kind={"const": "a"}, n=STRING, x=NUMBER), obj(kind={"const": "b"}, n=STRING, x=INTEGER)]}
+        gold, predicted = {"kind": "a", "n": "abcd", "x": 10}, {"kind": "b", "n": "abcx", "x": 10}
+        assert quality(schema, gold, predicted) == pytest.approx((0 + 7 / 9 + 0) / 3)
+
+    def test_fields_of_objects_below_a_branch(self):
+        schema = {
+            "oneOf": [
+                obj(kind={"const": "a"}, inner=obj(x=NUMBER), xs=listed(obj(x=NUMBER))),
+                obj(kind={"const": "b"}, inner=obj(x=INTEGER), xs=listed(obj(x=INTEGER))),
+            ]
+        }
+
+        def value(kind, x):
+            return {"kind": kind, "inner": {"x": x}, "xs": [{"x": x}]}
+
+        assert quality(schema, value("a", 10), value("a", 9)) == pytest.approx((1 + 0.9 + 0.9) / 3)
+        assert quality(schema, value("b", 10), value("b", 9)) == pytest.approx(1 / 3)
+        assert quality(schema, value("a", 10), value("b", 10)) == 0.0
+
+    def test_a_map_beside_an_object(self):
+        schema = {"anyOf": [obj(a=STRING, b=STRING), {"type": "object", "additionalProperties": INTEGER}]}
+        assert quality(schema, {"a": "abcd"}, {"a": "abcx"}) == pytest.approx(7 / 9)
+        assert quality(schema, {"x": 10}, {"x": 9}) == 0.0
+
+    def test_nullable_objects(self):
+        schema = obj(a={"anyOf": [obj(x=NUMBER), NULL], "x-arbitre": {"weight": 3}}, b=NUMBER)
+        assert quality(schema, {"a": {"x": 10}, "b": 1}, {"a": {"x": 9}, "b": 1}) == pytest.approx((3 * 0.9 + 1) / 4)
+        assert quality(schema, {"a": None, "b": 1}, {"b": 1}) == 1.0
+        assert quality(schema, {"a": {"x": 10}, "b": 1}, {"a": None, "b": 1}) == 0.25
+
+    def test_branches_in_list_items_are_matched_with_their_like(self):
+        items = {"oneOf": [obj(kind={"const": "a"}, x=NUMBER), obj(kind={"const": "b"}, x=NUMBER, y=STRING)]}
+        gold = [{"kind": "a", "x": 10}, {"kind": "b", "x": 10, "y": "abcd"}]
+        predicted = [{"kind": "b", "x": 10, "y": "abcx"}, {"kind": "a", "x": 9}]
+        comparison = Comparator(listed(items)).compare(gold=gold, predicted=predicted)
+        assert [(pair.gold, pair.predicted) for pair in comparison.alignment("").pairs] == [(0, 1), (1, 0)]
+        assert comparison.quality == pytest.approx((0.95 + (2 + 7 / 9) / 3) / 2)
+
+    def test_a_discriminator_that_is_not_json_is_reported(self):
+        schema = {"oneOf": [obj(kind={"const": "a"}, x=STRING), obj(kind={"const": "b"})]}
+        with pytest.raises(Exception, match="Expected a JSON value") as caught:
+            Comparator(schema).compare(gold={"kind": {1, 2}}, predicted={})
+        assert caught.value.pointer == "/kind"
+
+
+class TestOtherUnions:
+    def test_different_kinds_are_at_distance_1(self):
+        schema = {"anyOf": [STRING, listed(STRING), obj(a=STRING)]}
+        values = ["abcd", ["abcd"], {"a": "abcd"}]
+        assert [[quality(schema, gold, predicted) for predicted in values] for gold in values] == [
+            [1, 0, 0],
+            [0, 1, 0],
+            [0, 0, 1],
+        ]
+
+    def test_lists_of_either(self):
+        schema = {"anyOf": [listed(INTEGER), listed(STRING)]}
+        assert quality(schema, [10, 20], [20, 9]) == 0.5
+        assert quality(schema, ["abcd"], ["abcx"]) == pytest.approx(7 / 9)
+
+    def test_unions_in_unions(self):
+        schema = {"anyOf": [{"oneOf": [obj(a=NUMBER), {"anyOf": [INTEGER, NULL]}]}, listed({"anyOf": [STRING, INTEGER]})]}
+        assert quality(schema, {"a": 10}, {"a": 9}) == 0.9
+        assert quality(schema, 10, 9) == 0.0
+        assert quality(schema, ["abcd", 1], [1, "abcx"]) == pytest.approx((1 + 7 / 9) / 2)
+
+    def test_one_leaf_over_all_branches(self):
+        schema = {
+            "anyOf": [listed(INTEGER), STRING, NULL],
+            "x-arbitre": {"normalize": ["numbers"], "distance": "jaccard"},
+        }
+        assert quality(schema, [1, 2, 3], "p. 2 and 3") == pytest.approx(2 / 3)
+        assert Comparator(schema).explain()[0].kind == "null or string or array"
+        assert len(Comparator(schema).explain()) == 1
+
+
+class TestAllOf:
+    def test_what_holds_together_is_merged(self):
+        schema = {"allOf": [obj(a=NUMBER), obj(b=INTEGER)], "properties": {"c": STRING}}
+        gold, predicted = {"a": 10, "b": 10, "c": "abcd"}, {"a": 9, "b": 9, "c": "abcx"}
+        assert quality(schema, gold, predicted) == pytest.approx((0.9 + 0 + 7 / 9) / 3)
+
+    def test_types_formats_and_enums_narrow(self):
+        assert quality({"allOf": [{"type": ["number", "string"]}, INTEGER]}, 10, 9) == 0.0
+        assert quality({"type": "string", "allOf": [{"format": "date"}]}, "2024-01-01", "2024-03-14") == pytest.approx(0.8)
+        assert quality({"enum": ["abcd", "abcx"], "allOf": [STRING]}, "abcd", "abcx") == 0.0
+
+    def test_of_unions(self):
+        schema = {"allOf": [{"anyOf": [STRING, NUMBER]}, {"anyOf": [NUMBER, {"type": "boolean"}]}]}
+        assert quality(schema, 10, 9) == 0.9
+        assert Comparator(schema).explain()[0].kind == "number"
+
+    def test_of_unions_of_objects(self):
+        schema = {"allOf": [obj(id=INTEGER), {"oneOf": [obj(kind={"const": "a"}, x=NUMBER), obj(kind={"const": "b"}, x=INTEGER)]}]}
+        gold, predicted = ({"id": 1, "kind": "a", "x": x} for x in (10, 9))
+        assert quality(schema, gold, predicted) == pytest.approx(2.9 / 3)
+
+    def test_one_field_declared_twice(self):
+        schema = {"allOf": [obj(a=STRING), {"properties": {"a": {"x-arbitre": {"distance": "exact"}}}}]}
+        assert quality(schema, {"a": "abcd"}, {"a": "abcx"}) == 0.0
+
+    def test_what_is_nearer_to_the_use_decides(self):
+        far = {"$defs": {"s": EXACT | {"x-arbitre": {"distance": "exact", "normalize": "lower"}}}}
+        for near in ({"$ref": "#/$defs/s"}, {"allOf": [{"$ref": "#/$defs/s"}]}):
+            schema = {**far, **near, "x-arbitre": {"distance": "yujian-bo"}}
+            assert quality(schema, "ABCD", "abcx") == pytest.approx(7 / 9)
+
+    def test_a_union_and_its_branch_may_not_differ(self):
+        schema = {"anyOf": [EXACT, INTEGER], "x-arbitre": {"distance": "yujian-bo"}}
+        (problem,) = refused(schema)
+        assert problem.pointer == "/x-arbitre/distance"
+        assert "/anyOf/0/x-arbitre/distance" in problem.message
+        assert quality(schema | {"x-arbitre": {"distance": "exact"}}, "abcd", "abcx") == 0.0
+
+
+class TestConditions:
+    BASE = {
+        **obj(kind=STRING),
+        "if": {"properties": {"kind": {"const": "a"}}},
+        "then": {"properties": {"x": NUMBER, "only": EXACT}},
+        "else": {"properties": {"y": INTEGER}},
+    }
+
+    def test_both_sides_add_what_they_declare(self):
+        assert quality(self.BASE, {"x": 10, "y": 10}, {"x": 9, "y": 9}) == pytest.approx(0.45)
+        assert quality(self.BASE, {"only": "abcd"}, {"only": "abcx"}) == 0.0
+
+    def test_a_condition_narrows_nothing(self):
+        schema = obj(kind=STRING, x=NUMBER) | {
+            "if": {"properties": {"kind": {"const": "a"}}},
+            "then": {"properties": {"kind": {"enum": ["a", "b"]}, "x": {"const": 5}}},
+        }
+        assert quality(schema, {"x": 10, "kind": "abcd"}, {"x": 9, "kind": "abcx"}) == pytest.approx((0.9 + 7 / 9) / 2)
+
+    def test_one_name_on_both_sides(self):
+        schema = {"if": {"required": ["a"]}, "then": obj(v=NUMBER), "else": obj(v=STRING)}
+        assert quality(schema, {"v": 10}, {"v": 9}) == 0.9
+        assert quality(schema, {"v": "abcd"}, {"v": "abcx"}) == pytest.approx(7 / 9)
+
+    def test_a_condition_may_annotate_what_is_declared(self):
+        schema = obj(x=STRING) | {"if": True, "then": {"properties": {"x": {"x-arbitre": {"distance": "exact"}}}}}
+        assert quality(schema, {"x": "abcd"}, {"x": "abcx"}) == 0.0
+
+    def test_without_if_there_is_no_then(self):
+        schema = {"then": {"properties": {"x": INTEGER}}}
+        assert quality(schema, {"x": 10}, {"x": 9}) == 0.9
+
+    @pytest.mark.parametrize("keyword", ["dependentSchemas", "dependencies"])
+    def test_dependent_schemas(self, keyword):
+        schema = {"$schema": "http://json-schema.org/draft-07/schema#"} if keyword == "dependencies" else {}
+        schema |= obj(a=STRING) | {keyword: {"a": {"properties": {"x": INTEGER}}}}
+        assert quality(schema, {"x": 10}, {"x": 9}) == 0.0
+
+    def test_items_patterns_and_maps(self):
+        schema = {"if": {}, "then": {"items": INTEGER, "patternProperties": {"^a": INTEGER}, "additionalProperties": NUMBER}}
+        assert quality(schema, [10], [9]) == 0.0
+        assert quality(schema, {"a": 10, "b": 10}, {"a": 9, "b": 9}) == pytest.approx(0.45)
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    REDDISH = "reddish"
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"] = "cat"
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"] = "dog"
+    lives: float
+
+
+class Node(BaseModel):
+    label: str
+    children: list["Node"] = []
+
+
+class Owner(BaseModel):
+    name: str = Field(json_schema_extra={"x-arbitre": {"distance": "exact", "weight": 2}})
+    nick: str | None = None
+    colour: Colour = Colour.RED
+    pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]] = []
+    main: Cat | None = Field(default=None, alias="mainCat", json_schema_extra={"x-arbitre": {"weight": 3}})
+    scores: dict[str, float] = {}
+    point: tuple[int, float] | None = None
+    tree: Node | None = None
+
+
+class TestPydantic:
+    def value(self, **fields):
+        return {"name": "abcd", **fields}
+
+    def test_annotations(self):
+        assert quality(Owner, {"name": "abcd", "nick": "abcd"}, {"name": "abcx", "nick": "abcx"}) == pytest.approx(7 / 27)
+
+    @pytest.mark.parametrize(
+        ("gold", "predicted", "expected"),
+        [
+            ({"nick": "abcd"}, {"nick": "abcx"}, (2 + 7 / 9) / 3),
+            ({"nick": None}, {}, 1.0),
+            ({"colour": "red"}, {"colour": "reddish"}, 2 / 3),
+            ({"pets": [{"kind": "cat", "lives": 10}]}, {"pets": [{"kind": "cat", "lives": 9}]}, 2.5 / 3),
+            ({"pets": [{"kind": "dog", "lives": 10}]}, {"pets": [{"kind": "dog", "lives": 9}]}, 2.95 / 3),
+            ({"pets": [{"kind": "cat", "lives": 9}]}, {"pets": [{"kind": "dog", "lives": 9}]}, 2 / 3),
+            ({"mainCat": {"lives": 10}}, {"mainCat": {"lives": 9}}, 2 / 5),
+            ({"scores": {"a": 10, "b": 1}}, {"scores": {"a": 9, "b": 1}}, 2.95 / 3),
+            ({"point": [1, 10]}, {"point": [1, 9]}, 2.95 / 3),
+            (
+                {"tree": {"label": "a", "children": [{"label": "abcd", "children": []}]}},
+                {"tree": {"label": "a", "children": [{"label": "abcx", "children": []}]}},
+                (2 + (1 + (7 / 9 + 1) / 2) / 2) / 3,
+            ),
+        ],
+    )
+    def test_models(self, gold, predicted, expected):
+        assert quality(Owner, self.value(**gold), self.value(**predicted)) == pytest.approx(expected)
+
+    def test_a_recursive_model(self):
+        assert quality(Node, {"label": "abcd", "children": []}, {"label": "abcx", "children": []}) == pytest.approx(8 / 9)
+        assert [row.path for row in Comparator(Node).explain()] == ["", "/label", "/children", "/children/*"]
+
+    def test_a_wrong_annotation_is_reported_where_it_is(self):
+        class Wrong(BaseModel):
+            a: str = Field(json_schema_extra={"x-arbitre": {"distanse": "exact"}})
+
+        (problem,) = refused(Wrong)
+        assert (problem.pointer, problem.hint) == ("/properties/a/x-arbitre/distanse", 'Did you mean "distance"?')

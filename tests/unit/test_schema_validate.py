@@ -1,0 +1,185 @@
+"""Violations: what a prediction violates of its schema."""
+
+import json
+import time
+
+import pytest
+
+import arbitre
+from arbitre import Comparator
+from arbitre.errors import DataError, SchemaError
+from arbitre.schema import load
+from arbitre.schema.validate import violations as check
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
+SLOW = "^(a|a)*$"
+LONG = "a" * 40 + "!"
+
+
+def violations(schema, document):
+    return Comparator(schema).compare(gold=document, predicted=document).violations
+
+
+def found(schema, document):
+    return [(one.pointer, one.keyword) for one in violations(schema, document)]
+
+
+def test_pointers_messages_and_keywords():
+    schema = {"properties": {"a/b": {"type": "integer"}, "c": {"enum": [1, 2]}}, "required": ["d"]}
+    assert [(one.pointer, one.keyword, one.message) for one in violations(schema, {"a/b": "x", "c": 3})] == [
+        ("", "required", "'d' is a required property"),
+        ("/a~1b", "type", "'x' is not of type 'integer'"),
+        ("/c", "enum", "3 is not one of [1, 2]"),
+    ]
+
+
+def test_document_order_counts_positions_as_numbers():
+    schema = {"items": {"type": "integer"}}
+    assert [pointer for pointer, _ in found(schema, ["x"] * 12)] == [f"/{n}" for n in range(12)]
+
+
+def test_a_valid_document_and_an_absent_one():
+    comparator = Comparator({"type": "integer"})
+    assert comparator.compare(gold=1, predicted=1).violations == ()
+    assert comparator.compare(gold=1, predicted=arbitre.ABSENT).violations == ()
+
+
+def test_what_false_forbids():
+    assert found({"properties": {"a": False}}, {"a": 1}) == [("/a", "false")]
+
+
+def test_a_long_value_is_cut():
+    (one,) = violations({"type": "integer"}, "x" * 10_000)
+    assert len(one.message) < 310
+
+
+@pytest.mark.parametrize("draft", [DRAFT_7, DRAFT_2019, "https://json-schema.org/draft/2020-12/schema"])
+class TestKeywords:
+    """The keywords that search by regular expression do what the standard says."""
+
+    def test_pattern(self, draft):
+        schema = {"$schema": draft, "items": {"pattern": "^a"}}
+        assert found(schema, ["ab", "ba", 5]) == [("/1", "pattern")]
+
+    def test_pattern_properties(self, draft):
+        schema = {"$schema": draft, "patternProperties": {"^a": {"type": "integer"}, "b$": {"minimum": 3}}}
+        assert found(schema, {"ab": "x", "b": 2, "c": 1}) == [("/ab", "type"), ("/b", "minimum")]
+        assert found(schema, [1]) == []
+
+    def test_additional_properties(self, draft):
+        base = {"$schema": draft, "properties": {"a": {}}, "patternProperties": {"^b": {}}}
+        document = {"a": 1, "bx": 1, "c": 1}
+        assert found({**base, "additionalProperties": False}, document) == [("", "additionalProperties")]
+        assert found({**base, "additionalProperties": {"type": "string"}}, document) == [("/c", "type")]
+        assert found({**base, "additionalProperties": True}, document) == []
+        assert found({**base, "additionalProperties": False}, [1]) == []
+
+
+@pytest.mark.parametrize("draft", [DRAFT_2019, "https://json-schema.org/draft/2020-12/schema"])
+class TestUnevaluated:
+    @pytest.mark.parametrize(
+        ("beside", "expected"),
+        [
+            ({}, ["a", "b", "c"]),
+            ({"properties": {"a": {}}}, ["b", "c"]),
+            ({"patternProperties": {"^[ab]$": {}}}, ["c"]),
+            ({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, ["c"]),
+            ({"anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {}}}]}, ["a", "c"]),
+            ({"$ref": "#/$defs/ab"}, ["c"]),
+            ({"additionalProperties": {}}, []),
+            ({"allOf": [{"unevaluatedProperties": {}}]}, []),
+            ({"if": {"properties": {"a": {"const": 1}}}, "then": {"properties": {"b": {}}}, "else": {}}, ["c"]),
+            ({"if": {"properties": {"a": {"const": 2}}}, "else": {"properties": {"c": {}}}}, ["a", "b"]),
+            ({"dependentSchemas": {"a": {"properties": {"b": {}}}, "z": {"properties": {"c": {}}}}}, ["a", "c"]),
+            ({"allOf": [True]}, ["a", "b", "c"]),
+        ],
+    )
+    def test_what_is_left(self, draft, beside, expected):
+        schema = {"$schema": draft, "$defs": {"ab": {"properties": {"a": {}, "b": {}}}}, **beside}
+        document = {"a": 1, "b": 1, "c": 1}
+        messages = [one.message for one in violations({**schema, "unevaluatedProperties": False}, document)]
+        assert messages == [f"the key {key!r} is not allowed here" for key in expected]
+        typed = found({**schema, "unevaluatedProperties": {"type": "string"}}, document)
+        assert typed == [(f"/{key}", "type") for key in expected]
+
+
+class TestRegularExpressions:
+    @pytest.fixture(autouse=True)
+    def impatient(self, monkeypatch):
+        monkeypatch.setattr("arbitre.schema.bounded.SECONDS", 0.1)
+        monkeypatch.setattr("arbitre.engine.shred.PATTERN_SECONDS", 0.1)
+
+    @pytest.mark.parametrize("pattern", ["(a+)+$", "(a*)*b", "(x+x+)+y"])
+    def test_what_hangs_elsewhere_is_answered(self, pattern):
+        start = time.monotonic()
+        assert found({"pattern": pattern}, LONG) == [("", "pattern")]
+        assert Comparator({"patternProperties": {pattern: {}}}).compare(gold={LONG: 1}, predicted={LONG: 1}).quality == 1.0
+        assert time.monotonic() - start < 5
+
+    @pytest.mark.parametrize(
+        ("schema", "document"),
+        [
+            ({"pattern": SLOW}, LONG),
+            ({"propertyNames": {"pattern": SLOW}}, {LONG: 1}),
+            ({"anyOf": [{"pattern": SLOW}]}, LONG),
+            ({"$defs": {"p": {"$schema": DRAFT_7, "$id": "https://example.org/p", "pattern": SLOW}}, "$ref": "https://example.org/p"}, LONG),
+        ],
+    )
+    def test_a_slow_pattern_takes_bounded_time(self, schema, document):
+        start = time.monotonic()
+        (one,) = violations(schema, document)
+        assert time.monotonic() - start < 5
+        assert "takes more than 0.1 s" in one.message or "is not valid under any" in one.message
+
+    def test_a_slow_pattern_is_not_tried_again(self):
+        start = time.monotonic()
+        messages = [one.message for one in violations({"items": {"pattern": SLOW}}, [LONG] * 50)]
+        assert time.monotonic() - start < 5
+        assert len(messages) == 50
+        assert f"the pattern {SLOW!r} takes too long, and was not tried here" in messages
+
+    def test_a_slow_pattern_in_a_referenced_file(self, tmp_path):
+        draft = "https://json-schema.org/draft/2020-12/schema"
+        (tmp_path / "b.json").write_text(json.dumps({"$schema": draft, "pattern": SLOW}))
+        (tmp_path / "a.json").write_text(json.dumps({"$schema": draft, "$ref": "b.json"}))
+        start = time.monotonic()
+        assert len(violations(tmp_path / "a.json", LONG)) == 1
+        assert time.monotonic() - start < 5
+
+    @pytest.mark.parametrize("keyword", ["additionalProperties", "unevaluatedProperties"])
+    def test_a_slow_pattern_of_keys(self, keyword):
+        start = time.monotonic()
+        found = check(load({"patternProperties": {SLOW: {"type": "integer"}}, keyword: False}), {LONG: 1, "b": 2})
+        assert time.monotonic() - start < 5
+        assert [one.keyword for one in found] == ["patternProperties"]
+
+    def test_a_slow_pattern_of_keys_stops_a_comparison(self):
+        start = time.monotonic()
+        with pytest.raises(DataError) as caught:
+            violations({"patternProperties": {SLOW: {"type": "integer"}}}, {LONG: 1})
+        assert time.monotonic() - start < 5
+        assert SLOW in str(caught.value)
+
+    def test_one_that_is_none(self):
+        (one,) = violations({"pattern": "("}, "a")
+        assert one.message.startswith("'(' is not a regular expression")
+
+
+def test_deep_documents():
+    schema = {"$defs": {"n": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "string"}]}}}}, "$ref": "#/$defs/n"}
+    document = "abcd"
+    for _ in range(500):
+        document = {"a": document}
+    assert found(schema, document) == []
+    listed = 5
+    for _ in range(500):
+        listed = [listed]
+    nested = {"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"}
+    assert found(nested, listed) == [("/0" * 500, "type")]
+
+
+def test_a_circle_in_a_part_that_is_not_compared():
+    schema = {"$defs": {"a": {"$ref": "#/$defs/a"}}, "properties": {"b": {"$ref": "#/$defs/a"}}, "x-arbitre": {"distance": "exact"}}
+    with pytest.raises(SchemaError, match="The references run in a circle"):
+        violations(schema, {"b": 1})

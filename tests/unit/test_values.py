@@ -1,0 +1,127 @@
+"""JSON equality, kinds, and what counts as absent."""
+
+from __future__ import annotations
+
+import enum
+from collections import OrderedDict
+
+import pytest
+
+from arbitre.errors import DataError
+from arbitre.values import ABSENT, Absence, Kind, canonical, depth, equal, kind_of
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (1, 1.0, True),
+        (0.0, -0.0, True),
+        (True, 1, False),
+        (False, 0, False),
+        (None, False, False),
+        ("1", 1, False),
+        ("", None, False),
+        ([], {}, False),
+        ([], None, False),
+        (2**53 + 1, float(2**53), False),
+        (10**400, 10**400, True),
+        ([1, [2]], [1.0, [2.0]], True),
+        ([1, 2], [2, 1], False),
+        ([[], []], [[[]]], False),
+        ([[1], 2], [[1, 2]], False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": None}, {}, False),
+        ({"a": {"b": 1}}, {"a": {}, "b": 1}, False),
+        (["a", "b"], {"a": "b"}, False),
+        ("é", "e\u0301", False),
+        ("\ud800", "\ud800", True),
+        (Colour.RED, "red", True),
+        (OrderedDict(a=1), {"a": 1}, True),
+    ],
+)
+def test_equality_is_strict(left, right, expected):
+    assert equal(left, right) is equal(right, left) is expected
+    assert (hash(canonical(left)) == hash(canonical(right))) >= expected
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_numbers_that_are_not_finite_are_refused(value):
+    for inside in (value, [value], {"a": [value]}):
+        with pytest.raises(DataError, match="Expected a finite number"):
+            canonical(inside)
+
+
+@pytest.mark.parametrize("value", [(1,), {1}, b"x", object(), 1j, ABSENT])
+def test_other_types_are_refused(value):
+    for inside in (value, [value], {"a": value}):
+        with pytest.raises(DataError, match="Expected a JSON value"):
+            canonical(inside)
+
+
+def test_keys_are_text():
+    with pytest.raises(DataError, match="Expected every key to be text, got 1"):
+        canonical({1: 2})
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "scalar"),
+    [
+        (None, Kind.NULL, True),
+        (True, Kind.BOOLEAN, True),
+        (1, Kind.NUMBER, True),
+        (1.5, Kind.NUMBER, True),
+        ("", Kind.STRING, True),
+        (Colour.RED, Kind.STRING, True),
+        ([], Kind.ARRAY, False),
+        (OrderedDict(), Kind.OBJECT, False),
+    ],
+)
+def test_a_kind(value, kind, scalar):
+    assert kind_of(value) is kind
+    assert kind.scalar is scalar
+
+
+def test_where_a_value_stands_is_named():
+    with pytest.raises(DataError, match="got tuple at /a/0"):
+        kind_of((), at=["a", 0])
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(1, 0), ([], 1), ({}, 1), ([1, [2]], 2), ({"a": [], "b": {"c": [[]]}}, 4)]
+)
+def test_depth(value, expected):
+    assert depth(value) == expected
+
+
+def test_depth_and_keys_know_no_limit():
+    deep = []
+    for _ in range(20_000):
+        deep = [deep]
+    assert depth(deep) == 20_001
+    assert canonical(deep) == canonical([deep[0]])
+    while deep:  # taken apart by hand: the interpreter would recurse
+        deep = deep.pop()
+
+
+@pytest.mark.parametrize(
+    "values", [[], [None], [""], [[]], [{}], [None, "", [], {}]], ids=["none", "null", "text", "list", "object", "all"]
+)
+def test_a_policy_covers_exactly_its_values(values):
+    policy = Absence.of(values)
+    assert list(policy.values) == values
+    assert [value for value in (None, "", [], {}) if policy.covers(value)] == values
+    assert not any(policy.covers(value) for value in (0, False, 0.0, " ", [None], {"a": None}))
+
+
+def test_null_alone_is_absent_by_default():
+    assert Absence().values == (None,)
+
+
+def test_absent_is_false_and_says_its_name():
+    assert not ABSENT
+    assert repr(ABSENT) == "ABSENT"
