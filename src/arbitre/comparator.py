@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluate import Evaluation, evaluate
-from arbitre.engine import run
+from arbitre.engine import outcome
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, Source, compile_plan, load
 from arbitre.schema.infer import infer
@@ -75,13 +75,15 @@ class Comparator:
         """The resolved distance, weight, matching and normalisation of every path of the schema."""
         return self.plan.rows
 
-    def compare(self, *, gold: Json, predicted: Json) -> Comparison:
+    def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False) -> Comparison:
         """Compare one prediction with its gold; either may be `arbitre.ABSENT`.
 
-        Neither is changed, and neither has to be valid. Raises DataError for values that are not JSON.
+        Neither is changed, and neither has to be valid. They must not be changed as long as the comparison is asked
+        for details, which are worked out from them. `exhaustive` computes every pair that a matching could make: the
+        same scores, for diagnosis. Raises DataError for values that are not JSON.
         """
         return Comparison(
-            levels=run(self.plan, [gold], [predicted]),
+            traced=outcome(self.plan, [gold], [predicted], exhaustive=exhaustive),
             gold=gold,
             predicted=predicted,
             entries=self.entries,

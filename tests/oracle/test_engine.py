@@ -39,8 +39,10 @@ def check(case, mode):
     levels = run(plan, [gold], [predicted], **mode)
     quality = float(levels[0].quality[0]) if levels else 1.0
     assert quality == pytest.approx(expected.quality, abs=NEAR)
-    assert numbers(of_nodes(levels, "", 1).tally(0)) == pytest.approx(numbers(expected.tally), abs=NEAR)
-    if expected.unique:
+    tally = numbers(of_nodes(levels, "", 1).tally(0))
+    assert tally[:4] == pytest.approx(numbers(expected.tally)[:4], abs=NEAR)
+    if expected.unique:  # else another matching may be as good: the squares of its qualities may add up otherwise
+        assert tally == pytest.approx(numbers(expected.tally), abs=NEAR)
         found = {path: numbers(sums.tally(0)) for path, sums in by_path(levels, 1).items()}
         assert found.keys() == expected.by_path.keys()
         for path, tally in expected.by_path.items():

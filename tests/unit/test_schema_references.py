@@ -137,6 +137,8 @@ class TestRecursion:
             {"$ref": "#"},
             {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"},
             {"$defs": {"a": {"anyOf": [STRING, {"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"},
+            {"$defs": {"a": {"if": {"$ref": "#/$defs/a"}, "then": STRING}}, "$ref": "#/$defs/a"},
+            {"$defs": {"a": {"not": {"anyOf": [STRING, {"$ref": "#/$defs/a"}]}}}, "$ref": "#/$defs/a"},
             {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "properties": {"x": {"$ref": "#/$defs/a"}}},
         ],
     )

@@ -179,7 +179,29 @@ def test_deep_documents():
     assert found(nested, listed) == [("/0" * 500, "type")]
 
 
-def test_a_circle_in_a_part_that_is_not_compared():
-    schema = {"$defs": {"a": {"$ref": "#/$defs/a"}}, "properties": {"b": {"$ref": "#/$defs/a"}}, "x-arbitre": {"distance": "exact"}}
-    with pytest.raises(SchemaError, match="The references run in a circle"):
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"$ref": "#/$defs/a"},
+        {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]},
+        {"if": {"$ref": "#/$defs/a"}},
+    ],
+)
+def test_a_circle_in_a_part_that_is_not_compared(definition):
+    schema = {"$defs": {"a": definition}, "properties": {"b": {"$ref": "#/$defs/a"}}, "x-arbitre": {"distance": "exact"}}
+    with pytest.raises(SchemaError, match="The violations of a document cannot be found in bounded time"):
         violations(schema, {"b": 1})
+
+
+def test_alternatives_that_multiply_in_recursion():
+    node = {"anyOf": [{"type": "object", "properties": {"a": {"$ref": "#"}}, "required": [name]} for name in "bcde"]}
+    document = 1
+    for _ in range(30):
+        document = {"a": document}
+    with pytest.raises(SchemaError, match="The violations of a document cannot be found in bounded time"):
+        violations(node, document)
+
+
+def test_a_large_document():
+    schema = {"items": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}}
+    assert found(schema, [{"a": n} for n in range(5_000)] + [{}]) == [("/5000", "required")]

@@ -19,7 +19,7 @@ from arbitre.values import ABSENT, Json, Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from arbitre.comparison.levels import Level
+    from arbitre.comparison.levels import Level, Traced
     from arbitre.schema.load import Located
     from arbitre.signature import Signature
 
@@ -83,7 +83,7 @@ class Comparison:
     has them.
     """
 
-    levels: tuple[Level, ...]
+    traced: Traced
     gold: Json
     predicted: Json
     entries: str
@@ -93,16 +93,20 @@ class Comparison:
     schema: Located | None = None
 
     @property
+    def levels(self) -> tuple[Level, ...]:
+        """The records of everything that was compared, worked out anew at each call."""
+        return self.traced.levels()
+
+    @property
     def quality(self) -> float:
         """The quality of the root, in [0, 1]; 1 where there is nothing on either side."""
-        if not self.levels:
-            return 1.0
-        return float(self.levels[0].quality[0])
+        levels = self.traced.levels(())
+        return float(levels[0].quality[0]) if levels else 1.0
 
     @property
     def scores(self) -> Scores:
         """The scores of the entries; where these lie below another list, of all of them together."""
-        return Scores(of_nodes(self.levels, self.entries, 1).tally(0))
+        return Scores(of_nodes(self.traced.levels(parse(self.entries)), self.entries, 1).tally(0))
 
     @property
     def leaves(self) -> Scores:
@@ -117,16 +121,17 @@ class Comparison:
     @property
     def curve(self) -> Curve:
         """The survival curve of the qualities of the matched entries."""
-        qualities, weights = pair_qualities(self.levels, self.entries)
+        qualities, weights = pair_qualities(self.traced.levels(parse(self.entries)), self.entries)
         tally = self.scores.tally
         return Curve.of(qualities, tally.gold, tally.predicted, weights)
 
     def at(self, pointer: str) -> Node:
         """The node at a JSON Pointer of the gold document. Raises DataError where nothing was compared there."""
-        records = Records.of(self.levels)
-        record = _found(records, pointer)
+        levels = self.levels
+        records = Records.of(levels)
+        record = self._found(records, pointer)
         level, at = records.place(record)
-        squares = squared_masses(self.levels)
+        squares = squared_masses(levels)
         return Node(
             path=level.text,
             pointer=records.pointer(record, gold=True),
@@ -140,19 +145,22 @@ class Comparison:
 
     def alignment(self, pointer: str) -> Alignment:
         """Who is matched to whom in the list at a JSON Pointer of gold. Raises DataError where there is no list."""
-        records = Records.of(self.levels)
-        sides = records.sides(_found(records, pointer))
+        try:
+            levels = self.traced.levels(parse(pointer))
+        except ValueError:
+            levels = self.levels
+        records = Records.of(levels)
+        sides = records.sides(self._found(records, pointer))
         lists = [side for side in sides if _is_list(*records.place(side))]
         if not lists:
             raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
         pairs: list[Match] = []
         missing: list[int] = []
         spurious: list[int] = []
-        for level in self.levels:
-            below = np.isin(level.parent, lists)
-            if level.inner or not below.any():
+        for level in levels:
+            at = np.flatnonzero(np.logical_or.reduce([level.parent == record for record in lists]))
+            if level.inner or len(at) == 0:
                 continue
-            at = np.flatnonzero(below)
             left, right = level.left[at], level.right[at]
             both = (left >= 0) & (right >= 0)
             gold, predicted = (level.source.tokens_of(rows[both]) for rows in (left, right))
@@ -163,12 +171,27 @@ class Comparison:
         pairs.sort(key=lambda pair: pair.gold)
         return Alignment(tuple(pairs), tuple(sorted(missing)), tuple(sorted(spurious)))
 
+    def _found(self, records: Records, pointer: str) -> int:
+        """The record of the gold node at a pointer. Raises DataError where there is none."""
+        try:
+            tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))
+        except ValueError as error:
+            raise DataError.of(str(error), hint=f'Did you mean "/{pointer}"?') from error
+        record = records.find(tokens)
+        if record is None:
+            every = Records.of(self.levels)
+            known = [text for number in range(len(every)) if (text := every.pointer(number, gold=True)) is not None]
+            hint = did_you_mean(pointer, known) or "Pointers name nodes of the gold document."
+            raise DataError.of("Nothing was compared", pointer=pointer, hint=hint)
+        return record
+
     def explain(self) -> tuple[LeafVerdict, ...]:
         """Every leaf with its verdict and its share of the whole, in document order of gold, then of the prediction."""
-        records = Records.of(self.levels)
+        levels = self.levels
+        records = Records.of(levels)
         shares, verdicts = records.shares(), records.verdicts(self.close)
         rows = []
-        for level in self.levels:
+        for level in levels:
             gold, predicted, _, _ = level.leaf_masses()
             for at in np.flatnonzero((gold > 0.0) | (predicted > 0.0)).tolist():
                 record = level.first + at
@@ -215,20 +238,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
-
-
-def _found(records: Records, pointer: str) -> int:
-    """The record of the gold node at a pointer. Raises DataError where there is none."""
-    try:
-        tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))
-    except ValueError as error:
-        raise DataError.of(str(error), hint=f'Did you mean "/{pointer}"?') from error
-    record = records.find(tokens)
-    if record is None:
-        known = [text for number in range(len(records)) if (text := records.pointer(number, gold=True)) is not None]
-        hint = did_you_mean(pointer, known) or "Pointers name nodes of the gold document."
-        raise DataError.of("Nothing was compared", pointer=pointer, hint=hint)
-    return record
 
 
 def _tally(level: Level, at: int, square: float) -> Tally:

@@ -7,6 +7,8 @@ the levels are the explanation tree of all the documents that were compared toge
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
+from math import fsum
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -17,7 +19,7 @@ from arbitre.tally import Tally
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from arbitre.paths import Path
     from arbitre.values import Json
@@ -26,6 +28,26 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Kinds = npt.NDArray[np.int8]
+Masses = tuple[Floats, Floats, Floats, Floats]
+"""What records add to the parts of a tally: gold, predicted, matched, quality."""
+
+
+class Traced(Protocol):
+    """What was compared, from which the levels are worked out when they are asked for."""
+
+    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
+        """The levels; only those on the way to `down_to`, and directly below it, where that is given."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Stored:
+    """Levels that are known already."""
+
+    known: tuple[Level, ...]
+
+    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:  # noqa: ARG002  (more than asked for is fine)
+        return self.known
 
 
 class Source(Protocol):
@@ -90,7 +112,7 @@ class Level:
         both: Mask = (self.gold_kind != NONE) & (self.predicted_kind != NONE)
         return both
 
-    def leaf_masses(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def leaf_masses(self) -> Masses:
         """What each record adds to the tally of leaves: gold, predicted, matched, quality.
 
         A leaf is a value compared as one, or an object or list that is present but empty. Leaves of different kinds
@@ -112,7 +134,7 @@ class Level:
             np.where(matched, self.quality, 0.0),
         )
 
-    def node_masses(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def node_masses(self) -> Masses:
         """What each record adds to the tally of its path's nodes: gold, predicted, matched, quality."""
         gold, predicted = self.gold_kind != NONE, self.predicted_kind != NONE
         matched = gold & predicted
@@ -149,15 +171,32 @@ class Sums:
             float(self.quality_sq[document]),
         )
 
+    def tallies(self) -> list[Tally]:
+        """The tally of every document."""
+        masses = (self.gold, self.predicted, self.matched, self.quality, self.quality_sq)
+        return [Tally(*row) for row in zip(*(mass.tolist() for mass in masses), strict=True)]
 
-def _summed(parts: Iterable[tuple[Indices, tuple[Floats, Floats, Floats, Floats]]], documents: int) -> Sums:
-    """The sums per document of records in order."""
-    total = np.zeros((5, documents))
-    for document, masses in parts:
-        rows = (*masses, masses[3] * masses[3])
-        for number, row in enumerate(rows):
-            total[number] += np.bincount(document, weights=row, minlength=documents)
-    return Sums(*total)
+
+def _squared(masses: Masses) -> tuple[Floats, ...]:
+    """The masses of single pairs, and the squares of their qualities."""
+    return (*masses, masses[3] * masses[3])
+
+
+def total(parts: Sequence[Sums]) -> Tally:
+    """The sum over all documents, correctly rounded (see `Tally.sum`)."""
+    names = ("gold", "predicted", "matched", "quality", "quality_sq")
+    return Tally(*(fsum(chain.from_iterable(getattr(part, name).tolist() for part in parts)) for name in names))
+
+
+def _summed(parts: Sequence[tuple[Indices, tuple[Floats, ...]]], documents: int) -> Sums:
+    """The sums per document of records, added one by one: how levels divide them does not show in the last digit."""
+    document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
+    columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
+    return Sums(*(_added(document, column, documents) for column in columns))
+
+
+def _added(index: Indices, masses: Floats, size: int) -> Floats:
+    return np.bincount(index, weights=masses, minlength=size).astype(np.float64, copy=False)
 
 
 def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
@@ -166,22 +205,22 @@ def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
     Where the items of a list are leaves, the path is counted once, as items.
     """
     items = {level.text for level in levels if level.item and not level.inner}
-    parts: dict[str, list[tuple[Indices, tuple[Floats, Floats, Floats, Floats]]]] = {}
+    parts: dict[str, list[tuple[Indices, tuple[Floats, ...]]]] = {}
     for level in _in_order(levels):
         path = level.text
         if path in items:
             if level.item and not level.inner:
-                parts.setdefault(path, []).append((level.document, level.node_masses()))
+                parts.setdefault(path, []).append((level.document, _squared(level.node_masses())))
             continue
         masses = level.leaf_masses()
         if masses[0].any() or masses[1].any():
-            parts.setdefault(path, []).append((level.document, masses))
+            parts.setdefault(path, []).append((level.document, _squared(masses)))
     return {path: _summed(found, documents) for path, found in parts.items()}
 
 
 def leaves(levels: Sequence[Level], documents: int) -> Sums:
     """The tally of all leaves, per document."""
-    return _summed(((level.document, level.leaf_masses()) for level in _in_order(levels)), documents)
+    return _summed([(level.document, _squared(level.leaf_masses())) for level in _in_order(levels)], documents)
 
 
 def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
@@ -189,25 +228,15 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
 
     A leaf there counts as an object of one field would: itself.
     """
-    total = np.zeros((5, documents))
     squares = squared_masses(levels)
+    parts: list[tuple[Indices, tuple[Floats, ...]]] = []
     for level in _in_order(levels):
-        if level.text != path:
-            continue
-        if level.leaf:
-            masses = level.leaf_masses()
-            rows = (*masses, masses[3] * masses[3])
-        else:
-            rows = (
-                level.gold,
-                level.predicted,
-                level.matched,
-                level.mass,
-                squares[level.first : level.first + len(level)],
-            )
-        for number, row in enumerate(rows):
-            total[number] += np.bincount(level.document, weights=row, minlength=documents)
-    return Sums(*total)
+        if level.text == path and level.leaf:
+            parts.append((level.document, _squared(level.leaf_masses())))
+        elif level.text == path:
+            square = squares[level.first : level.first + len(level)]
+            parts.append((level.document, (level.gold, level.predicted, level.matched, level.mass, square)))
+    return _summed(parts, documents)
 
 
 def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:
@@ -232,14 +261,13 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:
 
 def squared_masses(levels: Sequence[Level]) -> Floats:
     """For every record, the sum over the pairs directly below of weight x quality²; shape (all records,)."""
-    size = sum(map(len, levels))
-    total = np.zeros(size)
+    parents, squares = [np.empty(0, dtype=np.intp)], [np.empty(0)]
     for level in levels:
-        above = level.parent >= 0
-        if not level.inner and above.any():
-            square = level.weight * level.quality * level.quality
-            total += np.bincount(level.parent[above], weights=square[above], minlength=size)
-    return total
+        if not level.inner:
+            below = level.parent != NONE
+            parents.append(level.parent[below])
+            squares.append((level.weight * level.quality * level.quality)[below])
+    return _added(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
 
 
 def _in_order(levels: Sequence[Level]) -> Iterator[Level]:

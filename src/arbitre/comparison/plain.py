@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.comparison import Comparison
-from arbitre.comparison.levels import NONE, Level
+from arbitre.comparison.levels import NONE, Level, Stored
 from arbitre.comparison.records import Records, Verdict, kind_name
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
@@ -28,7 +28,8 @@ _MASSES: Final = ("gold", "predicted", "matched", "quality_mass")
 
 def to_plain(comparison: Comparison) -> dict[str, Any]:
     """The comparison as JSON values; nodes that are absent on one side have null there."""
-    records = Records.of(comparison.levels)
+    levels = comparison.levels
+    records = Records.of(levels)
     verdicts = records.verdicts(comparison.close)
     plain: dict[str, Any] = {
         "format": FORMAT,
@@ -40,9 +41,7 @@ def to_plain(comparison: Comparison) -> dict[str, Any]:
         "leaves": comparison.leaves.to_dict(),
         "by_path": {path: scores.to_dict() for path, scores in comparison.by_path().items()},
         "nodes": [
-            _node(records, level, at, int(verdicts[level.first + at]))
-            for level in comparison.levels
-            for at in range(len(level))
+            _node(records, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))
         ],
     }
     documents = {"gold_document": comparison.gold, "predicted_document": comparison.predicted}
@@ -107,7 +106,7 @@ def from_plain(data: Mapping[str, Any]) -> Comparison:
         levels.append(_level(members, first, nodes, documents))
         first += len(members)
     return Comparison(
-        levels=tuple(levels),
+        traced=Stored(tuple(levels)),
         gold=documents[0],
         predicted=documents[1],
         entries=data["entries"],

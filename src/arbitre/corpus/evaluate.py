@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities
+from arbitre.comparison.levels import Sums, by_path, leaves, of_nodes, pair_qualities, total
 from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.read import Failure
 from arbitre.curve import Curve
@@ -137,8 +137,8 @@ class _Totals:
 
     plan: Plan
     documents: list[Document] = field(default_factory=list)
-    paths: dict[str, list[Tally]] = field(default_factory=dict)
-    leaves: list[Tally] = field(default_factory=list)
+    paths: dict[str, list[Sums]] = field(default_factory=dict)
+    leaves: list[Sums] = field(default_factory=list)
     qualities: list[Floats] = field(default_factory=list)
     weights: list[Floats] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -150,15 +150,12 @@ class _Totals:
         for level in levels:
             roots = (level.parent < 0) & (not level.inner)
             quality[level.document[roots]] = level.quality[roots]
-        for number, pair in enumerate(pairs):
-            tally = nodes.tally(number)
+        for pair, tally, root in zip(pairs, nodes.tallies(), quality.tolist(), strict=True):
             failed = pair.failure is not None
-            root = 0.0 if failed else float(quality[number])
-            self.documents.append(Document(pair.id, pair.run, pair.key, tally, root, failed))
-            self.leaves.append(all_leaves.tally(number))
+            self.documents.append(Document(pair.id, pair.run, pair.key, tally, 0.0 if failed else root, failed))
+        self.leaves.append(all_leaves)
         for path, sums in by_path(levels, size).items():
-            found = (sums.tally(number) for number in range(size))
-            self.paths.setdefault(path, []).extend(tally for tally in found if not tally.vacuous)
+            self.paths.setdefault(path, []).append(sums)
         qualities, weights = pair_qualities(levels, entries)
         self.qualities.append(qualities)
         self.weights.append(weights)
@@ -192,8 +189,8 @@ def evaluate(
         signature=plan.signature,
         entries=wildcard(plan.entries),
         documents=tuple(totals.documents),
-        tallies={path: Tally.sum(totals.paths[path]) for path in sorted(totals.paths, key=order)},
-        leaf_tally=Tally.sum(totals.leaves),
+        tallies={path: total(totals.paths[path]) for path in sorted(totals.paths, key=order)},
+        leaf_tally=total(totals.leaves),
         curve=Curve.of(qualities, entry_tally.gold, entry_tally.predicted, weights),
         failures=tuple(listed),
         without_gold=pairs.without_gold if isinstance(pairs, Join) else (),

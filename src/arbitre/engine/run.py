@@ -1,7 +1,8 @@
-"""Many pairs of documents compared at once: the plan and the documents in, the levels of the result out."""
+"""Many pairs of documents compared at once: the plan and the documents in, the optimum and what it says out."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,22 +16,45 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.comparison.levels import Level
+    from arbitre.engine.batches import Batch
+    from arbitre.engine.columns import Column, Indices
+    from arbitre.paths import Path
     from arbitre.schema.nodes import Plan
 
 
-def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> tuple[Level, ...]:
+@dataclass(frozen=True, eq=False, slots=True)
+class Outcome:
+    """What came of comparing documents: the optimum, from which the levels are traced when they are asked for."""
+
+    columns: Sequence[Column]
+    documents: Indices
+    batch: Batch | None
+    missing: Indices
+    spurious: Indices
+
+    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
+        """The levels; only those on the way to `down_to`, and directly below it, where that is given."""
+        if self.batch is None:
+            return ()
+        return Tracer(self.columns, self.documents, down_to).trace(self.batch, self.missing, self.spurious)
+
+
+def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> Outcome:
     """Compare `gold[d]` with `predicted[d]` for every document d; either may be ABSENT.
 
-    The levels hold the records of all documents; what is said of one depends on the plan and that document alone.
-    `exhaustive` computes every pair that a matching could make: the same results, for diagnosis and tests.
+    The outcome holds all documents; what is said of one depends on the plan and that document alone. `exhaustive`
+    computes every pair that a matching could make: the same results, for diagnosis and tests.
     Raises DataError for values that are not JSON, and SolverError.
     """
     present = [
-        (side, number, value) for side, values in enumerate((gold, predicted)) for number, value in enumerate(values)
+        (side, number, value)
+        for side, values in enumerate((gold, predicted))
+        for number, value in enumerate(values)
+        if value is not ABSENT
     ]
-    present = [entry for entry in present if entry[2] is not ABSENT]
+    none = np.empty(0, dtype=np.intp)
     if not present:
-        return ()
+        return Outcome((), none, None, none, none)
     documents = np.array([number for _, number, _ in present], dtype=np.intp)
     first = sum(side == 0 for side, _, _ in present)
     values = [value for _, _, value in present]
@@ -42,4 +66,9 @@ def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhausti
     both = (rows[0] >= 0) & (rows[1] >= 0)
     batch = Solver(exhaustive=exhaustive).evaluate(root, rows[0][both], rows[1][both])
     missing, spurious = rows[0][(rows[0] >= 0) & ~both], rows[1][(rows[1] >= 0) & ~both]
-    return Tracer(columns, documents).trace(batch, missing, spurious)
+    return Outcome(columns, documents, batch, missing, spurious)
+
+
+def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> tuple[Level, ...]:
+    """The levels of `outcome`."""
+    return outcome(plan, gold, predicted, exhaustive=exhaustive).levels()

@@ -11,11 +11,13 @@ from arbitre.comparison.levels import NONE, Level
 from arbitre.engine.batches import Batch, Branch, spread
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn, kinds_of
 from arbitre.engine.multisets import match_equal
+from arbitre.paths import STAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.engine.columns import Indices, Mask
+    from arbitre.paths import Path
 
 
 @dataclass(eq=False, slots=True)
@@ -40,6 +42,7 @@ class Tracer:
 
     columns: Sequence[Column]
     documents: Indices
+    down_to: Path | None = None
     roots: dict[int, Indices] = field(default_factory=dict)
     waiting: dict[int, list[_Rows]] = field(default_factory=dict)
     levels: list[Level] = field(default_factory=list)
@@ -53,8 +56,6 @@ class Tracer:
         for lone, gold in ((missing, True), (spurious, False)):
             self._one_sided(root.column, np.full(len(lone), NONE, dtype=np.intp), lone, 1.0, gold=gold)
         for column in self.columns:
-            above = self.documents if column.parent is None else self.roots[column.parent.number]
-            self.roots[column.number] = above[column.origin]
             for rows in self.waiting.pop(column.number, ()):
                 self._level(column, rows)
         return tuple(self.levels)
@@ -63,9 +64,19 @@ class Tracer:
         if len(rows.parent):
             self.waiting.setdefault(column.number, []).append(rows)
 
+    def _wanted(self, path: Path) -> bool:
+        """Whether a path is on the way that is asked for, or directly below it."""
+        way = self.down_to
+        if way is None:
+            return True
+        along = zip(path, way, strict=False)
+        return len(path) <= len(way) + 1 and all(ours is STAR or str(ours) == theirs for ours, theirs in along)
+
     def _one_sided(
         self, column: Column, parent: Indices, rows: Indices, weight: float, *, gold: bool, inner: bool = False
     ) -> None:
+        if len(rows) == 0:
+            return
         none = np.full(len(rows), NONE, dtype=np.intp)
         left, right = (rows, none) if gold else (none, rows)
         self._add(column, _Rows(parent, left, right, weight, inner))
@@ -120,7 +131,14 @@ class Tracer:
         return np.arange(self.records - size, self.records, dtype=np.intp)
 
     def _documents(self, column: Column, rows: _Rows) -> Indices:
-        return self.roots[column.number][np.where(rows.left >= 0, rows.left, rows.right)]
+        return self._roots(column)[np.where(rows.left >= 0, rows.left, rows.right)]
+
+    def _roots(self, column: Column) -> Indices:
+        """The document of each row of a column; that of its parent is settled first."""
+        if column.number not in self.roots:
+            above = self.documents if column.parent is None else self._roots(column.parent)
+            self.roots[column.number] = above[column.origin]
+        return self.roots[column.number]
 
     def _mixed(self, column: MixedColumn, rows: _Rows) -> None:
         """Pairs of one part go down to it as they are; pairs of two are records of their own, both sides below."""
@@ -156,6 +174,8 @@ class Tracer:
         for position, link in enumerate(column.links):
             self._field(link, rows, numbers, _branch(rows, position))
         for position, map_link in enumerate(column.maps, start=len(column.links)):
+            if not self._wanted(map_link.column.path):
+                continue
             taken = np.zeros(map_link.column.size, dtype=np.bool_)
             branch = _branch(rows, position)
             if branch is not None:
@@ -166,10 +186,14 @@ class Tracer:
                 self._unmatched(map_link.column, numbers[here[owner]], map_link.rows[entries], taken, gold=gold)
 
     def _field(self, link: Link, rows: _Rows, numbers: Indices, branch: Branch | None) -> None:
-        left = np.where(rows.left >= 0, link.rows(rows.left), NONE)
-        right = np.where(rows.right >= 0, link.rows(rows.right), NONE)
+        if not self._wanted(link.column.path):
+            return
         if branch is not None:
             self._pairs(link.column, rows, numbers, branch)
+            if link.index is None:  # every object holds the field
+                return
+        left = np.where(rows.left >= 0, link.rows(rows.left), NONE)
+        right = np.where(rows.right >= 0, link.rows(rows.right), NONE)
         for here, gold in (((left >= 0) & (right < 0), True), ((right >= 0) & (left < 0), False)):
             self._one_sided(link.column, numbers[here], (left if gold else right)[here], link.weight, gold=gold)
 
@@ -194,7 +218,7 @@ class Tracer:
         for position, link in enumerate(column.prefix):
             self._field(link, rows, numbers, _branch(rows, position))
         items = column.items
-        if items is None:
+        if items is None or not self._wanted(items.path):
             return
         taken = np.zeros(items.size, dtype=np.bool_)
         if rows.batch is not None and rows.at is not None:
@@ -231,7 +255,10 @@ def _sizes(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _kinds(column: Column, rows: Indices) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-    kinds = np.full(len(rows), NONE, dtype=np.int8)
-    present = rows >= 0
-    kinds[present] = kinds_of(column, rows[present])
-    return kinds
+    """The kind of each row; of none where there is no row."""
+    if isinstance(column, MixedColumn):
+        kinds = np.full(len(rows), NONE, dtype=np.int8)
+        present = rows >= 0
+        kinds[present] = kinds_of(column, rows[present])
+        return kinds
+    return np.where(rows >= 0, kinds_of(column, rows), np.int8(NONE))

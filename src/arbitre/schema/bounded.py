@@ -22,6 +22,10 @@ SECONDS: Final = 1.0
 _LONG: Final = 60
 
 
+class TooManyStepsError(Exception):
+    """The subschemas applied to a document have become too many."""
+
+
 class _UnknownError(Exception):
     """Whether a pattern matches cannot be told; the text says why."""
 
@@ -30,9 +34,11 @@ class _UnknownError(Exception):
 class Bounded:
     """Makes validator classes in which a pattern that takes too long is reported as violated.
 
+    After `steps` subschemas, applied one by one, TooManyStepsError is raised: alternatives in recursion multiply.
     The keywords are those of jsonschema, rewritten where it searches by regular expression.
     """
 
+    steps: int
     slow: set[str] = field(default_factory=set)
     _kinds: dict[Any, Any] = field(default_factory=dict)
 
@@ -49,6 +55,9 @@ class Bounded:
             kind = extended(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
 
             def evolve(validator: Any, **changes: Any) -> Any:  # noqa: ANN401
+                self.steps -= 1
+                if self.steps < 0:
+                    raise TooManyStepsError
                 wanted = self.validator(validator_for(changes.get("schema", validator.schema), default=base))
                 fields = [one for one in attrs.fields(kind) if one.init]
                 return wanted(**{one.alias: getattr(validator, one.name) for one in fields} | changes)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LIMIT: Final = 256
 """More alternatives than this in one place are refused: combinations multiply."""
 
+_CIRCLE: Final = "The references run in a circle without ever reaching a value"
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -46,7 +47,7 @@ class Expander:
         if not isinstance(schema, dict):
             return [Shape() if schema else NOTHING]
         if located in trail:
-            self.problems.append(located.problem("The references run in a circle without ever reaching a value"))
+            self.problems.append(located.problem(_CIRCLE))
             return [Shape()]
         trail |= {located}
         found = [shape_of(located, settings_of(located, self.problems))]
@@ -70,6 +71,7 @@ class Expander:
                 self._check_branches(found, branches)
                 found = self._all(found, branches, located)
         extras = self._conditional(located, trail)
+        self._check_circles(located, trail)
         return [enriched(shape, extras) for shape in found] if extras else found
 
     def _all(self, left: list[Shape], right: list[Shape], located: Located) -> list[Shape]:
@@ -96,6 +98,14 @@ class Expander:
                 if other is not None and canonical(other.value) != canonical(setting.value):
                     message = f"`{key}` is given on the union and, differently, on its branch ({other.pointer})"
                     self.problems.append(setting.problem(message, "Keep one of the two."))
+
+    def _check_circles(self, located: Located, trail: frozenset[Located]) -> None:
+        """Refuse circles through what is no alternative, but holds of the same value: nothing could be validated."""
+        aside = Expander([])
+        for keyword in ("if", "not"):
+            if keyword in located.schema:
+                aside._expand(located.below(keyword), trail)
+        self.problems.extend(problem for problem in aside.problems if problem.message == _CIRCLE)
 
     def _conditional(self, located: Located, trail: frozenset[Located]) -> list[Shape]:
         """What conditions add when they hold: both sides of if/then/else, and dependent schemas."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from arbitre import deep
 from arbitre.errors import SchemaError
 from arbitre.paths import order, pointer
-from arbitre.schema.bounded import Bounded
+from arbitre.schema.bounded import Bounded, TooManyStepsError
 
 if TYPE_CHECKING:
     from arbitre.schema.load import Located
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _LONG: Final = 300
 """A message that quotes a long value is cut after so many characters."""
+
+_STEPS: Final = 1_000
+"""So many subschemas may be applied to a document for each of its values, and a hundred times as many to any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +34,10 @@ def violations(root: Located, document: Json) -> tuple[Violation, ...]:
     """Everything that a document violates, in document order.
 
     References resolve as they do for the plan: never over a network. A regular expression that takes longer than a
-    second on one text is reported as violated, and not tried again. Raises SchemaError where references run in a
-    circle, in a part of the schema that is not compared.
+    second on one text is reported as violated, and not tried again. Raises SchemaError where that does not
+    come to an end: alternatives that multiply, or a circle of references in a part that is not compared.
     """
-    validator = Bounded().validator(root.document.validator)
+    validator = Bounded(_STEPS * (100 + _size(document))).validator(root.document.validator)
     checker = validator(root.schema, _resolver=root.resolver)
 
     def found() -> list[Violation]:
@@ -45,10 +48,21 @@ def violations(root: Located, document: Json) -> tuple[Violation, ...]:
 
     try:
         violated = deep.call(found)
-    except RecursionError as error:
-        message = "The references run in a circle without ever reaching a value, in a part that is not compared"
-        raise SchemaError(root.problem(message)) from error
+    except (RecursionError, TooManyStepsError) as error:
+        message = "The violations of a document cannot be found in bounded time"
+        hint = "Look for references that run in a circle, and for recursion under anyOf, oneOf or if."
+        raise SchemaError(root.problem(message, hint=hint)) from error
     return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
+
+
+def _size(document: Json) -> int:
+    """The number of values in a document."""
+    count, pending = 0, [document]
+    while pending:
+        value = pending.pop()
+        count += 1
+        pending.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+    return count
 
 
 def _cut(message: str) -> str:
