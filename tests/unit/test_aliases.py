@@ -60,7 +60,12 @@ NESTED = listed(obj(name=STRING, action=obj(pages=also(listed(NUMBER), "referenc
         (NESTED, [{"action": {"pages": [1], "text": "v"}}], [{"action": {"text": "v"}, "references": [1]}], 1.0),
         (NESTED, [{"action": {"pages": [1]}}], [{"action": {"references": [1]}, "references": [2]}], 0.5),
         (NESTED, [{"action": {"pages": [1]}}], [{"action": "v", "references": [1]}], 0.0),
-        (NESTED, [{"name": "v", "action": {"pages": [1]}}, {"name": "w"}], [{"name": "w"}, {"name": "v", "references": [1]}], 1.0),
+        (
+            NESTED,
+            [{"name": "v", "action": {"pages": [1]}}, {"name": "w"}],
+            [{"name": "w"}, {"name": "v", "references": [1]}],
+            1.0,
+        ),
         (obj(x=NESTED), {"x": [{"action": {"pages": [1]}}]}, {"x": [], "references": [1]}, 0.0),
         ({"additionalProperties": NESTED["items"]}, {"k": {"action": {"pages": [1]}}}, {"k": {"references": [1]}}, 1.0),
         ({"prefixItems": [NESTED["items"]]}, [{"action": {"pages": [1]}}], [{"references": [1]}], 1.0),

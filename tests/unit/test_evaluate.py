@@ -130,6 +130,17 @@ def test_runs_are_kept_apart():
     assert (evaluation.failures[0].id, evaluation.failures[0].run) == ("a", "3")
 
 
+def test_no_run_is_taken_for_another_document():
+    evaluation = NUMBERS.evaluate([("a", [1], [1]), ("a", [1], [2]), ("a/2", [1], [1]), (1, [1], [1]), ("1", [1], [2])])
+    assert {key: scores.f1q for key, scores in evaluation.by_document.items()} == {
+        "a": 1,
+        "a/2": 0,
+        "a/2/2": 1,
+        "1": 1,
+        "1/2": 0,
+    }
+
+
 def test_by_path_counts_missing_and_spurious_subtrees_and_failures():
     ada, bob = {"name": "Ada", "pages": [1, 2]}, {"name": "Bob", "pages": [3]}
     evaluation = SPEAKERS.evaluate(
@@ -147,6 +158,14 @@ def test_by_path_counts_missing_and_spurious_subtrees_and_failures():
     }
     assert evaluation.entries == "/speakers"
     assert masses(evaluation.micro) == (4, 3, 2, 2)
+
+
+@pytest.mark.parametrize("chunk", [1, 64])
+def test_items_of_lists_and_keys_of_maps_under_one_path_are_all_counted(chunk, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    comparator = Comparator({"type": ["array", "object"], "items": WHOLE, "additionalProperties": WHOLE})
+    evaluation = comparator.evaluate([("list", [1, 2], [1]), ("map", {"k": 1}, {"k": 1})])
+    assert {path: masses(scores) for path, scores in evaluation.by_path.items()} == {"/*": (3, 2, 2, 2)}
 
 
 def test_what_was_joined_keeps_its_failures_and_what_has_no_gold():

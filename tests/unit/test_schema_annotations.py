@@ -69,7 +69,12 @@ class TestKeys:
             ({"anyOf": [said(listed(INTEGER), distance="jaccard"), NULL]}, [1, 2], [2], 0.5),
             (listed(INTEGER, match="ordered"), [1, 2], [2, 1], 0.0),
             (listed(NUMBER, match={"hungarian": {"gate": 0.95}}), [10], [9], 0.0),
-            (listed(obj(k=STRING, v=INTEGER), match={"keyed": {"key": "k"}}), [{"k": "a", "v": 1}], [{"k": "b", "v": 1}], 0.0),
+            (
+                listed(obj(k=STRING, v=INTEGER), match={"keyed": {"key": "k"}}),
+                [{"k": "a", "v": 1}],
+                [{"k": "b", "v": 1}],
+                0.0,
+            ),
             (listed(INTEGER, match="set"), [1, 1, 2], [2, 1], 1.0),
             ({"anyOf": [listed(INTEGER, match="ordered"), STRING]}, [1, 2], [2, 1], 0.0),
             (said({"anyOf": [listed(INTEGER), STRING]}, match="ordered"), [1, 2], [2, 1], 0.0),
@@ -127,21 +132,33 @@ class TestWrongValues:
             ({"ignore": "yes"}, "/ignore", 'Expected `ignore` to be true or false, got "yes"'),
             ({"absent": "null"}, "/absent", 'Expected `absent` to be a list of any of null, "", [] and {}, got "null"'),
             ({"absent": [None, 0]}, "/absent/1", 'Expected `absent` to be a list of any of null, "", [] and {}, got 0'),
-            ({"absent": [False]}, "/absent/0", 'Expected `absent` to be a list of any of null, "", [] and {}, got false'),
+            (
+                {"absent": [False]},
+                "/absent/0",
+                'Expected `absent` to be a list of any of null, "", [] and {}, got false',
+            ),
             ({"aliases": "a"}, "/aliases", 'Expected `aliases` to be a list of relative JSON Pointers, got "a"'),
             ({"aliases": []}, "/aliases", "Expected `aliases` to be a list of relative JSON Pointers, got []"),
             ({"aliases": [""]}, "/aliases/0", 'Expected `aliases` to be a list of relative JSON Pointers, got ""'),
             ({"aliases": [5]}, "/aliases/0", "Expected `aliases` to be a list of relative JSON Pointers, got 5"),
             ({"distance": 5}, "/distance", "Expected `distance` to be a name or {name: {option: value}}, got 5"),
             ({"distance": {}}, "/distance", "Expected `distance` to be a name or {name: {option: value}}, got {}"),
-            ({"distance": {"date": 5}}, "/distance/date", "Expected `distance` to be a name or {name: {option: value}}, got 5"),
+            (
+                {"distance": {"date": 5}},
+                "/distance/date",
+                "Expected `distance` to be a name or {name: {option: value}}, got 5",
+            ),
             ({"match": None}, "/match", "Expected `match` to be a name or {name: {option: value}}, got null"),
             (
                 {"normalize": 5},
                 "/normalize",
                 "Expected `normalize` to be a name, {name: {option: value}}, or a list of these, got 5",
             ),
-            ({"distance": {"date": {"scale": 0}}}, "/distance/date/scale", "Expected `scale` to be greater than 0, got 0"),
+            (
+                {"distance": {"date": {"scale": 0}}},
+                "/distance/date/scale",
+                "Expected `scale` to be greater than 0, got 0",
+            ),
             ({"distance": "absolute"}, "/distance", "Expected `absolute` to state its option `scale`, got none"),
         ],
     )
@@ -182,7 +199,7 @@ class TestWrongValues:
     def test_a_property_with_such_a_name_is_a_property(self):
         assert quality(obj(arbitre=INTEGER), {"arbitre": 1}, {"arbitre": 1}) == 1.0
 
-    def test_everything_is_reported_at_once(self, tmp_path):
+    def test_everything_is_reported_at_once(self):
         schema = obj(
             a=said(STRING, distanse="exact", weight=-1),
             b=listed(said(STRING, weight=2)),
@@ -217,13 +234,25 @@ class TestMisplaced:
             (said(STRING, match="ordered"), "/x-arbitre/match", "`match` is for lists"),
             (said(obj(a=STRING), entries=True), "/x-arbitre/entries", "`entries` is for lists"),
             (said({"anyOf": [STRING, NULL]}, match="ordered"), "/x-arbitre/match", "`match` is for lists"),
-            ({"anyOf": [said(STRING, match="ordered"), listed(STRING)]}, "/anyOf/0/x-arbitre/match", "`match` is for lists"),
+            (
+                {"anyOf": [said(STRING, match="ordered"), listed(STRING)]},
+                "/anyOf/0/x-arbitre/match",
+                "`match` is for lists",
+            ),
             (said(STRING, weight=2), "/x-arbitre/weight", "this is the root of the schema"),
             (said(STRING, ignore=True), "/x-arbitre/ignore", "this is the root of the schema"),
             (said(STRING, aliases=["a"]), "/x-arbitre/aliases", "this is the root of the schema"),
             (listed(said(STRING, weight=2)), "/items/x-arbitre/weight", "this is an item of a list"),
-            ({"prefixItems": [said(STRING, ignore=True)]}, "/prefixItems/0/x-arbitre/ignore", "this is an item of a list"),
-            ({"additionalProperties": said(STRING, weight=2)}, "/additionalProperties/x-arbitre/weight", "the values of a map"),
+            (
+                {"prefixItems": [said(STRING, ignore=True)]},
+                "/prefixItems/0/x-arbitre/ignore",
+                "this is an item of a list",
+            ),
+            (
+                {"additionalProperties": said(STRING, weight=2)},
+                "/additionalProperties/x-arbitre/weight",
+                "the values of a map",
+            ),
             (
                 {"patternProperties": {"a": said(STRING, aliases=["b"])}},
                 "/patternProperties/a/x-arbitre/aliases",
@@ -231,7 +260,11 @@ class TestMisplaced:
             ),
             (said(obj(a=STRING), normalize="strip"), "/x-arbitre/normalize", "`normalize` is for single values"),
             (said(listed(STRING), normalize="strip"), "/x-arbitre/normalize", "`normalize` is for single values"),
-            ({"anyOf": [said(listed(STRING), normalize="strip"), STRING]}, "/anyOf/0/x-arbitre/normalize", "for single values"),
+            (
+                {"anyOf": [said(listed(STRING), normalize="strip"), STRING]},
+                "/anyOf/0/x-arbitre/normalize",
+                "for single values",
+            ),
             (
                 {"anyOf": [said(listed(STRING), distance="jaccard"), STRING]},
                 "/anyOf/0/x-arbitre/distance",
@@ -242,12 +275,24 @@ class TestMisplaced:
                 "/anyOf/1/x-arbitre/normalize",
                 "a branch of what is one leaf",
             ),
-            ({"anyOf": [said(STRING, absent=[""]), INTEGER]}, "/anyOf/0/x-arbitre/absent", "`absent` differs between the branches"),
+            (
+                {"anyOf": [said(STRING, absent=[""]), INTEGER]},
+                "/anyOf/0/x-arbitre/absent",
+                "`absent` differs between the branches",
+            ),
             (said(listed(STRING), distance="jaccard", match="ordered"), "/x-arbitre/match", "makes it one leaf"),
             (said(listed(STRING), distance="jaccard", entries=True), "/x-arbitre/entries", "makes it one leaf"),
             (said(NUMBER, distance="jaro-winkler"), "/x-arbitre/distance", "one for numbers, got jaro-winkler"),
-            (said({"type": ["string", "null"]}, distance="relative"), "/x-arbitre/distance", "one for texts, got relative"),
-            (said(STRING, distance="relative", normalize="strip"), "/x-arbitre/distance", "one for texts, got relative"),
+            (
+                said({"type": ["string", "null"]}, distance="relative"),
+                "/x-arbitre/distance",
+                "one for texts, got relative",
+            ),
+            (
+                said(STRING, distance="relative", normalize="strip"),
+                "/x-arbitre/distance",
+                "one for texts, got relative",
+            ),
             (said(listed(STRING), distance="yujian-bo"), "/x-arbitre/distance", "one for lists, got yujian-bo"),
             (said(obj(a=STRING), distance="jaccard"), "/x-arbitre/distance", "one for objects, got jaccard"),
             (

@@ -1,6 +1,7 @@
 """Schemas compiled: drafts, kinds, objects, maps, lists, limits, the explanation and the signature."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -220,7 +221,7 @@ class TestLimits:
 
     def test_a_long_chain_of_references_is_followed(self):
         names = [f"d{n}" for n in range(1_500)]
-        definitions = {name: {"$ref": f"#/$defs/{after}"} for name, after in zip(names, names[1:], strict=False)}
+        definitions = {name: {"$ref": f"#/$defs/{after}"} for name, after in pairwise(names)}
         schema = {"$defs": definitions | {names[-1]: NUMBER}, "$ref": "#/$defs/d0"}
         assert quality(schema, 10, 9) == 0.9
 
@@ -236,7 +237,9 @@ class TestLimits:
         assert rows(schema)[""].distance == "exact"
 
     def test_definitions_used_many_times_over_do_not_multiply(self):
-        definitions = {f"d{n}": obj(a={"$ref": f"#/$defs/d{n + 1}"}, b={"$ref": f"#/$defs/d{n + 1}"}) for n in range(40)}
+        definitions = {
+            f"d{n}": obj(a={"$ref": f"#/$defs/d{n + 1}"}, b={"$ref": f"#/$defs/d{n + 1}"}) for n in range(40)
+        }
         schema = {"$defs": definitions | {"d40": STRING}, "$ref": "#/$defs/d0"}
         assert len(Comparator(schema).explain()) < 12_000
 
@@ -253,7 +256,8 @@ class TestGarbage:
         assert "Expected a schema as a dictionary, a file or a Pydantic model class" in refused(schema)[0].message
 
     @pytest.mark.parametrize(
-        "text", ["", "{", "[]", "5", "null", '"a"', '{"type": "strng"}', '{"type": NaN}', '{"a": 1, "a": 2}', '{"$schema": 5}']
+        "text",
+        ["", "{", "[]", "5", "null", '"a"', '{"type": "strng"}', '{"type": NaN}', '{"a": 1, "a": 2}', '{"$schema": 5}'],
     )
     def test_files_that_hold_none(self, tmp_path, text):
         file = tmp_path / "schema.json"
@@ -279,7 +283,11 @@ class TestGarbage:
 
     def test_every_problem_of_the_metaschema_is_listed(self):
         problems = refused({"properties": {"a": {"type": "strng"}, "b": {"enum": 5}, "c": 7}})
-        assert [problem.pointer for problem in problems] == ["/properties/a/type", "/properties/b/enum", "/properties/c"]
+        assert [problem.pointer for problem in problems] == [
+            "/properties/a/type",
+            "/properties/b/enum",
+            "/properties/c",
+        ]
         assert problems[0].hint == 'Did you mean "string"?'
 
     @pytest.mark.parametrize("value", [float("nan"), {1, 2}, (1, 2), {1: 2}, object()])
@@ -433,7 +441,9 @@ class TestSignature:
         assert Comparator({"anyOf": branches}).signature != Comparator({"anyOf": branches[::-1]}).signature
         patterns = {"^a": STRING, "b$": NUMBER}
         other = dict(reversed(patterns.items()))
-        assert Comparator({"patternProperties": patterns}).signature != Comparator({"patternProperties": other}).signature
+        assert (
+            Comparator({"patternProperties": patterns}).signature != Comparator({"patternProperties": other}).signature
+        )
 
     def test_what_moves_no_number_does_not_show(self):
         schema = json.loads(json.dumps(self.BASE))

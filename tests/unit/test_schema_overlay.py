@@ -30,45 +30,43 @@ TREE = obj(n=NUMBER, children={"type": "array", "items": {"$ref": "#"}})
 
 
 @pytest.mark.parametrize(
-    ("schema", "path", "annotation", "gold", "predicted", "expected"),
+    ("schema", "overlay", "gold", "predicted", "expected"),
     [
-        (STRING, "", {"distance": "exact"}, "abcd", "abcx", 0.0),
-        (obj(a=STRING), "/a", {"distance": "exact"}, {"a": "abcd"}, {"a": "abcx"}, 0.0),
-        (obj(a=INTEGER, b=INTEGER), "/a", {"weight": 3}, {"a": 1, "b": 1}, {"a": 2, "b": 1}, 0.25),
-        (obj(a=STRING, b=STRING), "/a", {"ignore": True}, {"a": "x", "b": "x"}, {"a": "y", "b": "x"}, 1.0),
-        (obj(a=STRING), "/a", {"aliases": ["b"]}, {"a": "x"}, {"b": "x"}, 1.0),
-        ({"type": "array", "items": NUMBER}, "", {"match": "ordered"}, [1, 2], [2, 1], 0.5),
-        ({"type": "array", "items": NUMBER}, "", {"distance": "jaccard"}, [1, 2], [2], 0.5),
-        ({"type": "array", "items": NUMBER}, "/*", {"distance": "exact"}, [10], [9], 0.0),
-        ({"additionalProperties": NUMBER}, "/*", {"distance": "exact"}, {"a": 10}, {"a": 9}, 0.0),
-        ({"patternProperties": {"^a": NUMBER}}, "/*", {"distance": "exact"}, {"a": 10}, {"a": 9}, 0.0),
-        ({"prefixItems": [NUMBER, NUMBER]}, "/1", {"distance": "exact"}, [10, 10], [9, 9], 0.45),
-        (obj(**{"a/b": NUMBER}), "/a~1b", {"distance": "exact"}, {"a/b": 10}, {"a/b": 9}, 0.0),
-        (obj(**{"*": NUMBER}), "/~2", {"distance": "exact"}, {"*": 10}, {"*": 9}, 0.0),
+        (STRING, {"": {"distance": "exact"}}, "abcd", "abcx", 0.0),
+        (obj(a=STRING), {"/a": {"distance": "exact"}}, {"a": "abcd"}, {"a": "abcx"}, 0.0),
+        (obj(a=INTEGER, b=INTEGER), {"/a": {"weight": 3}}, {"a": 1, "b": 1}, {"a": 2, "b": 1}, 0.25),
+        (obj(a=STRING, b=STRING), {"/a": {"ignore": True}}, {"a": "x", "b": "x"}, {"a": "y", "b": "x"}, 1.0),
+        (obj(a=STRING), {"/a": {"aliases": ["b"]}}, {"a": "x"}, {"b": "x"}, 1.0),
+        ({"type": "array", "items": NUMBER}, {"": {"match": "ordered"}}, [1, 2], [2, 1], 0.5),
+        ({"type": "array", "items": NUMBER}, {"": {"distance": "jaccard"}}, [1, 2], [2], 0.5),
+        ({"type": "array", "items": NUMBER}, {"/*": {"distance": "exact"}}, [10], [9], 0.0),
+        ({"additionalProperties": NUMBER}, {"/*": {"distance": "exact"}}, {"a": 10}, {"a": 9}, 0.0),
+        ({"patternProperties": {"^a": NUMBER}}, {"/*": {"distance": "exact"}}, {"a": 10}, {"a": 9}, 0.0),
+        ({"prefixItems": [NUMBER, NUMBER]}, {"/1": {"distance": "exact"}}, [10, 10], [9, 9], 0.45),
+        (obj(**{"a/b": NUMBER}), {"/a~1b": {"distance": "exact"}}, {"a/b": 10}, {"a/b": 9}, 0.0),
+        (obj(**{"*": NUMBER}), {"/~2": {"distance": "exact"}}, {"*": 10}, {"*": 9}, 0.0),
         (
             {"$defs": {"p": obj(n=NUMBER)}, **obj(a={"$ref": "#/$defs/p"}, b={"$ref": "#/$defs/p"})},
-            "/a/n",
-            {"distance": "exact"},
+            {"/a/n": {"distance": "exact"}},
             {"a": {"n": 10}, "b": {"n": 10}},
             {"a": {"n": 9}, "b": {"n": 9}},
             0.45,
         ),
-        (TREE, "/n", {"distance": "exact"}, {"children": [{"n": 10}]}, {"children": [{"n": 9}]}, 0.9),
-        (TREE, "/children/*/n", {"distance": "exact"}, {"children": [{"n": 10}]}, {"children": [{"n": 9}]}, 0.0),
+        (TREE, {"/n": {"distance": "exact"}}, {"children": [{"n": 10}]}, {"children": [{"n": 9}]}, 0.9),
+        (TREE, {"/children/*/n": {"distance": "exact"}}, {"children": [{"n": 10}]}, {"children": [{"n": 9}]}, 0.0),
         (
             TREE,
-            "/children/*/children/*/n",
-            {"distance": "exact"},
+            {"/children/*/children/*/n": {"distance": "exact"}},
             {"children": [{"n": 10, "children": [{"n": 10}]}]},
             {"children": [{"n": 9, "children": [{"n": 9}]}]},
             0.45,
         ),
-        ({"anyOf": [obj(a=NUMBER), {"type": "null"}]}, "/a", {"distance": "exact"}, {"a": 10}, {"a": 9}, 0.0),
-        (obj(a=STRING, b=obj(c=STRING)), "", {"absent": [""]}, {"b": {"c": ""}, "a": "x"}, {"a": "x", "b": {}}, 1.0),
+        ({"anyOf": [obj(a=NUMBER), {"type": "null"}]}, {"/a": {"distance": "exact"}}, {"a": 10}, {"a": 9}, 0.0),
+        (obj(a=STRING, b=obj(c=STRING)), {"": {"absent": [""]}}, {"b": {"c": ""}, "a": "x"}, {"a": "x", "b": {}}, 1.0),
     ],
 )
-def test_an_annotation_by_path(schema, path, annotation, gold, predicted, expected):
-    assert quality(schema, gold, predicted, {path: annotation}) == pytest.approx(expected)
+def test_an_annotation_by_path(schema, overlay, gold, predicted, expected):
+    assert quality(schema, gold, predicted, overlay) == pytest.approx(expected)
 
 
 def test_it_beats_what_the_schema_says_key_by_key():

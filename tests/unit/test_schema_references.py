@@ -74,7 +74,11 @@ class TestLocal:
         assert quality(schema, {"s": {"n": 10}}, {"s": {"n": 9}}) == 0.9
 
     def test_a_name_in_draft_7(self):
-        schema = {"$schema": DRAFT_7, "definitions": {"n": {"$id": "#number", **NUMBER}}, "properties": {"a": {"$ref": "#number"}}}
+        schema = {
+            "$schema": DRAFT_7,
+            "definitions": {"n": {"$id": "#number", **NUMBER}},
+            "properties": {"a": {"$ref": "#number"}},
+        }
         assert quality(schema, {"a": 10}, {"a": 9}) == 0.9
 
     def test_references_inside_a_resource_start_from_it(self):
@@ -149,16 +153,17 @@ class TestRecursion:
         }
 
 
-class TestDynamic:
-    TREE = {
-        "$id": "https://example.org/tree",
-        "$dynamicAnchor": "node",
-        **obj(n=NUMBER, children={"type": "array", "items": {"$dynamicRef": "#node"}}),
-    }
+TREE = {
+    "$id": "https://example.org/tree",
+    "$dynamicAnchor": "node",
+    **obj(n=NUMBER, children={"type": "array", "items": {"$dynamicRef": "#node"}}),
+}
 
+
+class TestDynamic:
     def test_without_an_extension_it_is_a_plain_reference(self):
         gold, predicted = ({"children": [{"children": [{"n": n}]}]} for n in (10, 9))
-        assert quality(self.TREE, gold, predicted) == 0.9
+        assert quality(TREE, gold, predicted) == 0.9
 
     def test_an_extension_holds_on_every_level(self):
         schema = {
@@ -166,7 +171,7 @@ class TestDynamic:
             "$dynamicAnchor": "node",
             "$ref": "tree",
             "properties": {"size": INTEGER},
-            "$defs": {"tree": self.TREE},
+            "$defs": {"tree": TREE},
         }
         gold, predicted = ({"children": [{"children": [{"n": 10, "size": n}]}]} for n in (10, 9))
         assert quality(schema, gold, predicted) == 0.5
@@ -230,7 +235,9 @@ class TestFiles:
         assert len(Comparator(root).explain()) == 5
 
     def test_a_file_referred_to_twice_is_read_once(self, write):
-        root = write(a=obj(x={"$ref": "b.json"}, y={"$ref": "b.json"}), b=obj(n={"type": "integer", "x-arbitre": {"weigth": 1}}))
+        root = write(
+            a=obj(x={"$ref": "b.json"}, y={"$ref": "b.json"}), b=obj(n={"type": "integer", "x-arbitre": {"weigth": 1}})
+        )
         assert len(refused(root)) == 1
 
     def test_names_with_spaces_and_signs(self, write, tmp_path):
@@ -239,7 +246,11 @@ class TestFiles:
         assert quality(root, 10, 9) == 0.9
 
     def test_a_file_keeps_its_draft(self, write):
-        tuples = {"$schema": DRAFT_7, "items": [NUMBER, {"$ref": "#/definitions/i", "enum": [1]}], "definitions": {"i": STRING}}
+        tuples = {
+            "$schema": DRAFT_7,
+            "items": [NUMBER, {"$ref": "#/definitions/i", "enum": [1]}],
+            "definitions": {"i": STRING},
+        }
         root = write(a={"$schema": DRAFT_2020, "properties": {"b": {"$ref": "b.json"}}}, b=tuples)
         gold, predicted = {"b": [10, "abcd"]}, {"b": [9, "abcx"]}
         assert quality(root, gold, predicted) == pytest.approx((0.9 + 7 / 9) / 2)
@@ -285,7 +296,10 @@ class TestNetwork:
     def test_nothing_is_fetched(self, url):
         (problem,) = refused(obj(a={"$ref": url}))
         assert problem.pointer == "/properties/a/$ref"
-        assert problem.hint == f"{url} is not fetched, as no reference is: put the subschema under $defs, or refer to a file."
+        assert (
+            problem.hint
+            == f"{url} is not fetched, as no reference is: put the subschema under $defs, or refer to a file."
+        )
 
     def test_a_relative_reference_below_an_id_that_is_a_url(self):
         (problem,) = refused({"$id": "https://example.org/a.json", "$ref": "b.json"})

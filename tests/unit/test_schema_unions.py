@@ -86,7 +86,11 @@ class TestObjects:
             ]
         }
         pair = ({"kind": kind, "x": x} for kind in "abc" for x in (10, 9))
-        assert [quality(schema, gold, predicted) for gold, predicted in zip(pair, pair, strict=True)] == [0.95, 0.5, 0.95]
+        assert [quality(schema, gold, predicted) for gold, predicted in zip(pair, pair, strict=True)] == [
+            0.95,
+            0.5,
+            0.95,
+        ]
 
     def test_all_constants_of_a_branch_have_to_hold(self):
         schema = {"oneOf": [obj(k={"const": 1}, m={"const": 1}, x=INTEGER), obj(k={"const": 1}, x=NUMBER)]}
@@ -112,7 +116,9 @@ class TestObjects:
         assert quality(kept, full, full | {"x": 9}) == pytest.approx(3 / 4)
 
     def test_branches_are_compared_field_by_field(self):
-        schema = {"oneOf": [obj(kind={"const": "a"}, n=STRING, x=NUMBER), obj(kind={"const": "b"}, n=STRING, x=INTEGER)]}
+        schema = {
+            "oneOf": [obj(kind={"const": "a"}, n=STRING, x=NUMBER), obj(kind={"const": "b"}, n=STRING, x=INTEGER)]
+        }
         gold, predicted = {"kind": "a", "n": "abcd", "x": 10}, {"kind": "b", "n": "abcx", "x": 10}
         assert quality(schema, gold, predicted) == pytest.approx((0 + 7 / 9 + 0) / 3)
 
@@ -173,7 +179,9 @@ class TestOtherUnions:
         assert quality(schema, ["abcd"], ["abcx"]) == pytest.approx(7 / 9)
 
     def test_unions_in_unions(self):
-        schema = {"anyOf": [{"oneOf": [obj(a=NUMBER), {"anyOf": [INTEGER, NULL]}]}, listed({"anyOf": [STRING, INTEGER]})]}
+        schema = {
+            "anyOf": [{"oneOf": [obj(a=NUMBER), {"anyOf": [INTEGER, NULL]}]}, listed({"anyOf": [STRING, INTEGER]})]
+        }
         assert quality(schema, {"a": 10}, {"a": 9}) == 0.9
         assert quality(schema, 10, 9) == 0.0
         assert quality(schema, ["abcd", 1], [1, "abcx"]) == pytest.approx((1 + 7 / 9) / 2)
@@ -196,7 +204,9 @@ class TestAllOf:
 
     def test_types_formats_and_enums_narrow(self):
         assert quality({"allOf": [{"type": ["number", "string"]}, INTEGER]}, 10, 9) == 0.0
-        assert quality({"type": "string", "allOf": [{"format": "date"}]}, "2024-01-01", "2024-03-14") == pytest.approx(0.8)
+        assert quality({"type": "string", "allOf": [{"format": "date"}]}, "2024-01-01", "2024-03-14") == pytest.approx(
+            0.8
+        )
         assert quality({"enum": ["abcd", "abcx"], "allOf": [STRING]}, "abcd", "abcx") == 0.0
 
     def test_of_unions(self):
@@ -205,7 +215,12 @@ class TestAllOf:
         assert Comparator(schema).explain()[0].kind == "number"
 
     def test_of_unions_of_objects(self):
-        schema = {"allOf": [obj(id=INTEGER), {"oneOf": [obj(kind={"const": "a"}, x=NUMBER), obj(kind={"const": "b"}, x=INTEGER)]}]}
+        schema = {
+            "allOf": [
+                obj(id=INTEGER),
+                {"oneOf": [obj(kind={"const": "a"}, x=NUMBER), obj(kind={"const": "b"}, x=INTEGER)]},
+            ]
+        }
         gold, predicted = ({"id": 1, "kind": "a", "x": x} for x in (10, 9))
         assert quality(schema, gold, predicted) == pytest.approx(2.9 / 3)
 
@@ -227,17 +242,18 @@ class TestAllOf:
         assert quality(schema | {"x-arbitre": {"distance": "exact"}}, "abcd", "abcx") == 0.0
 
 
-class TestConditions:
-    BASE = {
-        **obj(kind=STRING),
-        "if": {"properties": {"kind": {"const": "a"}}},
-        "then": {"properties": {"x": NUMBER, "only": EXACT}},
-        "else": {"properties": {"y": INTEGER}},
-    }
+CONDITIONAL = {
+    **obj(kind=STRING),
+    "if": {"properties": {"kind": {"const": "a"}}},
+    "then": {"properties": {"x": NUMBER, "only": EXACT}},
+    "else": {"properties": {"y": INTEGER}},
+}
 
+
+class TestConditions:
     def test_both_sides_add_what_they_declare(self):
-        assert quality(self.BASE, {"x": 10, "y": 10}, {"x": 9, "y": 9}) == pytest.approx(0.45)
-        assert quality(self.BASE, {"only": "abcd"}, {"only": "abcx"}) == 0.0
+        assert quality(CONDITIONAL, {"x": 10, "y": 10}, {"x": 9, "y": 9}) == pytest.approx(0.45)
+        assert quality(CONDITIONAL, {"only": "abcd"}, {"only": "abcx"}) == 0.0
 
     def test_a_condition_narrows_nothing(self):
         schema = obj(kind=STRING, x=NUMBER) | {
@@ -250,6 +266,19 @@ class TestConditions:
         schema = {"if": {"required": ["a"]}, "then": obj(v=NUMBER), "else": obj(v=STRING)}
         assert quality(schema, {"v": 10}, {"v": 9}) == 0.9
         assert quality(schema, {"v": "abcd"}, {"v": "abcx"}) == pytest.approx(7 / 9)
+
+    def test_what_only_a_condition_declares_is_declared_on_every_level(self):
+        schema = obj(x=obj(a=STRING)) | {"if": {}, "then": {"properties": {"x": obj(a=INTEGER, b=INTEGER)}}}
+        assert quality(schema, {"x": {"a": "abcd", "b": 10}}, {"x": {"a": "abcx", "b": 9}}) == pytest.approx(7 / 18)
+
+    def test_a_condition_may_refer(self):
+        schema = {
+            "$defs": {"x": obj(a=INTEGER)},
+            **obj(x=obj(a=NUMBER)),
+            "if": {},
+            "then": obj(x={"$ref": "#/$defs/x"}),
+        }
+        assert quality(schema, {"x": {"a": 10}}, {"x": {"a": 9}}) == 0.9
 
     def test_a_condition_may_annotate_what_is_declared(self):
         schema = obj(x=STRING) | {"if": True, "then": {"properties": {"x": {"x-arbitre": {"distance": "exact"}}}}}
@@ -266,7 +295,10 @@ class TestConditions:
         assert quality(schema, {"x": 10}, {"x": 9}) == 0.0
 
     def test_items_patterns_and_maps(self):
-        schema = {"if": {}, "then": {"items": INTEGER, "patternProperties": {"^a": INTEGER}, "additionalProperties": NUMBER}}
+        schema = {
+            "if": {},
+            "then": {"items": INTEGER, "patternProperties": {"^a": INTEGER}, "additionalProperties": NUMBER},
+        }
         assert quality(schema, [10], [9]) == 0.0
         assert quality(schema, {"a": 10, "b": 10}, {"a": 9, "b": 9}) == pytest.approx(0.45)
 
@@ -307,7 +339,9 @@ class TestPydantic:
         return {"name": "abcd", **fields}
 
     def test_annotations(self):
-        assert quality(Owner, {"name": "abcd", "nick": "abcd"}, {"name": "abcx", "nick": "abcx"}) == pytest.approx(7 / 27)
+        assert quality(Owner, {"name": "abcd", "nick": "abcd"}, {"name": "abcx", "nick": "abcx"}) == pytest.approx(
+            7 / 27
+        )
 
     @pytest.mark.parametrize(
         ("gold", "predicted", "expected"),
@@ -332,7 +366,9 @@ class TestPydantic:
         assert quality(Owner, self.value(**gold), self.value(**predicted)) == pytest.approx(expected)
 
     def test_a_recursive_model(self):
-        assert quality(Node, {"label": "abcd", "children": []}, {"label": "abcx", "children": []}) == pytest.approx(8 / 9)
+        assert quality(Node, {"label": "abcd", "children": []}, {"label": "abcx", "children": []}) == pytest.approx(
+            8 / 9
+        )
         assert [row.path for row in Comparator(Node).explain()] == ["", "/label", "/children", "/children/*"]
 
     def test_a_wrong_annotation_is_reported_where_it_is(self):
@@ -341,3 +377,65 @@ class TestPydantic:
 
         (problem,) = refused(Wrong)
         assert (problem.pointer, problem.hint) == ("/properties/a/x-arbitre/distanse", 'Did you mean "distance"?')
+
+
+class TestRecursiveUnions:
+    """Branches that share recursive fields come to an end, however the references are written."""
+
+    def expression(self, reference, children):
+        names = ["sum", "product", "quotient", "power"]
+        shared = {"left": reference, "right": reference, "all": children}
+        branches = [obj(kind={"const": name}, **{key: dict(value) for key, value in shared.items()}) for name in names]
+        return {
+            "$defs": {"e": {"oneOf": [*branches, obj(kind={"const": "number"}, value=NUMBER)]}},
+            "$ref": "#/$defs/e",
+        }
+
+    @pytest.mark.parametrize(
+        "reference",
+        [
+            {"$ref": "#/$defs/e"},
+            {"$ref": "#/$defs/e", "description": "An operand."},
+            {"$ref": "#/$defs/e", "x-arbitre": {"weight": 2}},
+            {"anyOf": [{"$ref": "#/$defs/e"}, NULL]},
+            {"allOf": [{"$ref": "#/$defs/e"}]},
+        ],
+    )
+    def test_expressions(self, reference):
+        schema = self.expression(reference, listed({"anyOf": [{"$ref": "#/$defs/e"}, NULL]}))
+
+        def value(number, kind="sum"):
+            leaf = {"kind": "number", "value": number}
+            return {"kind": kind, "left": {"kind": "power", "left": leaf}, "all": [{"kind": "product", "all": [leaf]}]}
+
+        comparator = Comparator(schema)
+        assert len(comparator.plan.sites) < 60
+        deep = comparator.compare(gold=value(10), predicted=value(9))
+        assert deep.by_path()["/left/left/value"].quality == 0.9
+        assert deep.by_path()["/all/*/all/*/value"].quality == 0.9
+        across = comparator.compare(gold=value(10), predicted=value(10, "quotient"))
+        assert across.by_path()["/left/left/value"].quality == 1.0
+
+    def test_definitions_that_all_refer_to_each_other(self):
+        names = [f"d{n}" for n in range(30)]
+        definitions = {
+            name: obj(n=NUMBER, **{other: listed({"$ref": f"#/$defs/{other}"}) for other in names}) for name in names
+        }
+        comparator = Comparator({"$defs": definitions, "$ref": "#/$defs/d0"})
+        gold, predicted = ({"d1": [{"d2": [{"d3": [{"n": n}]}]}]} for n in (10, 9))
+        assert comparator.compare(gold=gold, predicted=predicted).quality == 0.9
+
+    def test_tags_of_branches_that_agree_are_one(self):
+        one, other = obj(x=NUMBER), obj(x=INTEGER)
+        branches = [
+            obj(kind={"const": kind}, inner=dict(inner)) for kind, inner in zip("abcd", (one, one, other, other))
+        ]
+        schema = {"oneOf": branches}
+
+        def value(kind, x):
+            return {"kind": kind, "inner": {"x": x}}
+
+        found = [quality(schema, value(kind, 10), value(kind, 9)) for kind in "abcd"]
+        assert found == [pytest.approx(0.95), pytest.approx(0.95), 0.5, 0.5]
+        assert quality(schema, value("a", 10), value("b", 9)) == pytest.approx(0.45)
+        assert quality(schema, value("a", 10), value("c", 10)) == 0.0

@@ -114,7 +114,9 @@ class TestRegularExpressions:
     def test_what_hangs_elsewhere_is_answered(self, pattern):
         start = time.monotonic()
         assert found({"pattern": pattern}, LONG) == [("", "pattern")]
-        assert Comparator({"patternProperties": {pattern: {}}}).compare(gold={LONG: 1}, predicted={LONG: 1}).quality == 1.0
+        assert (
+            Comparator({"patternProperties": {pattern: {}}}).compare(gold={LONG: 1}, predicted={LONG: 1}).quality == 1.0
+        )
         assert time.monotonic() - start < 5
 
     @pytest.mark.parametrize(
@@ -123,7 +125,13 @@ class TestRegularExpressions:
             ({"pattern": SLOW}, LONG),
             ({"propertyNames": {"pattern": SLOW}}, {LONG: 1}),
             ({"anyOf": [{"pattern": SLOW}]}, LONG),
-            ({"$defs": {"p": {"$schema": DRAFT_7, "$id": "https://example.org/p", "pattern": SLOW}}, "$ref": "https://example.org/p"}, LONG),
+            (
+                {
+                    "$defs": {"p": {"$schema": DRAFT_7, "$id": "https://example.org/p", "pattern": SLOW}},
+                    "$ref": "https://example.org/p",
+                },
+                LONG,
+            ),
         ],
     )
     def test_a_slow_pattern_takes_bounded_time(self, schema, document):
@@ -167,7 +175,10 @@ class TestRegularExpressions:
 
 
 def test_deep_documents():
-    schema = {"$defs": {"n": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "string"}]}}}}, "$ref": "#/$defs/n"}
+    schema = {
+        "$defs": {"n": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "string"}]}}}},
+        "$ref": "#/$defs/n",
+    }
     document = "abcd"
     for _ in range(500):
         document = {"a": document}
@@ -188,7 +199,11 @@ def test_deep_documents():
     ],
 )
 def test_a_circle_in_a_part_that_is_not_compared(definition):
-    schema = {"$defs": {"a": definition}, "properties": {"b": {"$ref": "#/$defs/a"}}, "x-arbitre": {"distance": "exact"}}
+    schema = {
+        "$defs": {"a": definition},
+        "properties": {"b": {"$ref": "#/$defs/a"}},
+        "x-arbitre": {"distance": "exact"},
+    }
     with pytest.raises(SchemaError, match="The violations of a document cannot be found in bounded time"):
         violations(schema, {"b": 1})
 

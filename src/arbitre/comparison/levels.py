@@ -202,19 +202,15 @@ def _added(index: Indices, masses: Floats, size: int) -> Floats:
 def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
     """The tallies of every path with leaves, and of the items of every list, per document; in document order.
 
-    Where the items of a list are leaves, the path is counted once, as items.
+    Items that are leaves are counted once, as items.
     """
-    items = {level.text for level in levels if level.item and not level.inner}
     parts: dict[str, list[tuple[Indices, tuple[Floats, ...]]]] = {}
     for level in _in_order(levels):
-        path = level.text
-        if path in items:
-            if level.item and not level.inner:
-                parts.setdefault(path, []).append((level.document, _squared(level.node_masses())))
-            continue
-        masses = level.leaf_masses()
+        if level.item and level.inner:
+            continue  # one side of items counted already
+        masses = level.node_masses() if level.item else level.leaf_masses()
         if masses[0].any() or masses[1].any():
-            parts.setdefault(path, []).append((level.document, _squared(masses)))
+            parts.setdefault(level.text, []).append((level.document, _squared(masses)))
     return {path: _summed(found, documents) for path, found in parts.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
     from arbitre.values import Json
 
-CHUNK: Final = 64
-"""So many documents are compared at once."""
+CHUNK: Final = 8
+"""So many documents are compared at once to begin with."""
+
+RECORDS: Final = 1 << 16
+"""Later so many that this many nodes are: short documents go together by the hundred, long ones alone."""
 
 FORMAT: Final = "arbitre-evaluation/1"
 THRESHOLDS: Final = (0.5, 0.7, 0.9)
@@ -173,11 +176,15 @@ def evaluate(
     totals = _Totals(plan)
     listed = list(pairs.failures) if isinstance(pairs, Join) else []
     stream = _paired(pairs)
-    while chunk := list(islice(stream, CHUNK)):
+    size = CHUNK
+    while chunk := list(islice(stream, size)):
+        records = 1
         for members, levels in _compared(plan, chunk, totals.failures):
+            records += sum(map(len, levels))
             totals.add(members, levels)
             if observe is not None:
                 observe(members, levels)
+        size = max(1, RECORDS * len(chunk) // records)
     known = {id(failure) for failure in listed}
     listed += [failure for failure in totals.failures if id(failure) not in known]
     entry_tally = Tally.sum(document.tally for document in totals.documents)
@@ -198,17 +205,23 @@ def evaluate(
 
 
 def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]]) -> Iterator[Pair]:
-    """Triples as pairs; an absent prediction gets its failure, a repeated id its run."""
-    seen: dict[str, int] = {}
+    """Triples as pairs; an absent prediction gets its failure, a repeated id its run; no two have one key."""
+    runs: dict[str, int] = {}
+    taken: set[str] = set()
     for entry in pairs:
         if isinstance(entry, Pair):
             yield entry
             continue
-        name, gold, predicted = entry
-        number = seen[str(name)] = seen.get(str(name), 0) + 1
-        run_name = None if number == 1 else str(number)
-        failure = Failure("predicted", str(name), run_name, reason="no prediction") if predicted is ABSENT else None
-        yield Pair(str(name), run_name, gold, predicted, failure)
+        name, (gold, predicted) = str(entry[0]), entry[1:]
+        for number in count(runs.get(name, 0) + 1):
+            run_name = None if number == 1 else str(number)
+            failure = Failure("predicted", name, run_name, reason="no prediction") if predicted is ABSENT else None
+            pair = Pair(name, run_name, gold, predicted, failure)
+            if pair.key not in taken:
+                break
+        runs[name] = number
+        taken.add(pair.key)
+        yield pair
 
 
 def _compared(

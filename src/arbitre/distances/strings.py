@@ -140,7 +140,7 @@ class _Texts:
 
 def _pool(measure: str, values: Sequence[str]) -> _Texts:
     texts = np.array(values, dtype=np.object_)
-    lengths = np.array([len(text) for text in values], dtype=np.int64)
+    lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     return _Texts(texts, lengths, _MEASURES[measure])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MethodDescriptorType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -39,8 +40,10 @@ def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned
     types = set(map(type, values))
     if tags is not None or not types <= _PLAIN:
         return _by_value(site, values, tags)
-    raw, distinct = _coded(values) if types <= _HASHED else (None, values)
-    for normalizer in site.leaf.normalizers if site.leaf is not None else site.normalizers:
+    normalizers = site.leaf.normalizers if site.leaf is not None else site.normalizers
+    quick = all(isinstance(one.of_text, MethodDescriptorType) for one in normalizers)  # as quick as finding doubles
+    raw, distinct = (None, values) if quick or not types <= _HASHED else _coded(values)
+    for normalizer in normalizers:
         distinct = normalizer.each(distinct)
     types = set(map(type, distinct))
     leaf = _only_leaf(site, KINDS[types.pop()]) if len(types) == 1 and types <= _HASHED else None

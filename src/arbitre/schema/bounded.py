@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SECONDS: Final = 1.0
 """A regular expression may take this long on one text; it is not tried again when it takes longer."""
 
+DEPTH: Final = 10_000
+"""So many subschemas may be applied one inside the other: far from where the interpreter gives up."""
+
 _LONG: Final = 60
 
 
@@ -34,46 +37,64 @@ class _UnknownError(Exception):
 class Bounded:
     """Makes validator classes in which a pattern that takes too long is reported as violated.
 
-    After `steps` subschemas, applied one by one, TooManyStepsError is raised: alternatives in recursion multiply.
+    After `steps` subschemas applied and errors handed on, TooManyStepsError is raised: in recursion they multiply.
     The keywords are those of jsonschema, rewritten where it searches by regular expression.
     """
 
     steps: int
     slow: set[str] = field(default_factory=set)
+    _depth: int = 0
     _kinds: dict[Any, Any] = field(default_factory=dict)
 
     def validator(self, base: Any) -> Any:  # noqa: ANN401  (jsonschema types no validator class)
         """The bounded version of a validator class; what it refers to in another draft is bounded too."""
         if base not in self._kinds:
-            keywords: dict[str, Callable[..., Iterator[ValidationError]]] = {
-                "pattern": self._pattern,
-                "patternProperties": self._pattern_properties,
-                "additionalProperties": self._additional_properties,
-                "unevaluatedProperties": self._unevaluated_properties,
-            }
-            extended: Any = extend
-            kind = extended(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
-
-            def evolve(validator: Any, **changes: Any) -> Any:  # noqa: ANN401
-                self.steps -= 1
-                if self.steps < 0:
-                    raise TooManyStepsError
-                wanted = self.validator(validator_for(changes.get("schema", validator.schema), default=base))
-                fields = [one for one in attrs.fields(kind) if one.init]
-                return wanted(**{one.alias: getattr(validator, one.name) for one in fields} | changes)
-
-            descend = kind.descend
-
-            def located(validator: Any, instance: Json, schema: Json, path: Any = None, **more: Any) -> Any:  # noqa: ANN401
-                """As `descend`, with the path that it leaves out where the schema is false."""
-                for error in descend(validator, instance, schema, path, **more):
-                    if schema is False and path is not None:
-                        error.path.appendleft(path)
-                    yield error
-
-            kind.evolve, kind.descend = evolve, located
-            self._kinds[base] = kind
+            self._kinds[base] = self._bounded(base)
         return self._kinds[base]
+
+    def _bounded(self, base: Any) -> Any:  # noqa: ANN401
+        keywords: dict[str, Callable[..., Iterator[ValidationError]]] = {
+            "pattern": self._pattern,
+            "patternProperties": self._pattern_properties,
+            "additionalProperties": self._additional_properties,
+            "unevaluatedProperties": self._unevaluated_properties,
+        }
+        extended: Any = extend
+        kind = extended(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
+        descended, iterated = kind.descend, kind.iter_errors
+        fields = [one for one in attrs.fields(kind) if one.init]
+
+        def evolve(validator: Any, **changes: Any) -> Any:  # noqa: ANN401
+            wanted = self.validator(validator_for(changes.get("schema", validator.schema), default=base))
+            return wanted(**{one.alias: getattr(validator, one.name) for one in fields} | changes)
+
+        def descend(validator: Any, instance: Json, schema: Json, path: Any = None, **more: Any) -> Any:  # noqa: ANN401
+            for error in self._counted(descended(validator, instance, schema, path, **more)):
+                if schema is False and path is not None:  # the one place where jsonschema leaves the path out
+                    error.path.appendleft(path)
+                yield error
+
+        def iter_errors(validator: Any, instance: Json) -> Any:  # noqa: ANN401
+            return self._counted(iterated(validator, instance))
+
+        kind.evolve, kind.descend, kind.iter_errors = evolve, descend, iter_errors
+        return kind
+
+    def _counted(self, errors: Iterator[ValidationError]) -> Iterator[ValidationError]:
+        """The errors of one subschema. Raises TooManyStepsError."""
+        self._depth += 1
+        try:
+            self._step()
+            for error in errors:
+                self._step()
+                yield error
+        finally:
+            self._depth -= 1
+
+    def _step(self) -> None:
+        self.steps -= 1
+        if self.steps < 0 or self._depth > DEPTH:
+            raise TooManyStepsError
 
     def _search(self, pattern: str, text: str) -> bool:
         """Whether a pattern occurs in a text. Raises _UnknownError."""

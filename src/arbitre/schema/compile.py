@@ -10,8 +10,9 @@ import regex
 
 from arbitre.errors import SchemaError
 from arbitre.paths import STAR
+from arbitre.schema.expand import LIMIT as ALTERNATIVES
 from arbitre.schema.expand import Expander
-from arbitre.schema.leaves import Leaves
+from arbitre.schema.leaves import Leaves, Tags
 from arbitre.schema.nodes import Field, List, Object, Site, Variant
 from arbitre.schema.positions import Position
 from arbitre.schema.shape import Shape, Subschemas
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from arbitre.schema.load import Located
     from arbitre.schema.overlay import Overlay
 
-Group = tuple[int | None, Subschemas]
-"""Alternatives of a position: the branch of the parent under which they hold (None for any), and the subschemas."""
+Group = tuple[Tags, Subschemas]
+"""What holds of a value, and the branches of the enclosing object under which it does."""
 
-LIMIT: Final = 100_000
+LIMIT: Final = 20_000
 """A schema with more positions than this is refused."""
+
+_ANYTHING: Final[list[Group]] = [(None, ())]
 
 
 @dataclass(slots=True)
@@ -71,20 +74,19 @@ class Compiler:
         """The table of sites; what is wrong is in `problems`."""
         sites: list[Site] = []
         self._no_field_keys([(None, ((root,),))], "the root of the schema", overlay)
-        self._request([(None, ((root,),))], Absence(), overlay)
+        self._request(self._grouped([(None, ((root,),))]), Absence(), overlay)
         while self._queue:
             if len(sites) == LIMIT:
                 raise SchemaError(root.problem(f"Expected a schema of at most {LIMIT} positions, got more"))
             sites.append(self._site(self._queue.popleft()))
         return sites
 
-    def _request(self, groups: Iterable[Group], absent: Absence, overlay: Overlay | None) -> int:
+    def _request(self, groups: Sequence[Group], absent: Absence, overlay: Overlay | None) -> int:
         """The index of a position's site, which is built later if it is new."""
-        distinct = tuple(dict.fromkeys(groups))
-        key = (distinct, absent, None if overlay is None else id(overlay))
+        key = (tuple(groups), absent, None if overlay is None else id(overlay))
         if key not in self._known:
             self._known[key] = len(self._known)
-            self._queue.append(_Request(self._known[key], distinct, absent, overlay))
+            self._queue.append(_Request(self._known[key], key[0], absent, overlay))
         return self._known[key]
 
     def _site(self, request: _Request) -> Site:
@@ -96,6 +98,12 @@ class Compiler:
             overlay.used = True
             laid = overlay.settings
             alternatives = [(tag, replace(shape, settings=shape.settings | laid)) for tag, shape in alternatives]
+        if len(alternatives) > ALTERNATIVES:
+            located = next(located for _, subschemas in request.groups for group in subschemas for located in group)
+            self.problems.append(
+                located.problem(f"Expected at most {ALTERNATIVES} alternatives in one place, got more")
+            )
+            alternatives = alternatives[:1]
         position = Position.of([shape for _, shape in alternatives])
         self.problems.extend(position.problems())
         common, absent = position.common, request.absent
@@ -123,8 +131,8 @@ class Compiler:
         fields: list[Field] = []
         ignored: set[str] = set()
         for name in dict.fromkeys(name for _, shape in variants for name in shape.properties):
-            groups = [(number, shape.said_of(name)) for number, (_, shape) in enumerate(variants)]
-            groups = [(number, subschemas) for number, subschemas in groups if subschemas]
+            said = [(frozenset({number}), shape.said_of(name)) for number, (_, shape) in enumerate(variants)]
+            groups = self._grouped((tags, subschemas) for tags, subschemas in said if subschemas)
             here = overlay.at(name) if overlay else None
             settings = self._field_settings([subschemas for _, subschemas in groups], here)
             if "ignore" in settings and settings["ignore"].value:
@@ -132,54 +140,52 @@ class Compiler:
                 if here is not None:
                     here.used = True
                 continue
-            tagged = len({subschemas for _, subschemas in groups}) > 1
-            site = self._request([(n if tagged else None, subs) for n, subs in groups], absent, here)
+            site = self._request(groups, absent, here)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
-            fields.append(Field(name, site, weight, tagged))
+            fields.append(Field(name, site, weight, len(groups) > 1))
             if "aliases" in settings:
                 self.aliases[index, name] = settings["aliases"]
         star = overlay.at(STAR) if overlay else None
         patterns = []
         for pattern in dict.fromkeys(pattern for _, shape in variants for pattern in shape.patterns):
-            subschemas = [(None, shape.patterns[pattern]) for _, shape in variants if pattern in shape.patterns]
-            self._no_field_keys(subschemas, "the values of a map", star)
-            self._check_pattern(pattern, subschemas[0][1][0][0])
-            patterns.append((pattern, self._request(subschemas, absent, star)))
-        additional: list[Group] = [(None, shape.additional) for _, shape in variants if shape.additional]
+            held = self._grouped((None, shape.patterns[pattern]) for _, shape in variants if pattern in shape.patterns)
+            self._no_field_keys(held, "the values of a map", star)
+            self._check_pattern(pattern, held[0][1][0][0])
+            patterns.append((pattern, self._request(held, absent, star)))
+        additional = self._grouped((None, shape.additional) for _, shape in variants if shape.additional)
         star = star if additional else None
         self._no_field_keys(additional, "the values of a map", star)
         return Object(
             fields=tuple(fields),
-            variants=tuple(self._variant(tag, shape, absent) for tag, shape in variants) if len(variants) > 1 else (),
+            variants=tuple(self._variant(tags, shape, absent) for tags, shape in variants) if len(variants) > 1 else (),
             patterns=tuple(patterns),
-            additional=self._request(additional or [(None, ())], absent, star),
+            additional=self._request(additional or _ANYTHING, absent, star),
             declared_map=bool(additional),
             ignored=frozenset(ignored),
         )
 
-    def _variant(self, tag: int | None, shape: Shape, absent: Absence) -> Variant:
+    def _variant(self, tags: Tags, shape: Shape, absent: Absence) -> Variant:
         tests = []
         for name, subschemas in shape.properties.items():
             values = [alternative.values for alternative in self._expander.alternatives(subschemas)]
             if all(value is not None for value in values):
                 tests.append((name, frozenset(key for value in values for key in value or ())))
-        return Variant(frozenset(shape.properties), tuple(tests), None if tag is None else frozenset({tag}), absent)
+        return Variant(frozenset(shape.properties), tuple(tests), tags, absent)
 
     def _list(self, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None) -> List:
         shapes = [(tag, shape) for tag, shape in alternatives if shape.takes(Kind.ARRAY)]
-        prefix = []
+        prefix, tagged = [], False
         for position in range(max((len(shape.prefix) for _, shape in shapes), default=0)):
             here = overlay.at(str(position)) if overlay else None
-            groups: list[Group] = [
-                (tag, shape.prefix[position] if position < len(shape.prefix) else shape.items) for tag, shape in shapes
-            ]
+            groups = self._grouped((tags, (*shape.prefix, shape.items)[: position + 1][-1]) for tags, shape in shapes)
             self._no_field_keys(groups, "an item of a list", here)
             prefix.append(self._request(groups, absent, here))
-        items: list[Group] = [(tag, shape.items) for tag, shape in shapes] or [(None, ())]
+            tagged |= len(groups) > 1
+        items = self._grouped((tags, shape.items) for tags, shape in shapes) or _ANYTHING
         star = overlay.at(STAR) if overlay and shapes else None
         self._no_field_keys(items, "an item of a list", star)
-        tagged = any(tag is not None for tag, _ in items)
-        return List(self._request(items, absent, star), self._matcher(shapes), tuple(prefix), tagged)
+        site = self._request(items, absent, star)
+        return List(site, self._matcher(shapes), tuple(prefix), tagged or len(items) > 1)
 
     def _matcher(self, shapes: Sequence[Tagged]) -> Matcher:
         chosen = [shape.settings["match"] for _, shape in shapes if "match" in shape.settings]
@@ -215,6 +221,17 @@ class Compiler:
         for here in settings:
             for key in sorted(FIELD_KEYS & here.keys()):
                 self.problems.append(here[key].problem(f"`{key}` is for the fields of an object, and this is {place}"))
+
+    def _grouped(self, held: Iterable[Group]) -> list[Group]:
+        """The groups with those that say the same made one; where only one is left, the branch does not matter."""
+        found: dict[Subschemas, Tags] = {}
+        for tags, subschemas in held:
+            direct = tuple(tuple(located.direct() for located in group) for group in subschemas)
+            known = found.get(direct, tags)
+            found[direct] = None if known is None or tags is None else known | tags
+        if len(found) == 1:
+            return [(None, subschemas) for subschemas in found]
+        return [(tags, subschemas) for subschemas, tags in found.items()]
 
     def _check_pattern(self, pattern: str, located: Located) -> None:
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import Problem, SchemaError
-from arbitre.schema.shape import NOTHING, Shape, Subschemas, both, enriched, merged, shape_of
+from arbitre.schema.shape import NOTHING, Shape, Subschemas, both, declared, enriched, merged, shape_of
 from arbitre.schema.vocabulary import settings_of
 from arbitre.values import canonical
 
@@ -34,6 +34,8 @@ class Expander:
             for group in subschemas:
                 shapes = [shape for located in group for shape in self._expand(located, frozenset())]
                 found = self._all(found, shapes, group[0])
+            if any(located.soft for group in subschemas for located in group):
+                found = [declared(shape) for shape in found]
             self._known[subschemas] = found
         return self._known[subschemas]
 

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from arbitre.schema.vocabulary import Setting, Settings
     from arbitre.values import Json
 
-Tagged = tuple[int | None, "Shape"]
-"""An alternative, and the branch of the enclosing object under which it holds (None for any)."""
+Tags = frozenset[int] | None
+"""The branches of the enclosing object under which an alternative holds (None for any)."""
+
+Tagged = tuple[Tags, "Shape"]
 
 SCALARS: Final = (Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING)
 _DATES: Final = frozenset({"date", "date-time"})
@@ -58,7 +60,7 @@ def default_distance(shape: Shape, kind: Kind) -> str:
 class _Branch:
     """A scalar branch with its choices built: `distance` is None where the default holds."""
 
-    tag: int | None
+    tags: Tags
     shape: Shape
     distance: Distance | None
     normalizers: tuple[Normalizer, ...]
@@ -106,19 +108,19 @@ class Leaves:
         """
         first = self.normalizers_of(common.get("normalize"))
         branches = [
-            self._branch(tag, shape, first, own="normalize" not in common)
-            for tag, shape in alternatives
+            self._branch(tags, shape, first, own="normalize" not in common)
+            for tags, shape in alternatives
             if shape.kinds is None or any(kind.scalar for kind in shape.kinds)
         ]
         self._check_branches(branches, first)
         return {kind: self._choices(kind, branches, first) for kind in SCALARS}
 
-    def _branch(self, tag: int | None, shape: Shape, first: tuple[Normalizer, ...], *, own: bool) -> _Branch:
+    def _branch(self, tags: Tags, shape: Shape, first: tuple[Normalizer, ...], *, own: bool) -> _Branch:
         setting, distance = shape.settings.get("distance"), None
         normalizers = self.normalizers_of(shape.settings.get("normalize")) if own else ()
         if setting is not None:
             distance = self._distance(setting, shape.enum, first + normalizers)
-        return _Branch(tag, shape, distance, normalizers)
+        return _Branch(tags, shape, distance, normalizers)
 
     def _choices(self, kind: Kind, branches: list[_Branch], first: tuple[Normalizer, ...]) -> tuple[Choice, ...]:
         taking = [branch for branch in branches if branch.shape.takes(kind)]
@@ -132,8 +134,7 @@ class Leaves:
             values = None
             if len(taking) > 1 and branch.shape.enum is not None:
                 values = frozenset(canonical(_normalized(value, first)) for value in branch.shape.enum)
-            tags = None if branch.tag is None else frozenset({branch.tag})
-            choices.append(Choice(Leaf(distance, branch.normalizers), values, tags))
+            choices.append(Choice(Leaf(distance, branch.normalizers), values, branch.tags))
         return tuple(choices) or (Choice(Leaf(self.distances.build(_BY_KIND[kind]))),)
 
     def _check_branches(self, branches: list[_Branch], first: tuple[Normalizer, ...]) -> None:

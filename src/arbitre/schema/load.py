@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
 from referencing.exceptions import Unresolvable
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 Source = Any
 """A schema: a dictionary (or true), the path of a file that holds one, or a Pydantic model class."""
+
+_BESIDE: Final = frozenset(
+    ("$schema", "$defs", "definitions", "$comment", "title", "description", "default", "examples", "deprecated")
+)
+"""Keywords that say nothing of a value: beside these, `$ref` is a plain reference."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,9 +90,24 @@ class Located:
         self.library.check(schema, document, place)
         seen = reversed([uri for uri, _ in found.resolver.dynamic_scope()])
         scope = tuple(dict.fromkeys(uri for uri in seen if uri in self.library.dynamic))
-        return replace(
-            self, schema=schema, document=document, resolver=found.resolver, pointer=place, soft=False, scope=scope
-        )
+        return replace(self, schema=schema, document=document, resolver=found.resolver, pointer=place, scope=scope)
+
+    def direct(self) -> Located:
+        """What this names, where it is a plain reference and nothing more; else itself."""
+        found, seen = self, {self}
+        while found._plain:
+            try:
+                found = found.follow("$ref")
+            except SchemaError:  # reported where it is expanded
+                return self
+            if found in seen:
+                return self
+            seen.add(found)
+        return found
+
+    @property
+    def _plain(self) -> bool:
+        return isinstance(self.schema, dict) and self.schema.keys() - _BESIDE == {"$ref"}
 
     def _resolved(self, keyword: str, reference: str) -> Resolved[Any]:
         if keyword == "$recursiveRef":

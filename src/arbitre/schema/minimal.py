@@ -20,9 +20,9 @@ def minimal(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[list[Sit
     in which order properties are declared, does not show. By partition refinement (Moore, 1956): sites fall apart
     where they say different things, then where the sites below them have fallen apart, until none do.
     """
-    said = [json.dumps([_said(site), marked.get(index)], sort_keys=True) for index, site in enumerate(sites)]
+    said = [json.dumps(_said(site), sort_keys=True) for site in sites]
     below = [_below(site) for site in sites]
-    classes, count = _numbered(said)
+    classes, count = _numbered([(text, marked.get(index)) for index, text in enumerate(said)])
     while True:
         classes, finer = _numbered(
             [(classes[index], *(classes[child] for child in below[index])) for index in range(len(sites))]

@@ -164,6 +164,24 @@ def enriched(shape: Shape, extras: list[Shape]) -> Shape:
     )
 
 
+def declared(shape: Shape) -> Shape:
+    """A shape where what only conditions speak of is declared by them."""
+    return replace(
+        shape,
+        properties={name: _hard(subschemas) for name, subschemas in shape.properties.items()},
+        patterns={name: _hard(subschemas) for name, subschemas in shape.patterns.items()},
+        additional=_hard(shape.additional),
+        prefix=tuple(map(_hard, shape.prefix)),
+        items=_hard(shape.items),
+    )
+
+
+def _hard(subschemas: Subschemas) -> Subschemas:
+    if not all(located.soft for group in subschemas for located in group):
+        return subschemas
+    return tuple(tuple(replace(located, soft=False) for located in group) for group in subschemas)
+
+
 def _with(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
     """Every name with the subschemas that any of the extras gives it, as one group."""
     found = dict(known)
