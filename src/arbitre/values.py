@@ -138,6 +138,21 @@ def canonical(value: Json) -> Hashable:
     return tuple(key)
 
 
+def check(value: Json) -> None:
+    """Refuse, at any depth, what is not JSON. Raises DataError with the pointer below the value."""
+    pending: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
+    while pending:
+        item, at = pending.pop()
+        kind = kind_of(item, at)
+        if kind is Kind.NUMBER:
+            check_number(item, at)
+        elif kind is Kind.ARRAY:
+            pending.extend((part, (*at, position)) for position, part in enumerate(item))
+        elif kind is Kind.OBJECT:
+            check_keys(item, at)
+            pending.extend((part, (*at, key)) for key, part in item.items())
+
+
 def equal(left: Json, right: Json) -> bool:
     """Strict JSON equality.
 

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.oracle import textbook
+from tests.oracle.strategies import cases, documents, pairs, schemas
 
 from arbitre import Comparator
 from arbitre.comparison.levels import by_path, leaves, of_nodes
-from arbitre.engine import bounds, problems, run, solve
-from tests.oracle import textbook
-from tests.oracle.strategies import cases, documents, pairs, schemas
+from arbitre.engine import problems, run, solve
 
 NEAR = 1e-12
 slow = settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
@@ -20,9 +20,8 @@ def mode(request):
     with pytest.MonkeyPatch.context() as patch:
         if request.param.startswith("lazy"):
             patch.setattr(solve, "LAZY", 1)
-            patch.setattr(bounds, "LARGE", 1)
         if request.param == "lazy, one by one":
-            patch.setattr(solve, "LARGE", 1)
+            patch.setattr(problems, "LARGE", 1)
             patch.setattr(problems, "CHUNK", 1)
             patch.setattr(problems, "DEEP_CHUNK", 1)
         yield {"exhaustive": request.param == "exhaustive"}

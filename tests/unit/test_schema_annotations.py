@@ -111,6 +111,10 @@ class TestKeys:
         schema = {"$defs": {"s": said(INTEGER, weight=3)}, **obj(a={"$ref": "#/$defs/s"}, b=INTEGER)}
         assert quality(schema, {"a": 1, "b": 1}, {"a": 2, "b": 1}) == 0.25
 
+    def test_a_definition_may_be_annotated_for_other_uses(self):
+        schema = {"$defs": {"s": said(STRING, normalize="lower")}, **listed({"$ref": "#/$defs/s"}, distance="jaccard")}
+        assert quality(schema, ["A", "b"], ["a", "b"]) == pytest.approx(1 / 3)
+
     def test_one_leaf_is_one_row(self):
         schema = obj(pages=said(listed(INTEGER), distance="jaccard"))
         assert [row.path for row in Comparator(schema).explain()] == ["", "/pages"]
@@ -126,6 +130,7 @@ class TestWrongValues:
             ({"weight": 0}, "/weight", "Expected `weight` to be a positive number, got 0"),
             ({"weight": -1}, "/weight", "Expected `weight` to be a positive number, got -1"),
             ({"weight": True}, "/weight", "Expected `weight` to be a positive number, got true"),
+            ({"weight": 10**101}, "/weight", f"Expected `weight` to be a positive number, got {'1' + '0' * 78}…"),
             ({"weight": "2"}, "/weight", 'Expected `weight` to be a positive number, got "2"'),
             ({"weight": None}, "/weight", "Expected `weight` to be a positive number, got null"),
             ({"entries": 1}, "/entries", "Expected `entries` to be true or false, got 1"),
@@ -295,6 +300,21 @@ class TestMisplaced:
             ),
             (said(listed(STRING), distance="yujian-bo"), "/x-arbitre/distance", "one for lists, got yujian-bo"),
             (said(obj(a=STRING), distance="jaccard"), "/x-arbitre/distance", "one for objects, got jaccard"),
+            (
+                listed(said(STRING, normalize="lower"), distance="jaccard"),
+                "/items/x-arbitre",
+                "inside of what is one leaf",
+            ),
+            (
+                said(obj(a=said(STRING, weight=2)), distance="exact"),
+                "/properties/a/x-arbitre",
+                "inside of what is one leaf",
+            ),
+            (
+                said({"anyOf": [listed(said(STRING, normalize="lower")), NULL]}, distance="jaccard"),
+                "/anyOf/0/items/x-arbitre",
+                "inside of what is one leaf",
+            ),
             (
                 {"anyOf": [listed(STRING, match="ordered"), listed(INTEGER, match="set")]},
                 "/anyOf/1/x-arbitre/match",

@@ -117,6 +117,10 @@ class TestRefused:
         (problem,) = refused(self.SCHEMA, {path: {"distance": "exact"}})
         assert problem.message == f'The schema has no path "{path}"'
 
+    def test_one_leaf_whatever_the_schema_says_inside(self):
+        schema = {"type": "array", "items": {**STRING, "x-arbitre": {"normalize": "lower"}}}
+        assert quality(schema, ["A", "b"], ["a", "b"], {"": {"distance": "jaccard"}}) == pytest.approx(1 / 3)
+
     def test_a_path_below_one_leaf_is_not_there(self):
         overlay = {"/entries/*/pages": {"distance": "jaccard"}, "/entries/*/pages/*": {"distance": "exact"}}
         (problem,) = refused(self.SCHEMA, overlay)

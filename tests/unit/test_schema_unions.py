@@ -428,7 +428,8 @@ class TestRecursiveUnions:
     def test_tags_of_branches_that_agree_are_one(self):
         one, other = obj(x=NUMBER), obj(x=INTEGER)
         branches = [
-            obj(kind={"const": kind}, inner=dict(inner)) for kind, inner in zip("abcd", (one, one, other, other))
+            obj(kind={"const": kind}, inner=dict(inner))
+            for kind, inner in zip("abcd", (one, one, other, other), strict=True)
         ]
         schema = {"oneOf": branches}
 

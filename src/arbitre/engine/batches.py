@@ -41,8 +41,8 @@ class Batch:
     """Pairs of rows of one column: pair t compares row `left[t]` (gold) with row `right[t]` (predicted).
 
     Closed, `quality` holds the quality of each pair, in [0, 1], 1 is equal; shape (pairs,). `gold`, `predicted`,
-    `matched` and `mass` are the tallies of objects and lists. `matches` are the matched items of lists; those of lists
-    that were only `counted` are worked out when they are asked for.
+    `matched` and `mass` are the tallies of objects and lists. `matches` are the matched items of lists; those of the
+    pairs of lists that were only `counted` are worked out when they are asked for.
     """
 
     column: Column
@@ -50,7 +50,7 @@ class Batch:
     right: Indices
     branches: list[Branch] = field(default_factory=list)
     matches: list[Matched] = field(default_factory=list)
-    counted: bool = False
+    counted: Indices | None = None
     quality: Floats = field(default_factory=lambda: np.empty(0))
     gold: Floats | None = None
     predicted: Floats | None = None

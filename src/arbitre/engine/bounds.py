@@ -6,20 +6,30 @@ the order of `solve`, so that a bound that is exact is so to the last bit.
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from arbitre.distances.base import Blocks
 from arbitre.engine.batches import spread
-from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, children
+from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import common
 
 if TYPE_CHECKING:
     from arbitre.engine.columns import Floats, Indices
 
-LARGE: Final = 1 << 14
-"""From this many cells on, the items that two lists share are counted; below, the lengths of the lists must do."""
+
+class Tell(enum.IntEnum):
+    """What is asked of two lists to bound the quality of their matching; each is dearer and tighter than the last."""
+
+    LENGTHS = 0
+    """How many items they have."""
+    COUNTS = 1
+    """How many items they share, where items are equal or not."""
+    PARTNERS = 2
+    """What every item has at best with its best partner."""
+
 
 OUTWARD: Final = 1.0 + 1e-15
 """Rounds up where a bound is not computed by the very operations that the quality is."""
@@ -29,12 +39,12 @@ DEEP: Final = 16
 
 
 def bounds(
-    column: Column, blocks: Blocks, left: Indices, right: Indices, *, deep: bool = False, depth: int = 0
+    column: Column, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell = Tell.LENGTHS, depth: int = 0
 ) -> Floats:
     """An upper bound of the quality of every cell of the blocks; shape (cells,).
 
     `left` and `right` are the rows that the blocks cross, -1 for a missing one; cells of these hold any number.
-    `deep` looks into lists for tighter bounds: every item at best has the best partner it can have.
+    `tell` says how far lists are looked into.
     """
     size = int(blocks.starts[-1])
     if depth >= DEEP or column.size == 0 or size == 0:
@@ -42,23 +52,12 @@ def bounds(
     if isinstance(column, LeafColumn):
         return _leaf(column, blocks, left, right)
     if isinstance(column, ObjectColumn):
-        return _object(column, blocks, left, right, deep=deep, depth=depth)
+        return _object(column, blocks, left, right, tell=tell, depth=depth)
     if isinstance(column, ListColumn):
-        return _list(column, blocks, left, right, deep=deep, depth=depth)
+        return _list(column, blocks, left, right, tell=tell, depth=depth)
     if isinstance(column, MixedColumn):
-        return _mixed(column, blocks, left, right, deep=deep, depth=depth)
+        return _mixed(column, blocks, left, right, tell=tell, depth=depth)
     return np.ones(size)
-
-
-def deepens(column: Column) -> bool:
-    """Whether looking deep can tighten the bounds of a column: where there are lists in it that are not counted."""
-    pending = [column]
-    while pending:
-        below = pending.pop()
-        if isinstance(below, ListColumn) and below.marks is None and below.items is not None:
-            return True
-        pending.extend(children(below))
-    return False
 
 
 def _leaf(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
@@ -75,14 +74,14 @@ def _leaf(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices) -> 
     return quality
 
 
-def _object(column: ObjectColumn, blocks: Blocks, left: Indices, right: Indices, *, deep: bool, depth: int) -> Floats:
+def _object(column: ObjectColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
     size = int(blocks.starts[-1])
     matched, mass = np.zeros(size), np.zeros(size)
     for link in column.links:
         a, b = link.rows(left), link.rows(right)
         if link.index is not None:
             a, b = np.where(left >= 0, a, -1), np.where(right >= 0, b, -1)
-        quality = link.weight * bounds(link.column, blocks, a, b, deep=deep, depth=depth + 1)
+        quality = link.weight * bounds(link.column, blocks, a, b, tell=tell, depth=depth + 1)
         if link.index is None or ((a >= 0).all() and (b >= 0).all()):
             matched += link.weight
             mass += quality
@@ -100,13 +99,17 @@ def _object(column: ObjectColumn, blocks: Blocks, left: Indices, right: Indices,
     return np.minimum(np.where(empty, 1.0, mass / np.where(empty, 1.0, union)), 1.0)
 
 
-def _list(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, deep: bool, depth: int) -> Floats:
+def _list(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
     gold, predicted = column.sizes[left][blocks.rows], column.sizes[right][blocks.columns]
     longer, shared = np.maximum(gold, predicted), np.minimum(gold, predicted)
-    if not column.prefix:
-        if column.marks is not None and (deep or int(blocks.starts[-1]) >= LARGE):
-            shared = common(column, blocks, left, right)
-        elif column.marks is None and deep and column.items is not None:
+    known = column.marks
+    if not column.prefix and column.items is not None:
+        if known is not None and tell >= Tell.COUNTS:
+            counts = common(column, blocks, left, right)
+            if known.odd.any():
+                counts = np.where(known.odd[left][blocks.rows] & known.odd[right][blocks.columns], shared, counts)
+            shared = counts
+        elif known is None and tell is Tell.PARTNERS:
             shared = np.minimum(shared, _best_partners(column, blocks, left, right, depth) * OUTWARD)
     empty = longer <= 0.0
     return np.where(empty, 1.0, shared / np.where(empty, 1.0, longer))
@@ -120,7 +123,7 @@ def _best_partners(column: ListColumn, blocks: Blocks, left: Indices, right: Ind
     inner, slots, heights, widths = _inside(column, blocks, left, right)
     if column.items is None or int(inner.starts[-1]) == 0:
         return np.zeros(int(blocks.starts[-1]))
-    best = bounds(column.items, inner, *slots, deep=True, depth=depth + 1)
+    best = bounds(column.items, inner, *slots, tell=Tell.PARTNERS, depth=depth + 1)
     sums = np.zeros(int(blocks.starts[-1]))
     for (rows, columns, cells), (_, _, within) in zip(blocks, inner, strict=True):
         tall, wide = heights[rows], widths[columns]
@@ -151,12 +154,12 @@ def _inside(
     return Blocks(starts[0], starts[1]), (slots[0], slots[1]), lengths[0], lengths[1]
 
 
-def _mixed(column: MixedColumn, blocks: Blocks, left: Indices, right: Indices, *, deep: bool, depth: int) -> Floats:
+def _mixed(column: MixedColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
     quality = np.zeros(int(blocks.starts[-1]))
     for number, part in enumerate(column.parts):
         ours, theirs = (left >= 0) & (column.part[left] == number), (right >= 0) & (column.part[right] == number)
         if ours.any() and theirs.any():
             a, b = np.where(ours, column.rows[left], -1), np.where(theirs, column.rows[right], -1)
             here = ours[blocks.rows] & theirs[blocks.columns]
-            quality[here] = bounds(part, blocks, a, b, deep=deep, depth=depth + 1)[here]
+            quality[here] = bounds(part, blocks, a, b, tell=tell, depth=depth + 1)[here]
     return quality

@@ -136,13 +136,15 @@ class Marks:
     """What tells equal items of lists: those of two lists with equal numbers in `mark` are partners.
 
     The t-th of equal items of one list is marked as the t-th of the other. `table` are row x `width` + mark of all
-    items in increasing order, and `order` says which item each is.
+    items in increasing order, and `order` says which item each is. Items of a kind that the schema does not declare
+    have no equal; `odd` says which lists hold such (two of these are not told by a count).
     """
 
     mark: Indices
     width: int
     table: Indices
     order: Indices
+    odd: Mask
 
 
 @dataclass(eq=False, slots=True)
@@ -150,8 +152,9 @@ class ListColumn(Column):
     """Lists: row r holds the items `starts[r]:starts[r + 1]`, which are rows `index[i]` of `items` (or row i itself).
 
     `groups` are codes by which a keyed or set matching may pair items (-1: with none); `prefix` are the positions that
-    are compared as fields are; `sizes` counts the items of each row, those by position included; `marks` are there
-    where items match with quality 1 or 0 only. `peels` says that equal items may be matched first.
+    are compared as fields are; `sizes` counts the items of each row, those by position included; `peels` says
+    that equal items may be matched first, `counts` that they are equal or not (there are `marks` then), `deep` that
+    there are lists in them whose items tell more than their number.
     """
 
     items: Column | None = None
@@ -164,6 +167,8 @@ class ListColumn(Column):
     sizes: Floats = field(default_factory=lambda: np.empty(0))
     marks: Marks | None = None
     peels: bool = False
+    counts: bool = False
+    deep: bool = False
 
     def rows(self, slots: Indices) -> Indices:
         return slots if self.index is None else self.index[slots]

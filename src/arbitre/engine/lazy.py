@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.engine.batches import Batch, Matched
-from arbitre.engine.bounds import deepens
 from arbitre.engine.problems import Problems
 from arbitre.errors import SolverError
 
@@ -39,7 +38,6 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
     problems = Problems(column, items, left, right)
     peeled = problems.peel(evaluate) if column.peels else None
     problems.bound()
-    deep = deepens(items)
     evaluated: list[tuple[Batch, Indices]] = []
     active = np.flatnonzero(np.diff(problems.starts))
     chosen: dict[int, Indices] = {}
@@ -51,7 +49,7 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
         cells = selected[~problems.known[selected]]
         if len(cells) == 0:
             break
-        if number == 1 and deep:
+        if number == 1 and column.deep:
             active = problems.tighten(cells)
             continue
         before = problems.quality[cells]

@@ -7,37 +7,48 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.sparse import csr_array
 
-from arbitre.engine.batches import Batch, Matched, spread
-from arbitre.engine.columns import LeafColumn, ListColumn, Marks
+from arbitre.engine.batches import Batch, Branch, Matched, spread
+from arbitre.engine.columns import LeafColumn, ListColumn, Marks, MixedColumn
 
 if TYPE_CHECKING:
     from arbitre.distances.base import Blocks
-    from arbitre.engine.columns import Floats, Indices
+    from arbitre.engine.columns import Column, Floats, Indices
 
 
 DENSE: Final = 1 << 18
 """Up to so many entries, which items the lists hold is written out as a table."""
 
 
-def countable(column: ListColumn) -> bool:
-    """Whether items of these lists match with quality 1 or 0 only, and with as many pairs as there can be."""
-    items = column.items
-    return (
-        isinstance(items, LeafColumn)
-        and column.matcher is not None
-        and column.matcher.forced
-        and all(leaf.distance.name == "exact" for leaf in items.leaves)
-    )
+def _codes(items: Column) -> Indices:
+    """A code for each item that is equal to another or not, -1 for the others; shape (items,)."""
+    if isinstance(items, MixedColumn):
+        codes = np.full(items.size, -1, dtype=np.intp)
+        for number, part in enumerate(items.parts):
+            here = items.part == number
+            codes[here] = _codes(part)[items.rows[here]]
+        return codes
+    if not isinstance(items, LeafColumn):
+        return np.full(items.size, -1, dtype=np.intp)
+    exact = np.array([leaf.distance.name == "exact" for leaf in items.leaves], dtype=np.bool_)
+    if exact.all():
+        return items.codes
+    return np.where(exact[items.slots[items.codes]], items.codes, -1)
 
 
 def marks(column: ListColumn) -> Marks | None:
     """The marks of the items of a column of lists; None where these are more than equal or not."""
     items = column.items
-    if not countable(column) or not isinstance(items, LeafColumn):
+    if items is None or not column.counts:
         return None
     slots = np.arange(int(column.starts[-1]), dtype=np.intp)
-    mark = items.codes[column.rows(slots)]
+    mark = _codes(items)[column.rows(slots)]
     owner = np.repeat(np.arange(column.size, dtype=np.intp), column.lengths)
+    odd = np.zeros(column.size, dtype=np.bool_)
+    lone = np.flatnonzero(mark < 0)
+    if len(lone):
+        odd[owner[lone]] = True
+        mark = mark.copy()
+        mark[lone] = int(mark.max(initial=0)) + 1 + np.arange(len(lone), dtype=np.intp)
     width = int(mark.max(initial=0)) + 1
     table = owner * width + mark
     order = np.argsort(table, kind="stable")
@@ -52,7 +63,7 @@ def marks(column: ListColumn) -> Marks | None:
         table = owner * width + mark
         order = np.argsort(table, kind="stable")
         table = table[order]
-    return Marks(mark, width, table, order)
+    return Marks(mark, width, table, order, odd)
 
 
 def _partners(column: ListColumn, known: Marks, left: Indices, right: Indices) -> tuple[Indices, Indices, Indices]:
@@ -84,9 +95,20 @@ def match_equal(column: ListColumn, left: Indices, right: Indices) -> Matched | 
     if not hit.all():
         rest = _leftovers(column, right, (of, predicted), (owner[~hit], slots[~hit]))
         gold, predicted, of = (np.concatenate(both) for both in zip((gold, predicted, of), rest, strict=True))
-    below = Batch(items, column.rows(gold), column.rows(predicted))
-    below.quality = (np.arange(len(below)) < int(hit.sum())).astype(np.float64)
+    quality = (np.arange(len(gold)) < int(hit.sum())).astype(np.float64)
+    below = _known(items, column.rows(gold), column.rows(predicted), quality)
     return Matched(below, np.arange(len(below), dtype=np.intp), of)
+
+
+def _known(column: Column, left: Indices, right: Indices, quality: Floats) -> Batch:
+    """A closed batch of pairs of values, whose qualities are known."""
+    batch = Batch(column, left, right, quality=quality)
+    if isinstance(column, MixedColumn):
+        for number, part in enumerate(column.parts):
+            same = np.flatnonzero((column.part[left] == number) & (column.part[right] == number))
+            below = _known(part, column.rows[left[same]], column.rows[right[same]], quality[same])
+            batch.branches.append(Branch(below, same))
+    return batch
 
 
 def _leftovers(

@@ -8,7 +8,7 @@ import numpy as np
 
 from arbitre.distances.base import Blocks
 from arbitre.engine.batches import Matched, spread
-from arbitre.engine.bounds import bounds
+from arbitre.engine.bounds import Tell, bounds
 from arbitre.engine.digests import Digests, digests, scatter
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 CHUNK: Final = 1 << 18
 """Bounds are computed for so many cells at a time: memory beyond the one table of a problem stays small."""
+
+LARGE: Final = 1 << 14
+"""A problem with so many cells is solved alone, and the items that lists share are counted in its bounds."""
 
 DEEP_CHUNK: Final = 1 << 14
 """Tighter bounds are computed for so many cells at a time: each looks at all pairs of items inside."""
@@ -88,29 +91,31 @@ class Problems:
         """Fill in the upper bounds, some rows of a long problem or several short problems at a time."""
         self.quality = np.empty(int(self.starts[-1]))
         self.known = np.zeros(int(self.starts[-1]), dtype=np.bool_)
+        alone = len(self.starts) == 2 and int(self.starts[-1]) >= LARGE  # noqa: PLR2004  (one problem)
+        tell = Tell.COUNTS if alone else Tell.LENGTHS
         problem = 0
         while problem < len(self.heights):
             stop = int(np.searchsorted(self.starts, self.starts[problem] + CHUNK, side="right")) - 1
             if stop > problem:
                 gold = slice(int(self.gold.starts[problem]), int(self.gold.starts[stop]))
-                self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start)
+                self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start, tell)
             else:
                 stop = problem + 1
                 step = max(1, CHUNK // int(self.widths[problem]))
                 begin, end = int(self.gold.starts[problem]), int(self.gold.starts[stop])
                 for row in range(begin, end, step):
                     gold = slice(row, min(row + step, end))
-                    self._fill(problem, stop, gold, np.array([0, gold.stop - gold.start], dtype=np.intp))
+                    self._fill(problem, stop, gold, np.array([0, gold.stop - gold.start], dtype=np.intp), tell)
             problem = stop
 
-    def _fill(self, first: int, stop: int, gold: slice, gold_starts: Indices) -> None:
+    def _fill(self, first: int, stop: int, gold: slice, gold_starts: Indices, tell: Tell) -> None:
         starts = self.predicted.starts[first : stop + 1]
         predicted = self.predicted.rows[starts[0] : starts[-1]]
         blocks = Blocks(gold_starts, starts - starts[0])
         skipped = gold.start - int(self.gold.starts[first])
         begin = int(self.starts[first]) + skipped * int(self.widths[first])
         cells = slice(begin, begin + int(blocks.starts[-1]))
-        self.quality[cells] = bounds(self.items, blocks, self.gold.rows[gold], predicted)
+        self.quality[cells] = bounds(self.items, blocks, self.gold.rows[gold], predicted, tell=tell)
 
     def table(self, problem: int) -> Floats:
         cells = self.quality[self.starts[problem] : self.starts[problem + 1]]
@@ -165,7 +170,7 @@ class Problems:
         blocks = Blocks(starts_of(tall), starts_of(wide))
         gold = self.gold.rows[np.repeat(self.gold.starts[of], tall) + row]
         predicted = self.predicted.rows[np.repeat(self.predicted.starts[of], wide) + at]
-        tight = bounds(self.items, blocks, gold, predicted, deep=True)
+        tight = bounds(self.items, blocks, gold, predicted, tell=Tell.PARTNERS)
         line = np.repeat(self.starts[of], tall) + row * np.repeat(self.widths[of], tall)
         cells = line[blocks.rows] + at[blocks.columns]
         free = ~self.known[cells]

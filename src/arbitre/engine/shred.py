@@ -18,7 +18,7 @@ from arbitre.engine.interning import intern
 from arbitre.engine.variants import choose
 from arbitre.errors import DataError, Problem
 from arbitre.paths import STAR, Path, Token, pointer
-from arbitre.values import ABSENT, KINDS, Json, Kind, check_keys, kind_of
+from arbitre.values import ABSENT, KINDS, Json, Kind, check, check_keys, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,7 +135,7 @@ class _Shredder:
         except DataError:
             for row, value in enumerate(values):  # find the one that is refused
                 try:
-                    intern(site, [value], None if place.tags is None else place.tags[row : row + 1])
+                    check(value)
                 except DataError as error:
                     raise _at(error, place, row) from error
             raise
@@ -224,7 +224,10 @@ class _Shredder:
     def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: Place) -> None:
         node = site.list
         column.matcher = node.matcher
-        column.peels = node.matcher.forced and node.items in self.plan.peelable
+        known = self.plan.shortcuts
+        column.peels = node.matcher.forced and node.items in known.peelable
+        column.counts = node.matcher.forced and node.items in known.countable
+        column.deep = node.items in known.deep
         for position, index in enumerate(node.prefix):
             child = self.plan.sites[index]
             rows = [
@@ -277,7 +280,7 @@ def _at(error: DataError, place: Place, row: int) -> DataError:
                 f"{problem.message} in the {side} document",
                 problem.file,
                 problem.line,
-                pointer((*above, *tokens)),
+                pointer((*above, *tokens)) + (problem.pointer or ""),
                 problem.hint,
             )
             for problem in error.problems

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.engine import problems
 from arbitre.engine.batches import Batch, Branch, Matched, spread
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.lazy import solve_lazily
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 LAZY: Final = 100
 """Lists whose table has at least so many cells are matched lazily."""
-
-LARGE: Final = 1 << 14
-"""Tables with so many cells are solved one at a time."""
 
 NESTED: Final = 3
 """Lists are matched lazily inside so many lists that are; deeper ones evaluate every pair of items."""
@@ -81,18 +79,18 @@ class Solver:
         matcher = column.matcher
         if matcher is None or column.items is None:
             return
-        if column.marks is not None and not self.exhaustive:
-            batch.counted = True
-            return
         lengths = column.lengths
         heights, widths = lengths[batch.left], lengths[batch.right]
         rest = np.arange(len(batch), dtype=np.intp)
-        if matcher.candidates is Candidates.ALL and not self.exhaustive and self.depth < NESTED:
+        if column.marks is not None and not self.exhaustive:
+            both_odd = column.marks.odd[batch.left] & column.marks.odd[batch.right]
+            batch.counted, rest = np.flatnonzero(~both_odd), np.flatnonzero(both_odd)
+        elif matcher.candidates is Candidates.ALL and not self.exhaustive and self.depth < NESTED:
             cells = heights * widths
             inner = Solver(depth=self.depth + 1)
-            for problem in np.flatnonzero(cells >= LARGE).tolist():
+            for problem in np.flatnonzero(cells >= problems.LARGE).tolist():
                 self._lazily(batch, column, np.array([problem], dtype=np.intp), inner)
-            self._lazily(batch, column, np.flatnonzero((cells >= LAZY) & (cells < LARGE)), inner)
+            self._lazily(batch, column, np.flatnonzero((cells >= LAZY) & (cells < problems.LARGE)), inner)
             rest = np.flatnonzero(cells < LAZY)
         if len(rest):
             tables = _tables(batch, column, rest, heights[rest], widths[rest])
@@ -100,10 +98,10 @@ class Solver:
             below = Batch(column.items, tables.left, tables.right)
             batch.branches.append(Branch(below, rest[tables.owner]))
 
-    def _lazily(self, batch: Batch, column: ListColumn, problems: Indices, inner: Solver) -> None:
-        if len(problems):
-            for match in solve_lazily(column, batch.left[problems], batch.right[problems], inner.evaluate):
-                match.owner = problems[match.owner]
+    def _lazily(self, batch: Batch, column: ListColumn, which: Indices, inner: Solver) -> None:
+        if len(which):
+            for match in solve_lazily(column, batch.left[which], batch.right[which], inner.evaluate):
+                match.owner = which[match.owner]
                 batch.matches.append(match)
 
 
@@ -211,10 +209,10 @@ def _settle(batch: Batch) -> None:
             weights = np.full(len(quality), branch.weight)
             matched += np.bincount(branch.owner, weights=weights, minlength=size)
             mass += np.bincount(branch.owner, weights=quality, minlength=size)
-    if batch.counted and isinstance(batch.column, ListColumn):
-        lengths = batch.column.lengths
-        matched += np.minimum(lengths[batch.left], lengths[batch.right])
-        mass += count_equal(batch.column, batch.left, batch.right)
+    if batch.counted is not None and isinstance(batch.column, ListColumn):
+        left, right = batch.left[batch.counted], batch.right[batch.counted]
+        matched[batch.counted] += np.minimum(batch.column.lengths[left], batch.column.lengths[right])
+        mass[batch.counted] += count_equal(batch.column, left, right)
     for match in batch.matches:
         matched += np.bincount(match.owner, minlength=size)
         mass += np.bincount(match.owner, weights=match.batch.quality[match.at], minlength=size)

@@ -225,11 +225,12 @@ class Tracer:
             above = np.full(len(rows.batch), NONE, dtype=np.intp)
             above[rows.at] = numbers
             matches = rows.batch.matches
-            if rows.batch.counted:
-                equal = match_equal(column, rows.left, rows.right)
+            if rows.batch.counted is not None:
+                at = rows.batch.counted[above[rows.batch.counted] >= 0]
+                equal = match_equal(column, rows.batch.left[at], rows.batch.right[at])
                 if equal is not None:
-                    equal.owner = rows.at[equal.owner]
-                    matches = [equal]
+                    equal.owner = at[equal.owner]
+                    matches = [equal, *matches]
             for match in matches:
                 parent = above[match.owner]
                 here = np.flatnonzero(parent >= 0)

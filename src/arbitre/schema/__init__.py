@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from arbitre import deep, distances, matching, normalizers
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.aliases import with_aliases
-from arbitre.schema.certificate import certify, peelable
+from arbitre.schema.certificate import certify
 from arbitre.schema.compile import Compiler
 from arbitre.schema.describe import CLOSE, entries_of, rows_of, signature_of
 from arbitre.schema.load import Located, Source, load
 from arbitre.schema.minimal import minimal
 from arbitre.schema.nodes import Plan
 from arbitre.schema.overlay import Overlay
+from arbitre.schema.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,4 +51,4 @@ def _compiled(root: Located, overlay: Overlay | None, close: float) -> Plan:
     if problems:
         raise SchemaError(*dict.fromkeys(problems))
     signature = signature_of(rows, digest, entries, close, version("arbitre"))
-    return Plan(tuple(sites), entries, signature, close, root, rows, certify(sites), peelable(sites))
+    return Plan(tuple(sites), entries, signature, close, root, rows, certify(sites), Shortcuts.of(sites))

@@ -59,7 +59,7 @@ def certify(sites: Sequence[Site]) -> Certificate:
 
 
 def _breaks(site: Site, path: str) -> Iterator[Break]:
-    for leaf in _leaves(site):
+    for leaf in leaves_of(site):
         facts, name = leaf.distance.facts, leaf.distance.name
         if not facts.symmetric:
             yield Break(path, f"{name} is not symmetric", "yujian-bo", triangle=True)
@@ -73,7 +73,7 @@ def _breaks(site: Site, path: str) -> Iterator[Break]:
         yield Break(path, f"{matcher.name}{gate} does not preserve metrics", "hungarian without a gate", triangle=True)
 
 
-def _leaves(site: Site) -> list[Leaf]:
+def leaves_of(site: Site) -> list[Leaf]:
     """The distinct leaves of the kinds that a site declares; those of undeclared kinds are metrics."""
     if site.leaf is not None:
         return [site.leaf]
@@ -87,30 +87,3 @@ def _leaves(site: Site) -> list[Leaf]:
 
 def _nearest(leaf: Leaf) -> str:
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")
-
-
-def peelable(sites: Sequence[Site]) -> frozenset[int]:
-    """The sites whose distance is a pseudo-metric that is 0 for equal canonical values.
-
-    Of two lists of such items under the optimal one-to-one matching, equal items can be matched first without losing
-    optimality, by the triangle inequality. Keyed lists hold items that match nothing, not even their equal.
-    """
-    good = {index for index, site in enumerate(sites) if _pseudometric(site)}
-    while True:
-        lost = {index for index in good if not all(child in good for child in _children(sites[index]))}
-        if not lost:
-            return frozenset(good)
-        good -= lost
-
-
-def _pseudometric(site: Site) -> bool:
-    matcher = site.list.matcher
-    return all(leaf.distance.facts.pseudometric for leaf in _leaves(site)) and matcher.metric and not matcher.key
-
-
-def _children(site: Site) -> Iterator[int]:
-    if site.leaf is None:
-        yield from (child.site for child in site.object.fields)
-        yield from (child for _, child in site.object.patterns)
-        yield site.object.additional
-        yield from (site.list.items, *site.list.prefix)

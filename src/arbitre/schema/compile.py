@@ -128,11 +128,11 @@ class Compiler:
 
     def _object(self, index: int, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None) -> Object:
         variants = _distinct((tag, shape) for tag, shape in alternatives if shape.takes(Kind.OBJECT))
+        branches = [(frozenset({number}), shape) for number, (_, shape) in enumerate(variants)]
         fields: list[Field] = []
         ignored: set[str] = set()
         for name in dict.fromkeys(name for _, shape in variants for name in shape.properties):
-            said = [(frozenset({number}), shape.said_of(name)) for number, (_, shape) in enumerate(variants)]
-            groups = self._grouped((tags, subschemas) for tags, subschemas in said if subschemas)
+            groups = self._grouped((branch, shape.said_of(name)) for branch, shape in branches)
             here = overlay.at(name) if overlay else None
             settings = self._field_settings([subschemas for _, subschemas in groups], here)
             if "ignore" in settings and settings["ignore"].value:
@@ -146,13 +146,14 @@ class Compiler:
             if "aliases" in settings:
                 self.aliases[index, name] = settings["aliases"]
         star = overlay.at(STAR) if overlay else None
-        patterns = []
+        patterns, tagged = [], False
         for pattern in dict.fromkeys(pattern for _, shape in variants for pattern in shape.patterns):
-            held = self._grouped((None, shape.patterns[pattern]) for _, shape in variants if pattern in shape.patterns)
+            held = self._grouped((branch, shape.patterns.get(pattern, ())) for branch, shape in branches)
             self._no_field_keys(held, "the values of a map", star)
             self._check_pattern(pattern, held[0][1][0][0])
             patterns.append((pattern, self._request(held, absent, star)))
-        additional = self._grouped((None, shape.additional) for _, shape in variants if shape.additional)
+            tagged |= len(held) > 1
+        additional = self._grouped((branch, shape.additional) for branch, shape in branches)
         star = star if additional else None
         self._no_field_keys(additional, "the values of a map", star)
         return Object(
@@ -161,6 +162,7 @@ class Compiler:
             patterns=tuple(patterns),
             additional=self._request(additional or _ANYTHING, absent, star),
             declared_map=bool(additional),
+            tagged=tagged or len(additional) > 1,
             ignored=frozenset(ignored),
         )
 
@@ -177,11 +179,12 @@ class Compiler:
         prefix, tagged = [], False
         for position in range(max((len(shape.prefix) for _, shape in shapes), default=0)):
             here = overlay.at(str(position)) if overlay else None
-            groups = self._grouped((tags, (*shape.prefix, shape.items)[: position + 1][-1]) for tags, shape in shapes)
+            held = ((tags, (*shape.prefix, shape.items)[: position + 1][-1]) for tags, shape in shapes)
+            groups = self._grouped(held, open_too=True)
             self._no_field_keys(groups, "an item of a list", here)
             prefix.append(self._request(groups, absent, here))
             tagged |= len(groups) > 1
-        items = self._grouped((tags, shape.items) for tags, shape in shapes) or _ANYTHING
+        items = self._grouped(((tags, shape.items) for tags, shape in shapes), open_too=True) or _ANYTHING
         star = overlay.at(STAR) if overlay and shapes else None
         self._no_field_keys(items, "an item of a list", star)
         site = self._request(items, absent, star)
@@ -222,10 +225,15 @@ class Compiler:
             for key in sorted(FIELD_KEYS & here.keys()):
                 self.problems.append(here[key].problem(f"`{key}` is for the fields of an object, and this is {place}"))
 
-    def _grouped(self, held: Iterable[Group]) -> list[Group]:
-        """The groups with those that say the same made one; where only one is left, the branch does not matter."""
+    def _grouped(self, held: Iterable[Group], *, open_too: bool = False) -> list[Group]:
+        """The groups with those that say the same made one; where only one is left, the branch does not matter.
+
+        Branches that say nothing are left out, unless `open_too`.
+        """
         found: dict[Subschemas, Tags] = {}
         for tags, subschemas in held:
+            if not subschemas and not open_too:
+                continue
             direct = tuple(tuple(located.direct() for located in group) for group in subschemas)
             known = found.get(direct, tags)
             found[direct] = None if known is None or tags is None else known | tags

@@ -108,7 +108,7 @@ def _object(node: Object) -> dict[str, Any]:
             for one in node.variants
         ],
         "patterns": [pattern for pattern, _ in node.patterns],
-        "map": node.declared_map,
+        "map": [node.declared_map, node.tagged],
         "ignored": sorted(node.ignored),
         "aliases": [[alias.target, alias.sources, alias.null] for alias in node.aliases],
     }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from arbitre.paths import Path
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.load import Located
+    from arbitre.schema.shortcuts import Shortcuts
     from arbitre.signature import Signature
     from arbitre.values import Kind
 
@@ -84,7 +85,8 @@ class Object:
     """How objects are compared: field by field, a missing one costing its whole weight.
 
     `patterns` are (regular expression, site) pairs; `additional` is the site of every other key, counted together
-    under `*` where the schema declares them (`declared_map`), else each under its own name.
+    under `*` where the schema declares them (`declared_map`), else each under its own name. `tagged` says that some of
+    these sites look at the branch taken here.
     """
 
     fields: tuple[Field, ...] = ()
@@ -92,6 +94,7 @@ class Object:
     patterns: tuple[tuple[str, int], ...] = ()
     additional: int = 0
     declared_map: bool = False
+    tagged: bool = False
     ignored: frozenset[str] = frozenset()
     aliases: tuple[Alias, ...] = ()
 
@@ -130,7 +133,7 @@ class Site:
 class Plan:
     """A compiled schema: `sites[0]` is the root. `entries` is the wildcard path of the list of entries, or ().
 
-    `peelable` are the sites whose equal items may be matched first (see `certificate.peelable`).
+    `shortcuts` are what the engine may take for granted.
     """
 
     sites: tuple[Site, ...]
@@ -140,7 +143,7 @@ class Plan:
     root: Located
     rows: tuple[Resolved, ...]
     certificate: Certificate
-    peelable: frozenset[int]
+    shortcuts: Shortcuts
 
 
 @dataclass(frozen=True, slots=True)

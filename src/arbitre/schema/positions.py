@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
+from arbitre.schema.vocabulary import KEYWORD
 from arbitre.values import Kind, canonical
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Position:
 
     def problems(self) -> Iterator[Problem]:
         """The settings that could never act, or that only a part of the alternatives has."""
+        if self.whole:
+            yield from self._inside(self.common["distance"])
         for key in ("distance", "normalize", "match", "entries", "absent"):
             settings = [shape.settings[key] for shape in self.shapes if key in shape.settings]
             for setting in {(one.pointer, one.file): one for one in settings}.values():
@@ -55,6 +58,15 @@ class Position:
                 problem = self._problem(key, setting, carrying)
                 if problem is not None:
                     yield problem
+
+    def _inside(self, distance: Setting) -> Iterator[Problem]:
+        """The annotations written inside of what is one leaf; those of definitions it refers to may serve elsewhere."""
+        place = distance.pointer.removesuffix(f"{KEYWORD}/distance")
+        for located in (located for shape in self.shapes for located in shape.below()):
+            written = located.file == distance.file and located.pointer.startswith(place)
+            if written and isinstance(located.schema, dict) and KEYWORD in located.schema:
+                hint = "Normalise the whole, or leave its `distance` out."
+                yield located.problem(f"`{KEYWORD}` says nothing inside of what is one leaf", KEYWORD, hint=hint)
 
     def _problem(self, key: str, setting: Setting, carrying: list[Shape]) -> Problem | None:
         kinds = frozenset(kind for shape in carrying for kind in (shape.kinds if shape.kinds is not None else Kind))

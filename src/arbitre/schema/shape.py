@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from arbitre.schema.load import Located
     from arbitre.schema.vocabulary import Settings
@@ -59,6 +59,18 @@ class Shape:
     def said_of(self, name: str) -> Subschemas:
         """What holds of the value under a key, where no pattern speaks of it."""
         return self.properties.get(name) or self.additional
+
+    def below(self) -> Iterator[Located]:
+        """Every subschema of a value inside."""
+        for subschemas in (
+            *self.properties.values(),
+            *self.patterns.values(),
+            self.additional,
+            *self.prefix,
+            self.items,
+        ):
+            for group in subschemas:
+                yield from group
 
 
 NOTHING: Final = Shape(kinds=frozenset())

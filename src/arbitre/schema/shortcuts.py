@@ -1,0 +1,83 @@
+"""What the engine may take for granted at a site: it follows from the plan alone, never from the documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from arbitre.schema.certificate import leaves_of
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.schema.nodes import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcuts:
+    """Sets of sites.
+
+    * `peelable`: equal items here may be matched first. The distance is a pseudo-metric that is 0 for equal canonical
+      values, so by the triangle inequality two equal items can always be partners in an optimal matching.
+    * `countable`: values here are equal or not, so an optimal matching is a count.
+    * `deep`: there are lists in here whose items tell more than their number.
+    """
+
+    peelable: frozenset[int]
+    countable: frozenset[int]
+    deep: frozenset[int]
+
+    @classmethod
+    def of(cls, sites: Sequence[Site]) -> Shortcuts:
+        countable = frozenset(index for index, site in enumerate(sites) if _countable(site))
+        return cls(_peelable(sites), countable, _deep(sites, countable))
+
+
+def _countable(site: Site) -> bool:
+    if site.leaf is None and not all(kind.scalar for kind in site.declared):
+        return False
+    return bool(site.declared) and all(leaf.distance.name == "exact" for leaf in leaves_of(site))
+
+
+def _peelable(sites: Sequence[Site]) -> frozenset[int]:
+    """The greatest set of sites that are good themselves and have good sites below only."""
+    good = {index for index, site in enumerate(sites) if _pseudometric(site)}
+    while True:
+        lost = {index for index in good if not all(child in good for child in _children(sites[index]))}
+        if not lost:
+            return frozenset(good)
+        good -= lost
+
+
+def _pseudometric(site: Site) -> bool:
+    """Whether nothing is lost at the site itself; keyed lists hold items that match nothing, not even their equal."""
+    matcher = site.list.matcher
+    return all(leaf.distance.facts.pseudometric for leaf in leaves_of(site)) and matcher.metric and not matcher.key
+
+
+def _deep(sites: Sequence[Site], countable: frozenset[int]) -> frozenset[int]:
+    """The least set: sites that are telling lists themselves, and those with such a site below."""
+    telling = {index for index, site in enumerate(sites) if _is_list(site) and site.list.items not in countable}
+    found = set(telling)
+    while True:
+        more = {
+            index
+            for index, site in enumerate(sites)
+            if index not in found and site.declared and any(child in found for child in _children(site))
+        }
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _is_list(site: Site) -> bool:
+    return site.leaf is None and Kind.ARRAY in site.declared
+
+
+def _children(site: Site) -> Iterator[int]:
+    if site.leaf is None:
+        yield from (child.site for child in site.object.fields)
+        yield from (child for _, child in site.object.patterns)
+        yield site.object.additional
+        yield from (site.list.items, *site.list.prefix)
