@@ -82,8 +82,10 @@ class Comparator:
         for details, which are worked out from them. `exhaustive` computes every pair that a matching could make: the
         same scores, for diagnosis. Raises DataError for values that are not JSON.
         """
+        traced = outcome(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
-            traced=outcome(self.plan, [gold], [predicted], exhaustive=exhaustive),
+            traced=traced,
+            front=traced.levels(self.plan.entries),
             gold=gold,
             predicted=predicted,
             entries=self.entries,

@@ -234,6 +234,19 @@ class TestLimits:
         assert [problem.message for problem in problems] == ["Expected at most 256 alternatives in one place, got more"]
         assert problems[0].hint == "Flatten the combinations of anyOf, oneOf and allOf."
 
+    def test_branches_of_fields_of_branches_are_refused_where_they_are_too_many(self):
+        def field(number):
+            return {"anyOf": [obj(**{f"f{number}_{n}": STRING}) for n in range(20)]}
+
+        (problem,) = refused({"oneOf": [obj(kind={"const": n}, x=field(n)) for n in range(20)]})
+        assert problem.message == "Expected at most 256 alternatives in one place, got more"
+        assert problem.pointer == "/oneOf/0/properties/x"
+
+    def test_positions_beyond_the_limit_are_refused(self, monkeypatch):
+        monkeypatch.setattr("arbitre.schema.compile.LIMIT", 10)
+        (problem,) = refused(obj(**{name: obj(a=STRING) for name in "abcdefgh"}))
+        assert problem.message == "Expected a schema of at most 10 positions, got more"
+
     def test_many_constants_are_one_enum(self):
         schema = {"oneOf": [{"const": f"code {n}", "title": str(n)} for n in range(5_000)]}
         assert quality(schema, "code 1", "code 2") == 0.0

@@ -86,6 +86,11 @@ class TestLocal:
         schema = {"$defs": {"n": INTEGER, "inner": inner}, "$ref": "https://example.org/inner"}
         assert quality(schema, {"n": 10}, {"n": 9}) == 0.9
 
+    def test_references_inside_a_property_with_an_id_start_from_it(self):
+        inner = {"$id": "https://example.org/inner", "$defs": {"n": NUMBER}, **obj(n={"$ref": "#/$defs/n"})}
+        schema = {"$defs": {"n": INTEGER}, **obj(inner=inner)}
+        assert quality(schema, {"inner": {"n": 10}}, {"inner": {"n": 9}}) == 0.9
+
     def test_the_metaschema_is_at_hand(self):
         comparator = Comparator({"$ref": DRAFT_2020})
         assert comparator.compare(gold={"type": "object"}, predicted={"type": "object"}).quality == 1.0

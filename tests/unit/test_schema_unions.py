@@ -209,6 +209,16 @@ class TestAllOf:
         )
         assert quality({"enum": ["abcd", "abcx"], "allOf": [STRING]}, "abcd", "abcx") == 0.0
 
+    def test_enums_that_hold_together_leave_what_is_in_both(self):
+        schema = {
+            "oneOf": [
+                {"allOf": [obj(k={"enum": ["a", "b"]}, x=NUMBER), obj(k={"enum": ["b", "c"]})]},
+                obj(k={"enum": ["a", "c"]}, x=INTEGER),
+            ]
+        }
+        found = [quality(schema, {"k": k, "x": 10}, {"k": k, "x": 9}) for k in "abc"]
+        assert found == [0.5, pytest.approx(0.95), 0.5]
+
     def test_of_unions(self):
         schema = {"allOf": [{"anyOf": [STRING, NUMBER]}, {"anyOf": [NUMBER, {"type": "boolean"}]}]}
         assert quality(schema, 10, 9) == 0.9

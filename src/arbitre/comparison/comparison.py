@@ -84,6 +84,8 @@ class Comparison:
     """
 
     traced: Traced
+    front: tuple[Level, ...]
+    """The levels down to the entries and their fields, which the scores need."""
     gold: Json
     predicted: Json
     entries: str
@@ -100,13 +102,12 @@ class Comparison:
     @property
     def quality(self) -> float:
         """The quality of the root, in [0, 1]; 1 where there is nothing on either side."""
-        levels = self.traced.levels(())
-        return float(levels[0].quality[0]) if levels else 1.0
+        return float(self.front[0].quality[0]) if self.front else 1.0
 
     @property
     def scores(self) -> Scores:
         """The scores of the entries; where these lie below another list, of all of them together."""
-        return Scores(of_nodes(self.traced.levels(parse(self.entries)), self.entries, 1).tally(0))
+        return Scores(of_nodes(self.front, self.entries, 1).tally(0))
 
     @property
     def leaves(self) -> Scores:
@@ -121,7 +122,7 @@ class Comparison:
     @property
     def curve(self) -> Curve:
         """The survival curve of the qualities of the matched entries."""
-        qualities, weights = pair_qualities(self.traced.levels(parse(self.entries)), self.entries)
+        qualities, weights = pair_qualities(self.front, self.entries)
         tally = self.scores.tally
         return Curve.of(qualities, tally.gold, tally.predicted, weights)
 
@@ -146,7 +147,7 @@ class Comparison:
     def alignment(self, pointer: str) -> Alignment:
         """Who is matched to whom in the list at a JSON Pointer of gold. Raises DataError where there is no list."""
         try:
-            levels = self.traced.levels(parse(pointer))
+            levels = self.front if pointer == self.entries else self.traced.levels(parse(pointer))
         except ValueError:
             levels = self.levels
         records = Records.of(levels)

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from arbitre.paths import wildcard
 from arbitre.tally import Tally
-from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,6 +60,10 @@ class Source(Protocol):
         """The value of each row, as it was read; rows are never negative."""
         ...
 
+    def kinds_at(self, rows: Indices) -> Kinds:
+        """The kind of each row; NONE for a negative row."""
+        ...
+
 
 NONE = -1
 """In `Level.gold_kind` and `predicted_kind`: no node on this side. In `Level.parent`: no record above."""
@@ -73,6 +76,7 @@ class Level:
     * `first`: the number of the first record; they are numbered through all levels.
     * `parent`: the number of the record above; `weight`: what the node weighs in it.
     * `leaf`: the nodes are compared as one value each; `item`: they are items of a list.
+    * `clash`: the records pair nodes of different kinds, each described by an inner record below for either side.
     * `inner`: the record describes the same node as its parent, one side of a pair of different kinds.
     * `left`, `right`: the rows of `source` on the gold and on the predicted side, or -1.
     * `quality`: of the pair, 0 where there is none.
@@ -83,6 +87,7 @@ class Level:
     path: Path
     leaf: bool
     item: bool
+    clash: bool
     inner: bool
     weight: float
     first: int
@@ -91,8 +96,6 @@ class Level:
     source: Source
     left: Indices
     right: Indices
-    gold_kind: Kinds
-    predicted_kind: Kinds
     quality: Floats
     gold: Floats
     predicted: Floats
@@ -108,8 +111,18 @@ class Level:
         return wildcard(self.path)
 
     @property
+    def gold_kind(self) -> Kinds:
+        """The kind of each record's node on the gold side, or NONE."""
+        return self.source.kinds_at(self.left)
+
+    @property
+    def predicted_kind(self) -> Kinds:
+        """The kind of each record's node on the predicted side, or NONE."""
+        return self.source.kinds_at(self.right)
+
+    @property
     def paired(self) -> Mask:
-        both: Mask = (self.gold_kind != NONE) & (self.predicted_kind != NONE)
+        both: Mask = (self.left >= 0) & (self.right >= 0)
         return both
 
     def leaf_masses(self) -> Masses:
@@ -118,14 +131,12 @@ class Level:
         A leaf is a value compared as one, or an object or list that is present but empty. Leaves of different kinds
         are not matched.
         """
-        gold, predicted = self.gold_kind != NONE, self.predicted_kind != NONE
+        gold, predicted = self.left >= 0, self.right >= 0
         if self.leaf:
             matched = gold & predicted & (self.gold_kind == self.predicted_kind)
         else:
-            gold = gold & (self.gold == 0.0) & (self.gold_kind >= Kind.ARRAY)
-            predicted = predicted & (self.predicted == 0.0) & (self.predicted_kind >= Kind.ARRAY)
-            if self.clashing is not None:
-                gold, predicted = gold & ~self.clashing, predicted & ~self.clashing
+            gold = gold & (self.gold == 0.0) & (not self.clash)
+            predicted = predicted & (self.predicted == 0.0) & (not self.clash)
             matched = gold & predicted
         return (
             gold.astype(np.float64),
@@ -136,7 +147,7 @@ class Level:
 
     def node_masses(self) -> Masses:
         """What each record adds to the tally of its path's nodes: gold, predicted, matched, quality."""
-        gold, predicted = self.gold_kind != NONE, self.predicted_kind != NONE
+        gold, predicted = self.left >= 0, self.right >= 0
         matched = gold & predicted
         return (
             gold.astype(np.float64),
@@ -144,12 +155,6 @@ class Level:
             matched.astype(np.float64),
             np.where(matched, self.quality, 0.0),
         )
-
-    @property
-    def clashing(self) -> Mask | None:
-        """Which records pair nodes of different kinds; None where none does. Such nodes have inner records below."""
-        clash = self.paired & (self.gold_kind != self.predicted_kind)
-        return clash if clash.any() else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

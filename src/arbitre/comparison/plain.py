@@ -19,7 +19,7 @@ from arbitre.values import ABSENT, Json, Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from arbitre.comparison.levels import Indices
+    from arbitre.comparison.levels import Indices, Kinds
     from arbitre.paths import Path, Token
 
 FORMAT: Final = "arbitre-comparison/1"
@@ -81,12 +81,16 @@ class _Read:
 
     tokens: Sequence[int | str]
     values: Sequence[Json]
+    kinds: Kinds
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         return [self.tokens[row] for row in rows.tolist()]
 
     def values_of(self, rows: Indices) -> list[Json]:
         return [self.values[row] for row in rows.tolist()]
+
+    def kinds_at(self, rows: Indices) -> Kinds:
+        return np.where(rows >= 0, self.kinds[rows], np.int8(NONE))
 
 
 def from_plain(data: Mapping[str, Any]) -> Comparison:
@@ -107,6 +111,7 @@ def from_plain(data: Mapping[str, Any]) -> Comparison:
         first += len(members)
     return Comparison(
         traced=Stored(tuple(levels)),
+        front=tuple(levels),
         gold=documents[0],
         predicted=documents[1],
         entries=data["entries"],
@@ -118,7 +123,13 @@ def from_plain(data: Mapping[str, Any]) -> Comparison:
 def _level_of(node: Mapping[str, Any]) -> tuple[Any, ...]:
     """What the nodes of one level have in common; the depth tells deep paths apart, whose text is folded."""
     depth = (node["gold"] or node["predicted"] or "").count("/")
-    return node["path"], depth, node["leaf"], node["item"], node["inner"], node["weight"]
+    return node["path"], depth, node["leaf"], node["item"], _clashes(node), node["inner"], node["weight"]
+
+
+def _clashes(node: Mapping[str, Any]) -> bool:
+    """Whether a node pairs an object or list with something else (leaves are compared whatever their kinds)."""
+    kinds = node["gold_kind"], node["predicted_kind"]
+    return not node["leaf"] and None not in kinds and kinds[0] != kinds[1]
 
 
 def _level(
@@ -146,16 +157,15 @@ def _level(
         path=_path(head, nodes),
         leaf=head["leaf"],
         item=head["item"],
+        clash=_clashes(head),
         inner=head["inner"],
         weight=float(head["weight"]),
         first=first,
         parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
         document=np.zeros(size, dtype=np.intp),
-        source=_Read([token for token, _ in sides], [value for _, value in sides]),
+        source=_Read([token for token, _ in sides], [value for _, value in sides], _kinds(members)),
         left=np.where(present["gold"], rows, NONE),
         right=np.where(present["predicted"], rows + size, NONE),
-        gold_kind=_kinds(members, "gold_kind"),
-        predicted_kind=_kinds(members, "predicted_kind"),
         quality=np.array([node["quality"] for node in members], dtype=np.float64),
         gold=masses["gold"],
         predicted=masses["predicted"],
@@ -177,8 +187,10 @@ def _path(node: dict[str, Any], nodes: list[dict[str, Any]]) -> Path:
     return (*path[:DEPTH], *tokens[::-1][DEPTH:])
 
 
-def _kinds(members: list[dict[str, Any]], key: str) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-    return np.array([NONE if node[key] is None else Kind[node[key].upper()] for node in members], dtype=np.int8)
+def _kinds(members: list[dict[str, Any]]) -> Kinds:
+    """The kinds of the nodes of the gold side, then of those of the predicted side."""
+    names = [node[key] for key in ("gold_kind", "predicted_kind") for node in members]
+    return np.array([NONE if name is None else Kind[name.upper()] for name in names], dtype=np.int8)
 
 
 def _resolve(document: Json, tokens: Sequence[object]) -> Json:

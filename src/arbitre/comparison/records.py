@@ -113,8 +113,7 @@ class Records:
             stop = level.first + len(level)
             shares[level.first : stop] = here
             union = level.gold + level.predicted - level.matched
-            clash = level.clashing
-            below[level.first : stop] = union if clash is None else np.where(clash, 2.0, union)
+            below[level.first : stop] = 2.0 if level.clash else union
         return shares
 
     def verdicts(self, close: float) -> np.ndarray[tuple[int], np.dtype[np.int8]]:

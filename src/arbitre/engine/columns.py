@@ -61,6 +61,13 @@ class Column:
         """The value of each row, as it was read."""
         return [self.raw[row] for row in rows.tolist()]
 
+    def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:
+        """The kind of each row; -1 for a negative row."""
+        return np.where(rows >= 0, self._kinds(rows), np.int8(-1))
+
+    def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
+        raise NotImplementedError
+
     def address(self, row: int) -> tuple[int | str, ...]:
         """The tokens from the root of the document to a row."""
         tokens: list[int | str] = []
@@ -94,6 +101,9 @@ class LeafColumn(Column):
     local: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     pools: tuple[Pool, ...] = ()
     leaves: tuple[Leaf, ...] = ()
+
+    def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
+        return self.kinds[self.codes[rows]]
 
 
 @dataclass(eq=False, slots=True)
@@ -129,6 +139,9 @@ class ObjectColumn(Column):
     maps: list[MapLink] = field(default_factory=list)
     weights: Floats = field(default_factory=lambda: np.empty(0))
     """The weight of the fields that each row holds; shape (size,)."""
+
+    def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
+        return np.full(len(rows), Kind.OBJECT, dtype=np.int8)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -171,7 +184,11 @@ class ListColumn(Column):
     deep: bool = False
 
     def rows(self, slots: Indices) -> Indices:
+        """The rows of `items` that these items are."""
         return slots if self.index is None else self.index[slots]
+
+    def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
+        return np.full(len(rows), Kind.ARRAY, dtype=np.int8)
 
 
 @dataclass(eq=False, slots=True)
@@ -182,18 +199,12 @@ class MixedColumn(Column):
     part: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
     rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
-
-def kinds_of(column: Column, rows: Indices) -> npt.NDArray[np.int8]:
-    """The kind of each row; shape as `rows`."""
-    if isinstance(column, LeafColumn):
-        return column.kinds[column.codes[rows]]
-    if isinstance(column, MixedColumn):
+    def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         kinds = np.empty(len(rows), dtype=np.int8)
-        for number, part in enumerate(column.parts):
-            here = column.part[rows] == number
-            kinds[here] = kinds_of(part, column.rows[rows[here]])
+        for number, part in enumerate(self.parts):
+            here = self.part[rows] == number
+            kinds[here] = part.kinds_at(self.rows[rows[here]])
         return kinds
-    return np.full(len(rows), Kind.OBJECT if isinstance(column, ObjectColumn) else Kind.ARRAY, dtype=np.int8)
 
 
 def children(column: Column) -> Iterator[Column]:

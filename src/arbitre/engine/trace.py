@@ -9,7 +9,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE, Level
 from arbitre.engine.batches import Batch, Branch, spread
-from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn, kinds_of
+from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import match_equal
 from arbitre.paths import STAR
 
@@ -70,7 +70,7 @@ class Tracer:
         if way is None:
             return True
         along = zip(path, way, strict=False)
-        return len(path) <= len(way) + 1 and all(ours is STAR or str(ours) == theirs for ours, theirs in along)
+        return len(path) <= len(way) + 1 and all(ours is STAR or str(ours) == str(theirs) for ours, theirs in along)
 
     def _one_sided(
         self, column: Column, parent: Indices, rows: Indices, weight: float, *, gold: bool, inner: bool = False
@@ -110,6 +110,7 @@ class Tracer:
                 path=column.path,
                 leaf=isinstance(column, LeafColumn),
                 item=column.item,
+                clash=isinstance(column, MixedColumn),
                 inner=rows.inner,
                 weight=rows.weight,
                 first=self.records,
@@ -118,8 +119,6 @@ class Tracer:
                 source=column,
                 left=rows.left,
                 right=rows.right,
-                gold_kind=_kinds(column, rows.left),
-                predicted_kind=_kinds(column, rows.right),
                 quality=quality,
                 gold=counts[0],
                 predicted=counts[1],
@@ -253,13 +252,3 @@ def _sizes(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     if isinstance(column, ObjectColumn):
         return column.weights
     return column.sizes if isinstance(column, ListColumn) else np.zeros(column.size)
-
-
-def _kinds(column: Column, rows: Indices) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-    """The kind of each row; of none where there is no row."""
-    if isinstance(column, MixedColumn):
-        kinds = np.full(len(rows), NONE, dtype=np.int8)
-        present = rows >= 0
-        kinds[present] = kinds_of(column, rows[present])
-        return kinds
-    return np.where(rows >= 0, kinds_of(column, rows), np.int8(NONE))
