@@ -165,9 +165,16 @@ class _Shredder:
                 below = Place(column, rows, int(np.searchsorted(rows, place.gold)), child.name, tags=tags)
                 column.links.append(Link(self.open(site, found, below), child.weight))
         if total != sum(map(len, values)):
-            self._other_keys(column, node, values, place)
+            self._other_keys(column, node, values, place, taken if node.tagged else None)
 
-    def _other_keys(self, column: ObjectColumn, node: Object, values: Sequence[dict[str, Json]], place: Place) -> None:
+    def _other_keys(
+        self,
+        column: ObjectColumn,
+        node: Object,
+        values: Sequence[dict[str, Json]],
+        place: Place,
+        taken: Indices | None,
+    ) -> None:
         """The keys that `properties` does not name: by pattern, by `additionalProperties`, or each by its name."""
         known = {child.name for child in node.fields} | node.ignored
         patterns = [(regex.compile(pattern), site) for pattern, site in node.patterns]
@@ -196,9 +203,16 @@ class _Shredder:
                 below = Place(column, rows, int(np.searchsorted(rows, place.gold)), key)
                 column.links.append(Link(self.open(site, [value for _, value in entries], below), 1.0))
         for index in sorted(maps):
-            self._map(column, self.plan.sites[index], maps[index], place)
+            self._map(column, self.plan.sites[index], maps[index], place, taken)
 
-    def _map(self, column: ObjectColumn, site: Site, entries: list[tuple[int, str, Json]], place: Place) -> None:
+    def _map(
+        self,
+        column: ObjectColumn,
+        site: Site,
+        entries: list[tuple[int, str, Json]],
+        place: Place,
+        taken: Indices | None,
+    ) -> None:
         entries = [entry for entry in entries if entry[2] is not None or not site.absent.null]
         if not entries:
             return
@@ -206,7 +220,8 @@ class _Shredder:
         entries.sort(key=lambda entry: (entry[0], names[entry[1]]))
         rows = np.array([row for row, _, _ in entries], dtype=np.intp)
         keys = [key for _, key, _ in entries]
-        below = Place(column, rows, int(np.searchsorted(rows, place.gold)), STAR, tokens=keys)
+        tags = None if taken is None else taken[rows]
+        below = Place(column, rows, int(np.searchsorted(rows, place.gold)), STAR, tokens=keys, tags=tags)
         child = self.open(site, [value for _, _, value in entries], below)
         codes = np.array([names[key] for key in keys], dtype=np.intp)
         column.maps.append(MapLink(child, np.empty(0, dtype=np.intp), np.arange(len(rows), dtype=np.intp), codes))
