@@ -72,7 +72,7 @@ def test_as_a_module():
     write("gold.json", ["é", "b"])
     write("predicted.json", ["é"])
     source = str(Path(arbitre.__file__).parents[1])
-    done = subprocess.run(  # noqa: S603  (our own command)
+    done = subprocess.run(
         command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": source, "PYTHONIOENCODING": "ascii"}
     )
     assert done.returncode == 0
@@ -85,7 +85,7 @@ def test_a_reader_that_goes_away_is_no_error(pair):
     command = [sys.executable, "-m", "arbitre", "compare", *pair, "--format", "json", "--fail-under", "f1q=0.99"]
     write("gold.json", [{"name": "Ada" * 30}] * 2000)  # more than a pipe holds
     source = str(Path(arbitre.__file__).parents[1])
-    with subprocess.Popen(  # noqa: S603  (our own command)
+    with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}
     ) as process:
         assert process.stdout.read(2) == b"{\n"
