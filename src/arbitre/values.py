@@ -23,6 +23,8 @@ class _Absent(enum.Enum):
     def __repr__(self) -> str:
         return "ABSENT"
 
+    __str__ = __repr__
+
     def __bool__(self) -> bool:
         return False
 

@@ -182,21 +182,23 @@ class Bench:
 def memory(folder, size):
     """How far the memory of a fresh process rises above its start, in MB, for one nested comparison."""
     code = (
-        "import sys, resource; sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
+        "import re, sys; sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
         "import arbitre, side_by_side, workload\n"
+        "def peak():\n"
+        "    return int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"
         "c = arbitre.Comparator(side_by_side.schema_of(workload, 'nested', 'levenshtein'))\n"
         "def once(n):\n"
         "    gold, predicted = workload.make_pair('nested', n)\n"
-        "    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "    before = peak()\n"
         "    c.compare(gold=gold, predicted=predicted).scores\n"
-        "    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before\n"
+        "    return peak() - before\n"
         "once(3); print(once(int(sys.argv[3])) / 1024)\n"
     )
     here = str(Path(__file__).resolve().parent)
     done = subprocess.run(
         [sys.executable, "-c", code, str(folder), here, str(size)], capture_output=True, text=True, check=False
     )
-    return float(done.stdout) if done.returncode == 0 else None  # not every system tells
+    return float(done.stdout) if done.returncode == 0 else None  # told on Linux only
 
 
 def shown(seconds):

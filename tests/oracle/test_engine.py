@@ -85,3 +85,33 @@ def test_a_document_equals_itself(mode, data):
     levels = run(plan, [document], [document], **mode)
     expected = textbook.compare(textbook.spec(schema), document, document)
     assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(expected.quality, abs=NEAR)
+
+
+def test_a_tie_is_broken_alike_whatever_else_is_in_the_batch():
+    lists = {"type": ["array", "null"], "items": {"type": "object", "properties": {"a": {"type": ["boolean", "null"]}}}}
+    plan = Comparator(
+        {"type": "object", "properties": {"a": lists, "c": {"properties": {"a": {"type": "string"}}}}}
+    ).plan
+    gold = {"a": [{}, {"a": False}, {"a": {"a": {"a": None}, "b": 0}}, {}], "c": {"a": ""}}
+    predicted = {"a": [{"a": False}, {"a": {"a": {"a": None, "stray": []}, "b": -1}}, {}], "c": {"a": ""}}
+    other = (
+        {"a": [{}, {}, {"a": False}, {"a": False}], "c": {"a": ""}},
+        {"a": [{}, {"a": False}, {"a": False}], "c": {}},
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solve, "LAZY", 1)
+        alone = by_path(run(plan, [gold], [predicted]), 1)
+        together = by_path(run(plan, [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]), 3)
+    assert {path: numbers(sums.tally(0)) for path, sums in alone.items()} == {
+        path: numbers(together[path].tally(2)) for path in alone
+    }
+
+
+def test_lists_of_integers_that_hold_other_things_are_matched_as_the_textbook_does():
+    schema = {"type": "array", "items": {"type": "integer"}}
+    for gold, predicted in (
+        ([1, 1, "ab", 2], ["abc", 1, 3, 1]),
+        (["a", {"b": 1}, 1], [1, {"b": 2}, "a"]),
+        ([[1], 2, 2], [2, [1, 2]]),
+    ):
+        check((schema, gold, predicted), {})

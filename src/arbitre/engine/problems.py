@@ -187,12 +187,11 @@ def starts_of(counts: Indices) -> Indices:
 
 def _ranked(codes: Digests, owner: Indices) -> Digests:
     """Numbers that are equal for items of the two sides of one problem with one code: the t-th with the t-th."""
+    if len(codes) == 0:
+        return codes
     keys = scatter(codes ^ scatter(owner.astype(np.uint64)))
     order = np.argsort(keys, kind="stable")
-    again = np.zeros(len(keys), dtype=np.bool_)
-    again[1:] = keys[order][1:] == keys[order][:-1]
-    if again.any():
-        first = np.flatnonzero(~again)
-        rank = np.arange(len(keys), dtype=np.intp) - np.repeat(first, np.diff(np.append(first, len(keys))))
-        keys[order] ^= scatter(rank.astype(np.uint64))
-    return keys
+    first = np.flatnonzero(np.concatenate([[True], keys[order][1:] != keys[order][:-1]]))
+    rank = np.empty(len(keys), dtype=np.uint64)
+    rank[order] = np.arange(len(keys), dtype=np.intp) - np.repeat(first, np.diff(np.append(first, len(keys))))
+    return keys ^ scatter(rank)
