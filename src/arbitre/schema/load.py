@@ -39,7 +39,7 @@ class Located:
 
     schema: Json
     document: Document
-    library: Library
+    shelf: Library
     resolver: Resolver[Any]
     pointer: str = ""
     soft: bool = False
@@ -83,13 +83,13 @@ class Located:
             message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
             raise SchemaError(self.problem(message, keyword, hint=hint)) from error
         schema = found.contents
-        document, place = self.library.place(schema) or (self.document, "")
+        document, place = self.shelf.place(schema) or (self.document, "")
         if not isinstance(schema, (dict, bool)):
             message = f'Expected `{keyword}` to name a subschema, got "{reference}", which is none'
             raise SchemaError(self.problem(message, keyword))
-        self.library.check(schema, document, place)
+        self.shelf.check(schema, document, place)
         seen = reversed([uri for uri, _ in found.resolver.dynamic_scope()])
-        scope = tuple(dict.fromkeys(uri for uri in seen if uri in self.library.dynamic))
+        scope = tuple(dict.fromkeys(uri for uri in seen if uri in self.shelf.dynamic))
         return replace(self, schema=schema, document=document, resolver=found.resolver, pointer=place, scope=scope)
 
     def direct(self) -> Located:
@@ -144,7 +144,7 @@ def load(source: Source) -> Located:
 
 
 def _root(source: Source) -> Located:
-    library = Library()
+    shelf = Library()
     if isinstance(source, (str, Path)):
         path = Path(source)
         try:
@@ -155,15 +155,15 @@ def _root(source: Source) -> Located:
             raise SchemaError.of(
                 f"Cannot read the schema: {error.strerror}", file=str(path)[:200], hint=hint
             ) from error
-        document = library.add(contents, uri, str(path))
+        document = shelf.add(contents, uri, str(path))
     elif hasattr(source, "model_json_schema"):
-        document = library.add(source.model_json_schema(), "", None)
+        document = shelf.add(source.model_json_schema(), "", None)
     elif isinstance(source, (dict, bool)):
-        document = library.add(source, "", None)
+        document = shelf.add(source, "", None)
     else:
         raise SchemaError.of(
             f"Expected a schema as a dictionary, a file or a Pydantic model class, got {type(source).__name__}"
         )
     base = urljoin(document.uri, document.resource.id() or "")
-    registry = library.registry.with_resource(base, document.resource)
-    return Located(document.contents, document, library, registry.resolver(base))
+    registry = shelf.registry.with_resource(base, document.resource)
+    return Located(document.contents, document, shelf, registry.resolver(base))
