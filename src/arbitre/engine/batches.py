@@ -59,12 +59,3 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.left)
-
-
-def spread(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
-    """The entries `starts[r]:starts[r + 1]` of each row r, one row after the other, and which of `rows` each is of."""
-    begin = starts[rows]
-    counts = starts[rows + 1] - begin
-    owner = np.repeat(np.arange(len(rows), dtype=np.intp), counts)
-    offset = np.cumsum(counts) - counts - begin
-    return owner, np.arange(len(owner), dtype=np.intp) - np.repeat(offset, counts)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.distances.base import Blocks
-from arbitre.engine.batches import spread
 from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import common
+from arbitre.engine.runs import spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.engine.columns import Floats, Indices
@@ -94,7 +94,7 @@ def _object(column: ObjectColumn, blocks: Blocks, left: Indices, right: Indices,
         shared = np.minimum(counts[left][blocks.rows], counts[right][blocks.columns])
         matched += shared
         mass += shared * OUTWARD
-    union = column.weights[left][blocks.rows] + column.weights[right][blocks.columns] - matched
+    union = column.sizes[left][blocks.rows] + column.sizes[right][blocks.columns] - matched
     empty = union <= 0.0
     return np.minimum(np.where(empty, 1.0, mass / np.where(empty, 1.0, union)), 1.0)
 
@@ -146,9 +146,7 @@ def _inside(
     for rows, begins in ((left, blocks.left_starts), (right, blocks.right_starts)):
         counts = np.where(rows >= 0, column.lengths[rows], 0)
         _, found = spread(column.starts, rows[counts > 0])
-        total = np.zeros(len(rows) + 1, dtype=np.intp)
-        np.cumsum(counts, out=total[1:])
-        starts.append(total[begins])
+        starts.append(starts_of(counts)[begins])
         slots.append(column.rows(found))
         lengths.append(counts)
     return Blocks(starts[0], starts[1]), (slots[0], slots[1]), lengths[0], lengths[1]

@@ -45,6 +45,8 @@ class Column:
     item: bool = False
     raw: Sequence[Json] = ()
     alive: Mask | None = None
+    sizes: Floats = field(default_factory=lambda: np.empty(0))
+    """What each row asserts: the weight of an object's fields, the number of a list's items; shape (size,)."""
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         """The key or position of each row in what holds it. Empty texts at the root."""
@@ -122,13 +124,16 @@ class Link:
 class MapLink:
     """The keys of objects that are maps: entries `starts[r]:starts[r + 1]` are those of object r.
 
-    Entry e is row `rows[e]` of `column`, under the key of code `keys[e]`; within one object keys increase.
+    Entry e is row `rows[e]` of `column`, under the key of code `keys[e]`. `table` are object x `width` + key of all
+    entries, in increasing order.
     """
 
     column: Column
-    starts: Indices
     rows: Indices
     keys: Indices
+    starts: Indices = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
+    width: int = 0
+    table: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
 @dataclass(eq=False, slots=True)
@@ -137,8 +142,6 @@ class ObjectColumn(Column):
 
     links: list[Link] = field(default_factory=list)
     maps: list[MapLink] = field(default_factory=list)
-    weights: Floats = field(default_factory=lambda: np.empty(0))
-    """The weight of the fields that each row holds; shape (size,)."""
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         return np.full(len(rows), Kind.OBJECT, dtype=np.int8)
@@ -165,8 +168,8 @@ class ListColumn(Column):
     """Lists: row r holds the items `starts[r]:starts[r + 1]`, which are rows `index[i]` of `items` (or row i itself).
 
     `groups` are codes by which a keyed or set matching may pair items (-1: with none); `prefix` are the positions that
-    are compared as fields are; `sizes` counts the items of each row, those by position included; `peels` says
-    that equal items may be matched first, `counts` that they are equal or not (there are `marks` then), `deep` that
+    are compared as fields are (`sizes` counts those too, `lengths` does not); `peels` says that equal items may be
+    matched first, `counts` that they are equal or not (there are `marks` then), `deep` that
     there are lists in them whose items tell more than their number.
     """
 
@@ -174,10 +177,9 @@ class ListColumn(Column):
     starts: Indices = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
     index: Indices | None = None
     groups: Indices | None = None
-    matcher: Matcher | None = None
+    matcher: Matcher = field(kw_only=True)
     prefix: list[Link] = field(default_factory=list)
     lengths: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    sizes: Floats = field(default_factory=lambda: np.empty(0))
     marks: Marks | None = None
     peels: bool = False
     counts: bool = False
@@ -199,6 +201,12 @@ class MixedColumn(Column):
     part: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
     rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
+    def split(self, left: Indices, right: Indices) -> Iterator[tuple[Column, Indices, Indices, Indices]]:
+        """For each part: the part, which of the pairs (left[t], right[t]) lie in it, and their rows there."""
+        for number, part in enumerate(self.parts):
+            same = np.flatnonzero((self.part[left] == number) & (self.part[right] == number))
+            yield part, same, self.rows[left[same]], self.rows[right[same]]
+
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         kinds = np.empty(len(rows), dtype=np.int8)
         for number, part in enumerate(self.parts):
@@ -218,3 +226,11 @@ def children(column: Column) -> Iterator[Column]:
             yield column.items
     elif isinstance(column, MixedColumn):
         yield from column.parts
+
+
+def descendants(column: Column) -> list[Column]:
+    """A column and all the columns below it, parents before children."""
+    found = [column]
+    for one in found:  # grows while it is read
+        found.extend(children(one))
+    return found

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, children
+from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, descendants
+from arbitre.engine.runs import gathered
 
 if TYPE_CHECKING:
     from arbitre.engine.columns import Indices
 
 Digests = npt.NDArray[np.uint64]
 
-_ORDERED: Final = frozenset({"ordered", "sequence"})
 _ABSENT: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 def digests(column: Column) -> Digests:
     """A digest of each row; shape (size,). Lists are read as their matching reads them: mostly in any order."""
-    below: list[Column] = []
-    pending = deque([column])
-    while pending:
-        below.append(pending.popleft())
-        pending.extend(children(below[-1]))
     found: dict[int, Digests] = {}
-    for one in reversed(below):
+    for one in reversed(descendants(column)):
         found[one.number] = _digest(one, found)
     return found[column.number]
 
@@ -49,10 +43,6 @@ def _sums(values: Digests, starts: Indices) -> Digests:
     return totals
 
 
-def _linked(values: Digests, rows: Indices) -> Digests:
-    return np.where(rows >= 0, values[rows], _ABSENT) if len(values) else np.full(len(rows), _ABSENT)
-
-
 def _digest(column: Column, below: dict[int, Digests]) -> Digests:
     if isinstance(column, LeafColumn):
         return scatter(column.codes.astype(np.uint64))
@@ -72,7 +62,7 @@ def _of_objects(column: ObjectColumn, below: dict[int, Digests]) -> Digests:
     rows = np.arange(column.size, dtype=np.intp)
     total = np.zeros(column.size, dtype=np.uint64)
     for number, link in enumerate(column.links):
-        total += scatter(_linked(below[link.column.number], link.rows(rows)), number)
+        total += scatter(gathered(below[link.column.number], link.rows(rows), _ABSENT), number)
     for number, entries in enumerate(column.maps, start=len(column.links)):
         keyed = scatter(entries.keys.astype(np.uint64), number) ^ below[entries.column.number][entries.rows]
         total += _sums(scatter(keyed), entries.starts)
@@ -83,11 +73,11 @@ def _of_lists(column: ListColumn, below: dict[int, Digests]) -> Digests:
     rows = np.arange(column.size, dtype=np.intp)
     total = column.lengths.astype(np.uint64)
     for number, link in enumerate(column.prefix, start=1):
-        total += scatter(_linked(below[link.column.number], link.rows(rows)), number)
+        total += scatter(gathered(below[link.column.number], link.rows(rows), _ABSENT), number)
     if column.items is not None:
         slots = np.arange(int(column.starts[-1]), dtype=np.intp)
         items = below[column.items.number][column.rows(slots)]
-        if column.matcher is not None and column.matcher.name in _ORDERED:
+        if column.matcher.in_order:
             place = slots - np.repeat(column.starts[:-1], column.lengths)
             items ^= scatter(place.astype(np.uint64))
         total += _sums(scatter(items), column.starts)

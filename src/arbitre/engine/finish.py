@@ -9,6 +9,7 @@ import numpy as np
 from arbitre.engine.columns import Column, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.identity import identities, keys_of
 from arbitre.engine.multisets import marks
+from arbitre.engine.runs import starts_of
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def finish(column: Column, site: Site) -> None:
     if isinstance(column, ObjectColumn):
         _finish_object(column)
         if site.absent.object:
-            column.alive = _unless_all(column.weights > 0.0)
+            column.alive = _unless_all(column.sizes > 0.0)
     elif isinstance(column, ListColumn):
         _finish_list(column)
         if site.absent.array:
@@ -58,9 +59,11 @@ def _finish_object(column: ObjectColumn) -> None:
         if child.alive is not None:
             entries.rows, entries.keys = entries.rows[child.alive], entries.keys[child.alive]
         counts = np.bincount(child.origin[entries.rows], minlength=column.size)
-        entries.starts = _starts(counts)
+        entries.starts = starts_of(counts)
+        entries.width = int(entries.keys.max(initial=-1)) + 1
+        entries.table = child.origin[entries.rows] * entries.width + entries.keys
         weights += counts
-    column.weights = weights
+    column.sizes = weights
 
 
 def _finish_list(column: ListColumn) -> None:
@@ -73,7 +76,7 @@ def _finish_list(column: ListColumn) -> None:
             column.groups = column.groups[kept]
         if kept is not None:
             column.index = kept
-            column.starts = _starts(np.bincount(items.origin[kept], minlength=column.size))
+            column.starts = starts_of(np.bincount(items.origin[kept], minlength=column.size))
     column.lengths = np.diff(column.starts)
     column.sizes = column.lengths.astype(np.float64)
     for link in column.prefix:
@@ -85,18 +88,12 @@ def _finish_list(column: ListColumn) -> None:
 def _kept(column: ListColumn, items: Column) -> Indices | None:
     """The rows of the items that are matched, None where all are; their groups are settled on the way."""
     kept = None if items.alive is None else np.flatnonzero(items.alive)
-    candidates = column.matcher.candidates if column.matcher is not None else Candidates.ALL
-    if candidates is Candidates.SAME_KEY and column.matcher is not None:
-        column.groups = keys_of(items, column.matcher.key)
-    elif candidates is Candidates.SAME_VALUE:
+    matcher = column.matcher
+    if matcher.candidates is Candidates.SAME_KEY:
+        column.groups = keys_of(items, matcher.key)
+    elif matcher.candidates is Candidates.SAME_VALUE:
         column.groups = identities(items)
         rows = np.arange(items.size, dtype=np.intp) if kept is None else kept
         _, first = np.unique(np.stack([items.origin[rows], column.groups[rows]]), axis=1, return_index=True)
         kept = rows[np.sort(first)]
     return kept
-
-
-def _starts(counts: Indices) -> Indices:
-    starts = np.zeros(len(counts) + 1, dtype=np.intp)
-    np.cumsum(counts, out=starts[1:])
-    return starts

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, children
+from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, descendants
+from arbitre.engine.runs import gathered
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from arbitre.engine.columns import Indices
-
-_ORDERED = frozenset({"ordered", "sequence"})
 
 
 def identities(column: Column) -> Indices:
@@ -24,13 +22,8 @@ def identities(column: Column) -> Indices:
     Lists are equal as the lists their matching makes of them: in any order, unless it looks at the order; as sets
     under `set`. Rows that count as absent have codes too.
     """
-    below: list[Column] = []
-    pending = deque([column])
-    while pending:
-        below.append(pending.popleft())
-        pending.extend(children(below[-1]))
     codes: dict[int, Indices] = {}
-    for one in reversed(below):
+    for one in reversed(descendants(column)):
         codes[one.number] = _codes(one, codes)
     return codes[column.number]
 
@@ -46,7 +39,7 @@ def _codes(column: Column, below: dict[int, Indices]) -> Indices:
             for part, row in zip(column.part.tolist(), column.rows.tolist(), strict=True)
         ]
     elif isinstance(column, ObjectColumn):
-        fields = [_linked(below[link.column.number], link.rows(rows)) for link in column.links]
+        fields = [gathered(below[link.column.number], link.rows(rows), -1).tolist() for link in column.links]
         keys = list(zip(*fields, strict=True)) if fields else [()] * column.size
         for link in column.maps:
             values = below[link.column.number][link.rows].tolist()
@@ -56,21 +49,19 @@ def _codes(column: Column, below: dict[int, Indices]) -> Indices:
                 for key, start, stop in zip(keys, starts, starts[1:], strict=False)
             ]
     elif isinstance(column, ListColumn):
-        prefix = [_linked(below[link.column.number], link.rows(rows)) for link in column.prefix]
+        prefix = [gathered(below[link.column.number], link.rows(rows), -1).tolist() for link in column.prefix]
         heads = list(zip(*prefix, strict=True)) if prefix else [()] * column.size
         items: list[int] = []
         if column.items is not None:
             items = below[column.items.number][column.rows(np.arange(column.starts[-1], dtype=np.intp))].tolist()
-        in_order = column.matcher is not None and column.matcher.name in _ORDERED
         starts = column.starts.tolist()
         slices = (items[start:stop] for start, stop in pairwise(starts))
-        keys = [(head, tuple(inner if in_order else sorted(inner))) for head, inner in zip(heads, slices, strict=True)]
+        keys = [
+            (head, tuple(inner if column.matcher.in_order else sorted(inner)))
+            for head, inner in zip(heads, slices, strict=True)
+        ]
     seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.intp)
-
-
-def _linked(codes: Indices, rows: Indices) -> list[int]:
-    return np.where(rows >= 0, codes[rows], -1).tolist() if len(codes) else [-1] * len(rows)
 
 
 def keys_of(items: Column, key: tuple[tuple[str, ...], ...]) -> Indices:

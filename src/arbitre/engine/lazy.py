@@ -33,7 +33,7 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
     What is returned for one problem depends on that problem alone.
     """
     items, matcher = column.items, column.matcher
-    if items is None or matcher is None:
+    if items is None:
         return []
     problems = Problems(column, items, left, right)
     peeled = problems.peel(evaluate) if column.peels else None

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.sparse import csr_array
 
-from arbitre.engine.batches import Batch, Branch, Matched, spread
+from arbitre.engine.batches import Batch, Branch, Matched
 from arbitre.engine.columns import LeafColumn, ListColumn, Marks, MixedColumn
+from arbitre.engine.runs import gathered, located, ranks, spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.distances.base import Blocks
@@ -53,10 +54,8 @@ def marks(column: ListColumn) -> Marks | None:
     table = owner * width + mark
     order = np.argsort(table, kind="stable")
     table = table[order]
-    again = table[1:] == table[:-1]
-    if again.any():
-        first = np.flatnonzero(np.concatenate([[True], ~again]))
-        nth = slots - np.repeat(first, np.diff(np.append(first, len(slots))))
+    nth = ranks(table)
+    if nth.any():
         mark = mark.copy()
         mark[order] += nth * width
         width *= int(nth.max()) + 1
@@ -70,10 +69,7 @@ def _partners(column: ListColumn, known: Marks, left: Indices, right: Indices) -
     """The items of the lists `left`, which pair each is of, and its equal in the list `right` (an item, or -1)."""
     owner, slots = spread(column.starts, left)
     wanted = right[owner] * known.width + known.mark[slots]
-    place = np.searchsorted(known.table, wanted)
-    place[place == len(known.table)] = 0
-    hit = known.table[place] == wanted if len(known.table) else np.zeros(len(wanted), dtype=np.bool_)
-    return slots, owner, np.where(hit, known.order[place], -1) if len(known.table) else place - 1
+    return slots, owner, gathered(known.order, located(known.table, wanted), -1)
 
 
 def count_equal(column: ListColumn, left: Indices, right: Indices) -> Floats:
@@ -104,10 +100,8 @@ def _known(column: Column, left: Indices, right: Indices, quality: Floats) -> Ba
     """A closed batch of pairs of values, whose qualities are known."""
     batch = Batch(column, left, right, quality=quality)
     if isinstance(column, MixedColumn):
-        for number, part in enumerate(column.parts):
-            same = np.flatnonzero((column.part[left] == number) & (column.part[right] == number))
-            below = _known(part, column.rows[left[same]], column.rows[right[same]], quality[same])
-            batch.branches.append(Branch(below, same))
+        for part, same, ours, theirs in column.split(left, right):
+            batch.branches.append(Branch(_known(part, ours, theirs, quality[same]), same))
     return batch
 
 
@@ -121,21 +115,15 @@ def _leftovers(
     owner, taken = pairs
     their, slots = spread(column.starts, right)
     widths = column.lengths[right]
-    begins = np.cumsum(widths) - widths
+    begins = starts_of(widths)
     free = np.ones(len(slots), dtype=np.bool_)
     free[begins[owner] + taken - column.starts[right[owner]]] = False
     their, slots = their[free], slots[free]
-    nth = _nth(lone[0], len(right))
+    nth = ranks(lone[0])
     counts = np.bincount(their, minlength=len(right))
     kept = nth < counts[lone[0]]
     owner = lone[0][kept]
-    return lone[1][kept], slots[(np.cumsum(counts) - counts)[owner] + nth[kept]], owner
-
-
-def _nth(owner: Indices, size: int) -> Indices:
-    """For owners in increasing order: how many of the same stand before each."""
-    counts = np.bincount(owner, minlength=size)
-    return np.arange(len(owner), dtype=np.intp) - (np.cumsum(counts) - counts)[owner]
+    return lone[1][kept], slots[starts_of(counts)[owner] + nth[kept]], owner
 
 
 def common(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:

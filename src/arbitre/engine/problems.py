@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.distances.base import Blocks
-from arbitre.engine.batches import Matched, spread
+from arbitre.engine.batches import Matched
 from arbitre.engine.bounds import Tell, bounds
 from arbitre.engine.digests import Digests, digests, scatter
+from arbitre.engine.runs import ranks, spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.engine.batches import Batch, Evaluate
@@ -178,20 +179,10 @@ class Problems:
         self.quality[cells] = np.minimum(self.quality[cells], tight)
 
 
-def starts_of(counts: Indices) -> Indices:
-    """Where each of many runs of these lengths begins, and where the last one ends."""
-    starts = np.zeros(len(counts) + 1, dtype=np.intp)
-    np.cumsum(counts, out=starts[1:])
-    return starts
-
-
 def _ranked(codes: Digests, owner: Indices) -> Digests:
     """Numbers that are equal for items of the two sides of one problem with one code: the t-th with the t-th."""
-    if len(codes) == 0:
-        return codes
     keys = scatter(codes ^ scatter(owner.astype(np.uint64)))
     order = np.argsort(keys, kind="stable")
-    first = np.flatnonzero(np.concatenate([[True], keys[order][1:] != keys[order][:-1]]))
     rank = np.empty(len(keys), dtype=np.uint64)
-    rank[order] = np.arange(len(keys), dtype=np.intp) - np.repeat(first, np.diff(np.append(first, len(keys))))
+    rank[order] = ranks(keys[order])
     return keys ^ scatter(rank)

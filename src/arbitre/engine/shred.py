@@ -15,6 +15,7 @@ from arbitre.engine.aliases import bridged
 from arbitre.engine.columns import Column, Indices, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.finish import finish
 from arbitre.engine.interning import intern
+from arbitre.engine.runs import starts_of
 from arbitre.engine.variants import choose
 from arbitre.errors import DataError, Problem
 from arbitre.paths import STAR, Path, Token, pointer
@@ -99,7 +100,7 @@ class _Shredder:
         if kind.scalar:
             return self._leaf(site, values, place)
         if kind is Kind.ARRAY:
-            lists = ListColumn(**self._common(values, place))
+            lists = ListColumn(**self._common(values, place), matcher=site.list.matcher)
             self._keep(lists, site)
             self.pending.append(lambda: self._items(lists, site, values, place))
             return lists
@@ -224,7 +225,7 @@ class _Shredder:
         below = Place(column, rows, int(np.searchsorted(rows, place.gold)), STAR, tokens=keys, tags=tags)
         child = self.open(site, [value for _, _, value in entries], below)
         codes = np.array([names[key] for key in keys], dtype=np.intp)
-        column.maps.append(MapLink(child, np.empty(0, dtype=np.intp), np.arange(len(rows), dtype=np.intp), codes))
+        column.maps.append(MapLink(child, np.arange(len(rows), dtype=np.intp), codes))
 
     def _fits(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
@@ -238,7 +239,6 @@ class _Shredder:
 
     def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: Place) -> None:
         node = site.list
-        column.matcher = node.matcher
         known = self.plan.shortcuts
         column.peels = node.matcher.forced and node.items in known.peelable
         column.counts = node.matcher.forced and node.items in known.countable
@@ -260,8 +260,7 @@ class _Shredder:
             values = [value[skipped:] for value in values]
         lengths = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
         items = list(chain.from_iterable(values))
-        starts = np.zeros(len(values) + 1, dtype=np.intp)
-        np.cumsum(lengths, out=starts[1:])
+        starts = starts_of(lengths)
         origin = np.repeat(np.arange(len(values), dtype=np.intp), lengths)
         positions = np.arange(skipped, len(items) + skipped, dtype=np.intp) - np.repeat(starts[:-1], lengths)
         child = self.plan.sites[node.items]
@@ -269,7 +268,7 @@ class _Shredder:
             kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
             origin, positions = origin[kept], positions[kept]
             items = [items[row] for row in kept.tolist()]
-            np.cumsum(np.bincount(origin, minlength=len(values)), out=starts[1:])
+            starts = starts_of(np.bincount(origin, minlength=len(values)))
         column.starts = starts
         if items:
             tags = place.tags[origin] if node.tagged and place.tags is not None else None

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.engine import problems
-from arbitre.engine.batches import Batch, Branch, Matched, spread
+from arbitre.engine.batches import Batch, Branch, Matched
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.lazy import solve_lazily
 from arbitre.engine.multisets import count_equal
+from arbitre.engine.runs import located, spread, starts_of
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
 from arbitre.matching.many import assign_all
@@ -66,26 +67,21 @@ class Solver:
             for link in column.prefix:
                 _fields(batch, link)
             if column.items is not None:
-                self._items(batch, column, pending)
+                self._items(batch, column, column.items, pending)
         elif isinstance(column, MixedColumn):
-            for number, part in enumerate(column.parts):
-                same = np.flatnonzero((column.part[batch.left] == number) & (column.part[batch.right] == number))
-                rows = Batch(part, column.rows[batch.left[same]], column.rows[batch.right[same]])
-                batch.branches.append(Branch(rows, same))
+            for part, same, left, right in column.split(batch.left, batch.right):
+                batch.branches.append(Branch(Batch(part, left, right), same))
         yield from (branch.batch for branch in batch.branches)
 
-    def _items(self, batch: Batch, column: ListColumn, pending: dict[int, Tables]) -> None:
+    def _items(self, batch: Batch, column: ListColumn, items: Column, pending: dict[int, Tables]) -> None:
         """Match the items of every pair of lists: by counting, lazily, or by a table that is filled in below."""
-        matcher = column.matcher
-        if matcher is None or column.items is None:
-            return
         lengths = column.lengths
         heights, widths = lengths[batch.left], lengths[batch.right]
         rest = np.arange(len(batch), dtype=np.intp)
         if column.marks is not None and not self.exhaustive:
             both_odd = column.marks.odd[batch.left] & column.marks.odd[batch.right]
             batch.counted, rest = np.flatnonzero(~both_odd), np.flatnonzero(both_odd)
-        elif matcher.candidates is Candidates.ALL and not self.exhaustive and self.depth < NESTED:
+        elif column.matcher.candidates is Candidates.ALL and not self.exhaustive and self.depth < NESTED:
             cells = heights * widths
             inner = Solver(depth=self.depth + 1)
             for problem in np.flatnonzero(cells >= problems.LARGE).tolist():
@@ -95,7 +91,7 @@ class Solver:
         if len(rest):
             tables = _tables(batch, column, rest, heights[rest], widths[rest])
             pending[id(batch)] = tables
-            below = Batch(column.items, tables.left, tables.right)
+            below = Batch(items, tables.left, tables.right)
             batch.branches.append(Branch(below, rest[tables.owner]))
 
     def _lazily(self, batch: Batch, column: ListColumn, which: Indices, inner: Solver) -> None:
@@ -126,27 +122,25 @@ class Tables:
 
     @property
     def starts(self) -> Indices:
-        starts = np.zeros(len(self.problems) + 1, dtype=np.intp)
-        np.cumsum(np.bincount(self.owner, minlength=len(self.problems)), out=starts[1:])
-        return starts
+        return starts_of(np.bincount(self.owner, minlength=len(self.problems)))
 
 
-def _tables(batch: Batch, column: ListColumn, problems: Indices, heights: Indices, widths: Indices) -> Tables:
-    candidates = column.matcher.candidates if column.matcher is not None else Candidates.ALL
+def _tables(batch: Batch, column: ListColumn, which: Indices, heights: Indices, widths: Indices) -> Tables:
+    candidates = column.matcher.candidates
     diagonal = candidates is Candidates.DIAGONAL
     counts = np.minimum(heights, widths) if diagonal else heights * widths
     ends = np.cumsum(counts)
-    owner = np.repeat(np.arange(len(problems), dtype=np.intp), counts)
+    owner = np.repeat(np.arange(len(which), dtype=np.intp), counts)
     cell = np.arange(int(ends[-1]), dtype=np.intp) - np.repeat(ends - counts, counts)
     rows, columns = (cell, cell) if diagonal else np.divmod(cell, widths[owner])
-    left = column.starts[batch.left[problems]][owner] + rows
-    right = column.starts[batch.right[problems]][owner] + columns
+    left = column.starts[batch.left[which]][owner] + rows
+    right = column.starts[batch.right[which]][owner] + columns
     if column.groups is not None:
         same = (column.groups[left] == column.groups[right]) & (column.groups[left] >= 0)
         owner, rows, columns, left, right = owner[same], rows[same], columns[same], left[same], right[same]
     complete = candidates is Candidates.ALL
     return Tables(
-        problems, heights, widths, owner, rows, columns, column.rows(left), column.rows(right), complete=complete
+        which, heights, widths, owner, rows, columns, column.rows(left), column.rows(right), complete=complete
     )
 
 
@@ -163,15 +157,9 @@ def _fields(batch: Batch, link: Link) -> None:
 
 def _keys(batch: Batch, link: MapLink) -> None:
     """The pairs of entries with the same key: those of the gold side are looked up on the predicted side."""
-    width = int(link.keys.max(initial=-1)) + 1
-    starts = link.starts
-    owner, entries = spread(starts, batch.left)
-    of_row = np.repeat(np.arange(len(starts) - 1, dtype=np.intp), np.diff(starts))
-    table = of_row * width + link.keys
-    wanted = batch.right[owner] * width + link.keys[entries]
-    found = np.searchsorted(table, wanted)
-    hit = found < len(table)
-    hit[hit] = table[found[hit]] == wanted[hit]
+    owner, entries = spread(link.starts, batch.left)
+    found = located(link.table, batch.right[owner] * link.width + link.keys[entries])
+    hit = found >= 0
     below = Batch(link.column, link.rows[entries[hit]], link.rows[found[hit]])
     batch.branches.append(Branch(below, owner[hit]))
 
@@ -185,18 +173,15 @@ def _close(batch: Batch, tables: Tables | None) -> None:
         batch.quality = np.zeros(len(batch))
         for branch in batch.branches:
             batch.quality[branch.owner] = branch.batch.quality
-    elif isinstance(column, ObjectColumn):
-        batch.gold, batch.predicted = column.weights[batch.left], column.weights[batch.right]
-        _settle(batch)
-    elif isinstance(column, ListColumn):
-        batch.gold, batch.predicted = column.sizes[batch.left], column.sizes[batch.right]
-        if tables is not None:
+    else:
+        if isinstance(column, ListColumn) and tables is not None:
             batch.matches.append(_solve(batch, column, tables))
         _settle(batch)
 
 
 def _settle(batch: Batch) -> None:
     """Add up what is matched, field by field and item by item, and divide by the union."""
+    batch.gold, batch.predicted = batch.column.sizes[batch.left], batch.column.sizes[batch.right]
     size = len(batch)
     matched, mass = np.zeros(size), np.zeros(size)
     fields = batch.branches[: len(batch.column.prefix)] if isinstance(batch.column, ListColumn) else batch.branches
@@ -216,16 +201,10 @@ def _settle(batch: Batch) -> None:
     for match in batch.matches:
         matched += np.bincount(match.owner, minlength=size)
         mass += np.bincount(match.owner, weights=match.batch.quality[match.at], minlength=size)
-    if batch.gold is None or batch.predicted is None:
-        return
     union = batch.gold + batch.predicted - matched
     empty = union <= 0.0
     batch.matched, batch.mass = matched, mass
     batch.quality = np.minimum(np.where(empty, 1.0, mass / np.where(empty, 1.0, union)), 1.0)
-
-
-DENSE: Final = 4
-"""Pairs of values are measured as a table where that has at most so many times as many cells as there are pairs."""
 
 
 def _measure(column: LeafColumn, left: Indices, right: Indices) -> Floats:
@@ -260,14 +239,12 @@ def _solve(batch: Batch, column: ListColumn, tables: Tables) -> Matched:
         wrong = int(tables.owner[np.flatnonzero(~np.isfinite(quality))[0]])
         pointer = column.pointer(int(batch.left[tables.problems[wrong]]))
         raise SolverError.of("A quality between two items is not a finite number", pointer=pointer)
-    if matcher is not None and matcher.forced and tables.complete:
+    if matcher.forced and tables.complete:
         at, owner = assign_all(quality, tables.heights, tables.widths)
         return Matched(below, at, tables.problems[owner])
     found, of = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
     starts = tables.starts.tolist()
     for number in np.unique(tables.owner).tolist():
-        if matcher is None:
-            break
         cells = slice(starts[number], starts[number + 1])
         shape = int(tables.heights[number]), int(tables.widths[number])
         rows, columns = tables.rows[cells], tables.columns[cells]

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.comparison.levels import NONE, Level
-from arbitre.engine.batches import Batch, Branch, spread
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import match_equal
+from arbitre.engine.runs import gathered, spread
 from arbitre.paths import STAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from arbitre.engine.batches import Batch, Branch
     from arbitre.engine.columns import Indices, Mask
     from arbitre.paths import Path
 
@@ -94,7 +95,6 @@ class Tracer:
     def _record(self, column: Column, rows: _Rows) -> Indices:
         """Write the level of these rows; the numbers of its records."""
         size = len(rows.parent)
-        gold, predicted = rows.left >= 0, rows.right >= 0
         zero = np.zeros(size)
         counts = [zero, zero, zero, zero]
         quality = zero
@@ -103,8 +103,7 @@ class Tracer:
             masses = (rows.batch.gold, rows.batch.predicted, rows.batch.matched, rows.batch.mass)
             counts = [zero if mass is None else mass[rows.at] for mass in masses]
         elif not isinstance(column, (LeafColumn, MixedColumn)):
-            sizes = _sizes(column)
-            counts = [np.where(gold, sizes[rows.left], 0.0), np.where(predicted, sizes[rows.right], 0.0), zero, zero]
+            counts = [gathered(column.sizes, rows.left, 0), gathered(column.sizes, rows.right, 0), zero, zero]
         self.levels.append(
             Level(
                 path=column.path,
@@ -245,10 +244,3 @@ class Tracer:
 
 def _branch(rows: _Rows, position: int) -> Branch | None:
     return rows.batch.branches[position] if rows.batch is not None and rows.batch.branches else None
-
-
-def _sizes(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """What each row asserts: the weight of an object's fields, the number of a list's items."""
-    if isinstance(column, ObjectColumn):
-        return column.weights
-    return column.sizes if isinstance(column, ListColumn) else np.zeros(column.size)

@@ -41,7 +41,8 @@ class Matcher:
 
     `key` are the tokens of the key fields below an item, each named or given as a pointer such as "/person/id";
     `forced` says that with every pair allowed the matching is the optimal one with min(n, m) pairs (closed forms then
-    hold); `metric` that the list distance is a metric when the distance of the items is one.
+    hold); `metric` that the list distance is a metric when the distance of the items is one; `in_order` that the order
+    of the items counts.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Matcher:
     key: tuple[tuple[str, ...], ...] = ()
     forced: bool = False
     metric: bool = True
+    in_order: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -93,10 +95,11 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
         ),
         "greedy": Entry(_greedy, "In gold order, the nearest prediction still free.", _GATE),
         "ordered": Entry(
-            lambda options: Matcher("ordered", ordered, Candidates.DIAGONAL, options=options), "By position."
+            lambda options: Matcher("ordered", ordered, Candidates.DIAGONAL, in_order=True, options=options),
+            "By position.",
         ),
         "sequence": Entry(
-            lambda options: Matcher("sequence", sequence, metric=False, options=options),
+            lambda options: Matcher("sequence", sequence, metric=False, in_order=True, options=options),
             "Keeps the order of both lists, the greatest sum of qualities.",
             source="Needleman and Wunsch, 1970",
         ),

@@ -1,0 +1,67 @@
+"""Many short runs of numbers laid end to end, and looking things up in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from arbitre.engine.columns import Indices
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+def starts_of(counts: Indices) -> Indices:
+    """Where each of the runs of these lengths begins, and where the last one ends; shape (runs + 1,).
+
+    >>> starts_of(np.array([2, 0, 3]))
+    array([0, 2, 2, 5])
+    """
+    starts = np.zeros(len(counts) + 1, dtype=np.intp)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def spread(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
+    """The entries `starts[r]:starts[r + 1]` of each row r, one row after the other, and which of `rows` each is of."""
+    begin = starts[rows]
+    counts = starts[rows + 1] - begin
+    owner = np.repeat(np.arange(len(rows), dtype=np.intp), counts)
+    offset = np.cumsum(counts) - counts - begin
+    return owner, np.arange(len(owner), dtype=np.intp) - np.repeat(offset, counts)
+
+
+def ranks(ordered: npt.NDArray[Number]) -> Indices:
+    """For values in order: how many equal ones stand before each; shape (n,).
+
+    >>> ranks(np.array([3, 3, 5, 8, 8, 8]))
+    array([0, 1, 0, 0, 1, 2])
+    """
+    new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    first = np.flatnonzero(new)
+    numbers: Indices = np.arange(len(ordered), dtype=np.intp)
+    return numbers - first[np.cumsum(new) - 1]
+
+
+def located(table: Indices, wanted: Indices) -> Indices:
+    """Where each wanted value stands in a table in increasing order, -1 where it does not; shape (wanted,).
+
+    >>> located(np.array([2, 5, 9]), np.array([9, 4, 2, 10]))
+    array([ 2, -1,  0, -1])
+    """
+    if len(table) == 0:
+        return np.full(len(wanted), -1, dtype=np.intp)
+    place = np.searchsorted(table, wanted)
+    place[place == len(table)] = 0
+    found: Indices = np.where(table[place] == wanted, place, -1)
+    return found
+
+
+def gathered(values: npt.NDArray[Number], rows: Indices, absent: Number | int) -> npt.NDArray[Number]:
+    """The value of each row, or `absent` for a negative row; shape (rows,)."""
+    if len(values) == 0:
+        return np.full(len(rows), absent, dtype=values.dtype)
+    return np.where(rows >= 0, values[rows], values.dtype.type(absent))
