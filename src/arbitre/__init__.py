@@ -4,7 +4,10 @@ from arbitre.comparator import Comparator
 from arbitre.comparison import Alignment, Comparison, LeafVerdict, Match, Node
 from arbitre.corpus.evaluate import Evaluation
 from arbitre.curve import Curve
+from arbitre.diagnosis import Distortion, Metricity, distortion, metricity
+from arbitre.distances import Facts
 from arbitre.errors import ArbitreError, DataError, Problem, SchemaError, SolverError
+from arbitre.matching import transport
 from arbitre.published import published
 from arbitre.signature import Signature
 from arbitre.tally import MacroScores, Scores, Tally
@@ -18,10 +21,13 @@ __all__ = [
     "Comparison",
     "Curve",
     "DataError",
+    "Distortion",
     "Evaluation",
+    "Facts",
     "LeafVerdict",
     "MacroScores",
     "Match",
+    "Metricity",
     "Node",
     "Problem",
     "SchemaError",
@@ -29,5 +35,8 @@ __all__ = [
     "Signature",
     "SolverError",
     "Tally",
+    "distortion",
+    "metricity",
     "published",
+    "transport",
 ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluate import Evaluation, evaluate
+from arbitre.distances import catalogue
 from arbitre.engine import outcome
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, Source, compile_plan, load
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from arbitre.distances import DistanceCatalogue
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.nodes import Resolved
@@ -27,6 +29,9 @@ class Comparator:
 
     `schema` is a dictionary, the path of a JSON file, or a Pydantic model class; `overlay` gives further annotations
     by wildcard path (a dictionary or a file); from the quality `close` on, a value that is not equal is called close.
+    `distances` are those that the schema may name: `arbitre.distances.catalogue.with_distance` adds your own. To see
+    what a choice costs, `match` is a matching for every array, and `distance` a distance for every leaf of its kinds
+    that is graded, in place of what the schema says.
 
     Raises SchemaError, listing every problem of the schema.
 
@@ -36,9 +41,18 @@ class Comparator:
     """
 
     def __init__(
-        self, schema: Source, *, overlay: Mapping[str, Json] | str | Path | None = None, close: float = CLOSE
+        self,
+        schema: Source,
+        *,
+        overlay: Mapping[str, Json] | str | Path | None = None,
+        close: float = CLOSE,
+        distances: DistanceCatalogue = catalogue,
+        match: Json = None,
+        distance: Json = None,
     ) -> None:
-        self.plan: Plan = compile_plan(load(schema), overlay=overlay, close=close)
+        self.plan: Plan = compile_plan(
+            load(schema), overlay=overlay, close=close, distances=distances, match=match, distance=distance
+        )
 
     @classmethod
     def infer(

@@ -111,6 +111,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     >>> did_you_mean("hungarain", ["hungarian", "greedy"])
     'Did you mean "hungarian"?'
     """
-    close = get_close_matches(word, list(known), n=2, cutoff=0.6)
+    close = get_close_matches(word, list(known), n=2, cutoff=0.7)
     quoted = " or ".join(f'"{name}"' for name in close)
     return f"Did you mean {quoted}?" if close else None

@@ -71,12 +71,13 @@ def _ratio(numerator: float, denominator: float) -> float | None:
     return numerator / denominator if denominator > 0.0 else None
 
 
-def _harmonic(*terms: float | None) -> float | None:
+def _harmonic(one: float | None, two: float | None, three: float | None) -> float | None:
     """Harmonic mean; 0 as soon as one term is 0, else None where one is None."""
-    if any(term == 0.0 for term in terms):
+    if 0.0 in (one, two, three):
         return 0.0
-    known = [term for term in terms if term is not None]
-    return len(terms) / sum(1.0 / term for term in known) if len(known) == len(terms) else None
+    if one is None or two is None or three is None:
+        return None
+    return 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
 
 
 NAMES: Final = ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", "omq_imq", "quality", "variance")
@@ -183,7 +184,8 @@ class Scores:
         tally = self.tally
         if tally.quality_sq is None or tally.matched <= 0.0:
             return None
-        return max(0.0, tally.quality_sq / tally.matched - (tally.quality / tally.matched) ** 2)
+        amq = tally.quality / tally.matched
+        return max(0.0, tally.quality_sq / tally.matched - amq * amq)
 
     @property
     def vacuous(self) -> bool:

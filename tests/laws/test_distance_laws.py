@@ -1,5 +1,6 @@
 """The laws of distances: each holds the facts it declares, and breaks those it denies, on adversarial values."""
 
+import importlib.util
 import itertools
 import sys
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arbitre.distances import Distance, catalogue
+from arbitre.distances import Distance, Facts, catalogue
+from arbitre.distances.base import Blocks
+from arbitre.errors import SchemaError
 from arbitre.values import Kind, equal
 
 ROUNDING = 1e-12
@@ -17,12 +20,13 @@ ROUNDING = 1e-12
 WORDS = ["".join(word) for n in range(5) for word in itertools.product("ab", repeat=n)]
 TEXTS = [
     *WORDS,
+    *("bc", "jean", "dupont"),
     *("abc", "bca", "cab", "CA", "AC", "ABC", "tide", "diet", "aaba", "baaa", "a b", "b a", " a  b ", "jean dupont"),
     *("larcher (gérard)", "gérard larcher", "\ud800", "\U0001f600", "é", "é", "a" * 63, "a" * 64, "a" * 64 + "b"),
     *("ab" * 100, "b" + "ab" * 100, "ba" * 100),
 ]
 NUMBERS = [
-    *(0, -0.0, 1, -1, 2, 3, 0.5, -2.5, 0.1, 0.3, 0.1 + 0.2, 100, 9000),
+    *(0, -0.0, 1, -1, 2, 3, 0.2, 0.5, -2.5, 0.1, 0.3, 0.1 + 0.2, 100, 9000),
     *(2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, 2**64 + 1, 10**17, 10**400, 10**400 + 1, -(10**400)),
     *(1e308, -1e308, sys.float_info.max, 5e-324, -5e-324, 1e-300, int(1e308), int(1e308) + 1),
 ]
@@ -40,6 +44,47 @@ SETS = [list(part) for n in range(4) for part in itertools.product([1, "1", True
     [2, 1],
 ]
 ORDER = ["low", "medium", "high", 4, True]
+CYCLE = [*range(-1, 15), 0.0, 1.0, 11.0, 12.0, 2.5, -0.5, 11.5, 1e308, 2**53, 2**53 + 1, 10**400]
+GRID = [*NUMBERS, 0.25, 0.75, 1.25, -0.25, 1.5, 2.25]
+LOGS = [*NUMBERS, 1e3, 1.001e3, 2e3, 1e15, 1e15 + 1]
+PARENTS = {"cat": "mammal", "dog": "mammal", "mammal": "animal", "trout": "fish", "fish": "animal", "tabby": "cat"}
+LABELS = [*PARENTS, "animal", "plant", "moss", "", "Cat"]
+COSTS = [[0, 0.1, 0.9], [0.1, 0, 0.8], [0.9, 0.8, 0]]  # 0.1 + 0.8 is less than 0.9 by rounding alone
+SKEWED = [[0, 0.1, 1], [0.1, 0, 0.2], [1, 0.2, 0]]
+MERGED = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+PROSE = [
+    *(
+        "",
+        " ",
+        "...",
+        "a",
+        "A",
+        "b",
+        "a b",
+        "A b",
+        "a  b",
+        "b a",
+        "ab",
+        "a a",
+        "a a b",
+        "a b b",
+        "a b c",
+        "b c",
+        "c b a",
+    ),
+    *("a b a", "b a b", "a b a b b"),
+    *("Hello", "hello", "hello hello", "Hello everyone on Blent", "Welcome everyone on Blent website"),
+    *("Hello world on this website", "the gunman killed police", "police killed the gunman", "a b c d e f g h"),
+    *(
+        "c a d d b b c a c b a a",
+        "c a d b b b c a c b a a",
+        "c a d b b b c a b a a",
+        "L’été",
+        "l'été",
+        "\ud800 \U0001f600",
+    ),
+    *("b d b a a a", "c d b d b a a a", "c d b d b a d", "a b c d e f g h " * 20, "b c d e f g h a " * 20),
+]
 SCALARS = [None, False, True, 0, 1, 1.0, 2**53, 2**53 + 1, "", "1", "low", "medium", "high", 4, "other"]
 ANYTHING = [*SCALARS, [], [1], [1.0], [True], [[]], {}, {"a": 1}, {"a": True}, {"a": None}, {"b": 1}, [1, 2], [2, 1]]
 
@@ -50,6 +95,7 @@ class Law:
 
     choice: object
     values: list
+    identity: bool = True
     symmetric: bool = True
     separating: bool = True
     triangle: bool = True
@@ -64,10 +110,25 @@ class Law:
         return catalogue.build(self.choice)
 
 
+SUBSETS = {"triangle": ("jean", "jean dupont", "dupont")}
+ROUGE = {"separating": False, "triangle": False}
+SCORED = {"symmetric": False, **ROUGE}
+REWRITTEN = ("c a d d b b c a c b a a", "c a d b b b c a c b a a", "c a d b b b c a b a a")
+NEEDS_SACREBLEU = pytest.mark.skipif(
+    importlib.util.find_spec("sacrebleu") is None, reason="needs sacrebleu, of the extra `text`"
+)
 RATCLIFF = {"symmetric": ("aaba", "baaa"), "triangle": ("a", "ab", "b")}
 
 LAWS = [
     Law("exact", ANYTHING),
+    Law("indel-yujian-bo", TEXTS),
+    Law("osa", TEXTS, triangle=False, witnesses={"triangle": ("CA", "AC", "ABC")}),
+    Law("damerau-levenshtein", TEXTS, triangle=False),
+    Law("lcs", TEXTS),
+    Law("jaro", TEXTS, triangle=False),
+    Law("token-set", TEXTS, separating=False, triangle=False, witnesses=SUBSETS),
+    Law("jaccard-ngrams", TEXTS, separating=False),
+    Law({"jaccard-ngrams": {"n": 1}}, TEXTS, separating=False, witnesses={"separating": ("ab", "ba")}),
     Law("levenshtein", TEXTS, triangle=False),
     Law("yujian-bo", TEXTS),
     Law("indel", TEXTS, triangle=False),
@@ -80,13 +141,48 @@ LAWS = [
     Law({"absolute": {"scale": sys.float_info.max}}, NUMBERS),
     Law({"absolute": {"scale": 5e-324}}, NUMBERS),
     Law("relative", NUMBERS),
+    Law({"log": {"scale": 1}}, LOGS),
+    Law({"log": {"scale": 1e-9}}, LOGS),
+    Law({"log": {"scale": sys.float_info.max}}, LOGS),
+    Law({"log": {"scale": 5e-324}}, LOGS),
+    Law({"rounded": {"grid": 0.5}}, GRID, separating=False),
+    Law({"rounded": {"grid": 10}}, GRID, separating=False, witnesses={"separating": (0, 5)}),
+    Law({"rounded": {"grid": sys.float_info.max}}, GRID, separating=False),
+    Law({"tolerance": {"within": 1}}, NUMBERS, separating=False, triangle=False, witnesses={"triangle": (0, 1, 2)}),
+    Law({"tolerance": {"within": 0.1}}, NUMBERS, separating=False, triangle=False),
+    Law({"cycle": {"period": 12}}, CYCLE, separating=False),
+    Law({"cycle": {"period": 2}}, CYCLE, separating=False),
+    Law({"cycle": {"period": 7}}, CYCLE, separating=False),
+    Law({"cycle": {"period": 2**53}}, CYCLE, separating=False),
     Law("date", DATES, separating=False, witnesses={"separating": ("1931-03-01T12:00Z", "1931-03-01T13:00+01:00")}),
     Law({"date": {"scale": 1e-9}}, DATES, separating=False),
     Law("jaccard", SETS, separating=False, witnesses={"separating": ([1], [1, 1])}),
+    Law("dice", SETS, separating=False, triangle=False, witnesses={"triangle": (["a"], ["a", "b"], ["b"])}),
+    Law({"taxonomy": {"parents": PARENTS}}, LABELS),
+    Law({"taxonomy": {"parents": {"leaf": "root"}}}, LABELS),
+    Law({"table": {"values": ORDER[:3], "costs": COSTS}}, SCALARS),
+    Law({"table": {"values": ["low"], "costs": [[0]]}}, SCALARS),
+    Law({"table": {"values": ORDER[:3], "costs": SKEWED}}, SCALARS, triangle=False),
+    Law({"table": {"values": ORDER[:3], "costs": MERGED}}, SCALARS, separating=False),
+    Law("rouge-n", PROSE, **ROUGE, witnesses={"separating": ("a b", "b a"), "triangle": ("a", "a b", "b")}),
+    Law({"rouge-n": {"n": 3}}, PROSE, **ROUGE, witnesses={"triangle": ("a b c", "a b c d", "b c d")}),
+    Law("rouge-1", PROSE, **ROUGE, witnesses={"triangle": ("a", "a b", "b")}),
+    Law("rouge-2", PROSE, **ROUGE, witnesses={"triangle": ("a b", "a b c", "b c")}),
+    Law("rouge-l", PROSE, **ROUGE, witnesses={"triangle": ("a", "a b", "b")}),
+    Law("rouge-s", PROSE, **ROUGE, witnesses={"triangle": ("a a b", "a b b a", "b b a")}),
+    Law({"rouge-s": {"skip": 10**9}}, PROSE, **ROUGE),
+    Law("bleu", PROSE, **SCORED, witnesses={"separating": ("a b", "a  b"), "triangle": REWRITTEN}),
+    Law("chrf", PROSE, **SCORED, witnesses={"separating": ("a b", "ab"), "triangle": ("a", "ab", "b")}),
+    Law({"chrf": {"words": 2}}, PROSE, **SCORED, witnesses={"separating": ("a b", "a  b")}),
     Law({"ordinal": {"order": ORDER}}, SCALARS),
     Law({"ordinal": {"order": ["low"]}}, SCALARS),
 ]
-each_law = pytest.mark.parametrize("law", LAWS, ids=lambda law: str(law.choice))
+each_law = pytest.mark.parametrize(
+    "law",
+    [pytest.param(law, marks=[NEEDS_SACREBLEU] if law.name in {"bleu", "chrf"} else []) for law in LAWS],
+    ids=lambda law: str(law.choice)[:60],
+)
+FACTS = ("identity", "symmetric", "separating", "triangle")
 
 
 def table(distance, values):
@@ -105,17 +201,18 @@ def test_every_distance_of_the_catalogue_has_a_law():
 @each_law
 def test_the_declared_facts_are_those_of_the_table(law):
     facts = law.distance.facts
-    assert (facts.symmetric, facts.separating, facts.triangle) == (law.symmetric, law.separating, law.triangle)
+    assert [getattr(facts, fact) for fact in FACTS] == [getattr(law, fact) for fact in FACTS]
     assert (facts.witness is None) == facts.metric
 
 
 @each_law
-def test_distances_are_finite_within_0_and_1_and_0_on_equal_values(law):
+def test_distances_are_within_the_range_and_0_on_equal_values(law):
     distances = table(law.distance, law.values)
+    least, greatest = law.distance.facts.range
     assert distances.dtype == np.float64
     assert distances.shape == (len(law.values), len(law.values))
-    assert np.all((distances >= 0) & (distances <= 1))
-    assert np.all(distances[~unequal(law.values)] == 0)
+    assert np.all((distances >= least) & (distances <= greatest))
+    assert bool(np.all(distances[~unequal(law.values)] == 0)) == law.identity
 
 
 @each_law
@@ -133,11 +230,44 @@ def test_separation_holds_where_declared(law):
 @each_law
 def test_the_triangle_inequality_holds_where_declared(law):
     distances = table(law.distance, law.values)
-    detour = np.min(distances[:, :, None] + distances[None, :, :], axis=1)
+    detour = np.full_like(distances, np.inf)
+    for middle in range(len(distances)):
+        np.minimum(detour, distances[:, [middle]] + distances[middle], out=detour)
     assert bool(np.all(distances <= detour + ROUNDING)) == law.triangle
 
 
+@each_law
+def test_bounds_are_never_above_the_distance(law):
+    """To the last bit, for one table, and for the blocks of several."""
+    pool, size = law.distance.pool(law.values), len(law.values)
+    distances, everything = table(law.distance, law.values), np.arange(size)
+    whole = pool.bounded(Blocks(np.array([0, size]), np.array([0, size])), everything, everything)
+    assert whole.dtype == np.float64
+    assert np.all((whole >= 0) & (whole <= distances.ravel()))
+    cuts = np.array([0, size // 3, size // 3, size])
+    blocks = Blocks(cuts, size - cuts[::-1])
+    cells = pool.bounded(blocks, everything[::-1], everything)
+    assert np.all(cells <= distances[everything[::-1][blocks.rows], blocks.columns])
+
+
+@each_law
+def test_a_glimpse_is_never_above_the_distance_and_exact_where_it_says_so(law):
+    pool, size = law.distance.pool(law.values), len(law.values)
+    distances = table(law.distance, law.values).ravel()
+    rows, columns = np.divmod(np.arange(size * size), size)
+    glimpse, exact = pool.glimpsed(rows, columns)
+    exact = np.ones(size * size, dtype=bool) if exact is None else exact
+    assert np.all((glimpse >= 0) & (glimpse <= distances))
+    assert np.array_equal(glimpse[exact], distances[exact])
+    for cell in range(0, size * size, 97):
+        alone, known = pool.glimpsed(rows[[cell]], columns[[cell]])
+        assert (alone[0], known is None or known[0]) == (glimpse[cell], exact[cell])
+
+
 def violates(distance, fact, witness):
+    if fact == "identity":
+        (x,) = witness
+        return distance(x, x) > ROUNDING
     if fact == "symmetric":
         x, y = witness
         return abs(distance(x, y) - distance(y, x)) > ROUNDING
@@ -151,7 +281,7 @@ def violates(distance, fact, witness):
 @each_law
 def test_the_witness_of_the_first_fact_denied_still_violates_it(law):
     facts = law.distance.facts
-    denied = [fact for fact in ("symmetric", "separating", "triangle") if not getattr(facts, fact)]
+    denied = [fact for fact in FACTS if not getattr(facts, fact)]
     if denied:
         assert violates(law.distance, denied[0], facts.witness)
     for fact, witness in law.witnesses.items():
@@ -177,24 +307,25 @@ ANY_SCALAR = st.none() | st.booleans() | ANY_NUMBER | ANY_TEXT
 ANY_ARRAY = st.lists(ANY_SCALAR | st.integers(0, 3), max_size=6)
 
 
-def values_for(distance):
+def values_for(law):
+    distance = law.distance
     if distance.name == "date":
         return ANY_DATE
     by_kind = {
         Kind.NULL: st.none(),
         Kind.BOOLEAN: st.booleans(),
         Kind.NUMBER: ANY_NUMBER,
-        Kind.STRING: ANY_TEXT | st.sampled_from(["low", "medium", "high"]),
+        Kind.STRING: ANY_TEXT,
         Kind.ARRAY: ANY_ARRAY,
         Kind.OBJECT: st.dictionaries(ANY_TEXT, ANY_SCALAR, max_size=3),
     }
-    return st.one_of(by_kind[kind] for kind in sorted(distance.kinds))
+    return st.one_of(st.sampled_from(law.values), *(by_kind[kind] for kind in sorted(distance.kinds)))
 
 
 @each_law
 @given(data=st.data())
 def test_pairs_and_tables_agree_to_the_last_bit(law, data):
-    values = data.draw(st.lists(values_for(law.distance), max_size=6))
+    values = data.draw(st.lists(values_for(law), max_size=6))
     pool = law.distance.pool(values)
     everything = np.arange(len(values))
     rows, columns = np.repeat(everything, len(values)), np.tile(everything, len(values))
@@ -208,7 +339,7 @@ def test_pairs_and_tables_agree_to_the_last_bit(law, data):
 @each_law
 @given(data=st.data())
 def test_a_distance_depends_on_its_two_values_alone(law, data):
-    values = data.draw(st.lists(values_for(law.distance), min_size=1, max_size=6))
+    values = data.draw(st.lists(values_for(law), min_size=1, max_size=6))
     order = np.array(data.draw(st.permutations(range(len(values)))))
     distances = table(law.distance, values)
     shuffled = table(law.distance, [values[index] for index in order])
@@ -216,4 +347,36 @@ def test_a_distance_depends_on_its_two_values_alone(law, data):
     i = data.draw(st.integers(0, len(values) - 1))
     j = data.draw(st.integers(0, len(values) - 1))
     assert law.distance(values[i], values[j]) == distances[i, j]
-    assert law.distance(values[i], values[i]) == 0
+    assert (law.distance(values[i], values[i]) == 0) or not law.identity
+
+
+@each_law
+@given(data=st.data())
+def test_what_is_declared_holds_on_any_values(law, data):
+    values = data.draw(st.lists(values_for(law), min_size=3, max_size=3))
+    distances = table(law.distance, values)
+    bounds = law.distance.pool(values).bounded(Blocks(np.array([0, 3]), np.array([0, 3])), np.arange(3), np.arange(3))
+    assert np.all((bounds >= 0) & (bounds <= distances.ravel()))
+    facts = law.distance.facts
+    assert not facts.symmetric or np.array_equal(distances, distances.T)
+    assert not facts.separating or np.all(distances[unequal(values)] > 0)
+    if facts.triangle:
+        assert np.all(distances <= np.min(distances[:, :, None] + distances[None, :, :], axis=1) + ROUNDING)
+
+
+def test_facts_that_cannot_be():
+    assert Facts(identity=False, range=(0.2, 0.9)).range == (0.2, 0.9)
+    for wrong in ((0, 2), (-1, 1), (0.9, 0.2), (float("nan"), 1)):
+        with pytest.raises(SchemaError, match="Expected `range` to be two numbers within"):
+            Facts(identity=False, range=wrong)
+    with pytest.raises(SchemaError, match="Expected `range` to start at 0 where `identity` holds"):
+        Facts(range=(0.1, 1))
+
+
+@pytest.mark.parametrize("fact", ["identity", "symmetric", "triangle"])
+def test_what_makes_a_metric(fact):
+    assert Facts().metric
+    assert Facts(separating=False).pseudometric
+    assert not Facts(separating=False).metric
+    assert not Facts(**{fact: False}).pseudometric
+    assert not Facts(**{fact: False}).metric

@@ -2,19 +2,31 @@ import math
 import pickle
 import sys
 from itertools import groupby
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rapidfuzz import process
 
 from arbitre.distances import catalogue, ratcliff
+from arbitre.distances.base import Blocks
+from arbitre.distances.discrete import SCALARS
+from arbitre.distances.prose import words
 from arbitre.errors import SchemaError, SolverError
 from arbitre.values import Kind
 
 CHOICES = [
     *("exact", "levenshtein", "yujian-bo", "indel", "jaro-winkler", "ratcliff-obershelp", "token-sort", "relative"),
     *("date", "jaccard", {"absolute": {"scale": 10}}, {"ordinal": {"order": ["low", "medium", "high"]}}),
+    *("indel-yujian-bo", "osa", "damerau-levenshtein", "lcs", "jaro", "token-set", "jaccard-ngrams", "dice"),
+    *("rouge-n", "rouge-1", "rouge-2", "rouge-l", "rouge-s"),
+    *({"log": {"scale": 10}}, {"rounded": {"grid": 10}}, {"tolerance": {"within": 10}}, {"cycle": {"period": 12}}),
+    {"taxonomy": {"parents": {"cat": "animal", "dog": "animal"}}},
+    {"table": {"values": ["sailor", "mariner"], "costs": [[0, 0.1], [0.1, 0]]}},
 ]
+SAMPLES = {Kind.ARRAY: [[1], [2], [3]], Kind.NUMBER: [1, 2, 3], Kind.STRING: ["1", "2", "3"]}
+ANIMALS = {"taxonomy": {"parents": {"cat": "mammal", "dog": "mammal", "mammal": "animal", "trout": "animal"}}}
+TRADES = {"table": {"values": ["sailor", "mariner", 3], "costs": [[0, 0.1, 1], [0.1, 0, 0.95], [1, 0.95, 0]]}}
 
 
 def distance(choice, gold, predicted):
@@ -90,6 +102,76 @@ def distance(choice, gold, predicted):
         ({"ordinal": {"order": ["only"]}}, "only", "only", 0),
         ({"ordinal": {"order": ["only"]}}, "only", "other", 1),
         ({"ordinal": {"order": [1, 2, 3]}}, True, 1, 1),
+        ("indel-yujian-bo", "a", "b", 1),
+        ("indel-yujian-bo", "a", "ab", 2 / 4),
+        ("osa", "CA", "ABC", 1),
+        ("osa", "ab", "ba", 1 / 2),
+        ("damerau-levenshtein", "CA", "ABC", 2 / 3),
+        ("lcs", "abcdef", "acf", 1 / 2),
+        ("lcs", "", "a", 1),
+        ("jaro", "aba", "bab", 1),
+        ("jaro", "", "a", 1),
+        ("token-set", "jean dupont", "dupont  jean jean", 0),
+        ("token-set", "jean", "dupont", 0.8),
+        ("token-set", " ", "", 0),
+        ("token-set", "", "a", 1),
+        ("jaccard-ngrams", "ab", "ba", 1),
+        ("jaccard-ngrams", "ab", "ab", 0),
+        ("jaccard-ngrams", "ab", "abc", 1),
+        ("jaccard-ngrams", "", "ab", 1),
+        ("jaccard-ngrams", "abcd", "bcde", 2 / 3),
+        ({"jaccard-ngrams": {"n": 2}}, "abab", "ab", 1 / 2),
+        ({"log": {"scale": 1}}, 0, 0.0, 0),
+        ({"log": {"scale": 1}}, 0, math.sinh(1), 1 / 2),
+        ({"log": {"scale": 100}}, -100 * math.sinh(1), 100 * math.sinh(2), 3 / 4),
+        ({"rounded": {"grid": 10}}, 14, 6, 0),
+        ({"rounded": {"grid": 10}}, 14, 16, 1),
+        ({"rounded": {"grid": 10}}, 5, -5, 0),
+        ({"rounded": {"grid": 0.5}}, 10**400, 10**400 + 1, 1),
+        ({"rounded": {"grid": 5}}, 10**400, 10**400 + 1, 0),
+        ({"tolerance": {"within": 2}}, 10**400, 10**400 + 2, 0),
+        ({"tolerance": {"within": 2}}, 10**400, 10**400 + 3, 1),
+        ({"tolerance": {"within": 0.5}}, 1.5, 1, 0),
+        ({"tolerance": {"within": 1}}, 1e308, -1e308, 1),
+        ({"cycle": {"period": 12}}, 12, 1, 1 / 6),
+        ({"cycle": {"period": 12}}, 3, 9, 1),
+        ({"cycle": {"period": 12}}, 12, 0, 0),
+        ({"cycle": {"period": 7}}, 1, 5, 1),
+        ({"cycle": {"period": 24.0}}, 23, 1.0, 2 / 12),
+        ({"cycle": {"period": 12}}, 13, 1, 1),
+        ({"cycle": {"period": 12}}, 13, 13.0, 0),
+        ({"cycle": {"period": 24}}, 2.5, 2, 1),
+        ({"cycle": {"period": 24}}, 2.5, 2.5, 0),
+        ({"cycle": {"period": 24}}, -1, 23, 1),
+        ({"cycle": {"period": 24}}, 10**400, 23, 1),
+        ("dice", ["a"], ["a", "b"], 1 / 3),
+        ("dice", ["a"], ["b"], 1),
+        ("dice", [], [], 0),
+        ("dice", [1, True, 1], [1.0], 1 / 3),
+        (ANIMALS, "cat", "dog", 2 / 3),
+        (ANIMALS, "cat", "mammal", 1 / 3),
+        (ANIMALS, "cat", "trout", 1),
+        (ANIMALS, "cat", "moss", 1),
+        (ANIMALS, "moss", "moss", 0),
+        (ANIMALS, "moss", "Cat", 1),
+        (TRADES, "mariner", "sailor", 0.1),
+        (TRADES, 3.0, "mariner", 0.95),
+        (TRADES, "clerk", "sailor", 1),
+        (TRADES, "clerk", "clerk", 0),
+        (TRADES, "3", 3, 1),
+        ("rouge-1", "Hello, world!", "hello WORLD", 0),
+        ("rouge-1", "", "...", 0),
+        ("rouge-1", "", "a", 1),
+        ("rouge-1", "a a a", "a", 1 / 2),
+        ("rouge-2", "yes", "yes", 0),
+        ("rouge-2", "yes", "no", 1),
+        ("rouge-2", "yes", "yes sir", 1),
+        ("rouge-l", "police killed the gunman", "police kill the gunman", 1 / 4),
+        ("rouge-l", "police killed the gunman", "the gunman kill police", 1 / 2),
+        ("rouge-s", "police killed the gunman", "police kill the gunman", 1 / 2),
+        ("rouge-s", "police killed the gunman", "the gunman kill police", 1 - 1 / 6),
+        ("rouge-s", "a", "a", 0),
+        ({"rouge-s": {"skip": 0}}, "a b c", "b c a", 1 / 2),
         ("exact", True, 1, 1),
         ("exact", 1, 1.0, 0),
         ("exact", 2**53 + 1, float(2**53), 1),
@@ -127,9 +209,8 @@ def test_empty_pools_give_empty_results(choice):
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_tables_are_rectangular(choice):
-    values = [[1], [2], [3]] if choice == "jaccard" else [1, 2, 3] if "absolute" in choice else ["1", "2", "3"]
-    values = [1, 2, 3] if choice == "relative" else values
-    pool = catalogue.build(choice).pool(values)
+    built = catalogue.build(choice)
+    pool = built.pool(next(values for kind, values in SAMPLES.items() if built.kinds in ({kind}, SCALARS, set(Kind))))
     assert pool.crossed(np.array([0]), np.array([1, 2])).shape == (1, 2)
     assert pool.crossed(np.array([0]), np.array([], dtype=np.intp)).shape == (1, 0)
 
@@ -161,6 +242,48 @@ def test_options_hold_the_defaults():
     assert catalogue.build({"absolute": {"scale": 2}}).options == {"scale": 2}
     assert catalogue.build("date") != catalogue.build({"date": {"scale": 30}})
     assert catalogue.build("date") == catalogue.build({"date": {"scale": 365}})
+
+
+def test_options_of_those_with_defaults():
+    assert catalogue.build("jaccard-ngrams").options == {"n": 3}
+    assert catalogue.build("rouge-n").options == {"n": 1}
+    assert catalogue.build("rouge-s").options == {"skip": 4}
+    assert catalogue.build({"cycle": {"period": 12.0}}).options == {"period": 12}
+    assert catalogue.build({"cycle": {"period": 12}}) != catalogue.build({"cycle": {"period": 24}})
+    assert catalogue.build(TRADES).options == {"values": ["sailor", "mariner", 3], "costs": TRADES["table"]["costs"]}
+    assert catalogue.build(TRADES).facts.metric
+    assert catalogue.build("rouge-1") != catalogue.build("rouge-n")
+
+
+def test_words_are_those_of_unicode():
+    assert words("L’Été 2024, à Paris-Nord !") == ["l", "été", "2024", "à", "paris", "nord"]
+    assert words("STRASSE straße nai\u0308ve snake_case") == ["strasse", "strasse", "nai\u0308ve", "snake_case"]
+    assert words("") == words(" …—!") == []
+
+
+def test_long_texts_are_bounded_by_what_they_have_in_common():
+    pool = catalogue.build("damerau-levenshtein").pool(["ab" * 50, "ba" * 50, "b" * 100, "c" * 100])
+    blocks = Blocks(np.array([0, 1]), np.array([0, 3]))
+    bounds = pool.bounded(blocks, np.array([0]), np.array([1, 2, 3]))
+    assert bounds.tolist() == [1 / 100, 50 / 100, 1]
+
+
+def test_scores_of_sacrebleu_are_bounded_by_what_is_in_common():
+    pytest.importorskip("sacrebleu")
+    blocks = Blocks(np.array([0, 1]), np.array([0, 3]))
+    pool = catalogue.build({"bleu": {"n": 2}}).pool(["a b c d", "a b c", "a x", "x y"])
+    bounds = pool.bounded(blocks, np.array([0]), np.array([1, 2, 3]))
+    assert bounds == pytest.approx([1 - math.exp(-1 / 3), 1 - math.exp(-1) * math.sqrt(1 / 2), 1], abs=1e-11)
+    pool = catalogue.build("chrf").pool(["abcd", "ab", "xy"])
+    assert pool.bounded(blocks, np.array([0]), np.array([0, 1, 2])) == pytest.approx([0, 1 - 25 / 53, 1], abs=1e-11)
+
+
+def test_a_run_of_words_is_counted_without_a_loop_over_pairs():
+    values = [f"word {number % 7} of {number % 5}" for number in range(300)]
+    everything = np.arange(300)
+    distances = catalogue.build("rouge-2").pool(values).crossed(everything, everything)
+    assert distances.shape == (300, 300)
+    assert np.array_equal(distances[0, ::35], np.zeros(9))
 
 
 def test_an_order_changed_by_its_owner_changes_no_distance():
@@ -209,6 +332,111 @@ def test_a_choice_that_cannot_be(choice, message, hint, pointer):
         catalogue.build(choice, pointer="/d")
     assert (caught.value.message, caught.value.hint, caught.value.pointer) == (message, hint, pointer)
     assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (
+            {"taxonomy": {"parents": {"a": "b", "b": "a"}}},
+            [("Expected `parents` to lead to a root, got the circle a, b, a", "/d/taxonomy/parents/a")],
+        ),
+        (
+            {"taxonomy": {"parents": {"a/b": "a/b"}}},
+            [("Expected `parents` to lead to a root, got the circle a/b, a/b", "/d/taxonomy/parents/a~1b")],
+        ),
+        (
+            {"taxonomy": {"parents": {"cat": "animal", "moss": "plant"}}},
+            [("Expected `parents` to lead to one root, got animal, plant", "/d/taxonomy/parents")],
+        ),
+        (
+            {"taxonomy": {"parents": {"cat": 1}}},
+            [("Expected `parents` to be of type string, got 1", "/d/taxonomy/parents/cat")],
+        ),
+        (
+            {"table": {"values": ["a", "b"], "costs": [[0, 0.5], [0.4, 0.1]]}},
+            [
+                ("Expected the cost to be 0.5 both ways, got 0.4", "/d/table/costs/1/0"),
+                ("Expected the cost between a value and itself to be 0, got 0.1", "/d/table/costs/1/1"),
+            ],
+        ),
+        (
+            {"table": {"values": ["a", "b"], "costs": [[0, 2], [2, 0]]}},
+            [
+                ("Expected `costs` to be at most 1, got 2", "/d/table/costs/0/1"),
+                ("Expected `costs` to be at most 1, got 2", "/d/table/costs/1/0"),
+            ],
+        ),
+        (
+            {"table": {"values": ["a", "b"], "costs": [[0, 1]]}},
+            [("Expected `costs` to have a row for each of 2 values, got 1 rows", "/d/table/costs")],
+        ),
+        (
+            {"table": {"values": ["a", "b"], "costs": [[0, 1], [1]]}},
+            [("Expected a row of `costs` to have 2 numbers, got 1", "/d/table/costs/1")],
+        ),
+        (
+            "table",
+            [
+                ("Expected `table` to state its option `values`, got none", "/d"),
+                ("Expected `table` to state its option `costs`, got none", "/d"),
+            ],
+        ),
+        ({"cycle": {"period": 1}}, [("Expected `period` to be at least 2, got 1", "/d/cycle/period")]),
+        ({"cycle": {"period": 2.5}}, [("Expected `period` to be of type integer, got 2.5", "/d/cycle/period")]),
+        ({"jaccard-ngrams": {"n": 0}}, [("Expected `n` to be at least 1, got 0", "/d/jaccard-ngrams/n")]),
+        ({"rouge-s": {"skip": -1}}, [("Expected `skip` to be at least 0, got -1", "/d/rouge-s/skip")]),
+        ({"tolerance": {"within": 0}}, [("Expected `within` to be greater than 0, got 0", "/d/tolerance/within")]),
+        (
+            {"rounded": {"grid": 5e-324}},
+            [(f"Expected `grid` to be at least {sys.float_info.min}, got 5e-324", "/d/rounded/grid")],
+        ),
+    ],
+    ids=str,
+)
+def test_options_that_are_wrong_together_are_all_reported(choice, expected):
+    with pytest.raises(SchemaError) as caught:
+        catalogue.build(choice, pointer="/d")
+    assert [(problem.message, problem.pointer) for problem in caught.value.problems] == expected
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf"])
+def test_a_missing_library_is_named_with_its_extra(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    with pytest.raises(SchemaError, match=f"Expected sacrebleu to be installed for the distance `{name}`") as caught:
+        catalogue.build(name, pointer="/d")
+    assert caught.value.hint == "Install it: pip install 'arbitre[text]'"
+    assert caught.value.pointer == "/d"
+
+
+def test_what_sacrebleu_returns_is_checked(monkeypatch):
+    metrics = pytest.importorskip("sacrebleu.metrics")
+    monkeypatch.setattr(metrics.CHRF, "sentence_score", lambda *_: SimpleNamespace(score=math.nan))
+    with pytest.raises(SolverError, match="Expected `sacrebleu` to return finite distances within"):
+        distance("chrf", "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("choice", "gold", "predicted", "expected"),
+    [
+        ("bleu", "", "", 0),
+        ("bleu", " ", "", 1),
+        ("bleu", "a", "a", 0),
+        ("bleu", "a b", "a  b", 0),
+        ("bleu", "a", "b", 1),
+        ("bleu", "a b c", "a b", 1 - math.exp(-1 / 2)),
+        ("chrf", "", "", 0),
+        ("chrf", "", "a", 1),
+        ("chrf", "a b", "ab", 0),
+        ("chrf", "abc", "abd", 1 - (2 / 3 + 1 / 2) / 3),
+        ({"chrf": {"words": 2}}, "a b", "ab", 1 / 3),
+    ],
+)
+def test_distances_through_sacrebleu(choice, gold, predicted, expected):
+    pytest.importorskip("sacrebleu")
+    assert distance(choice, gold, predicted) == pytest.approx(expected, abs=1e-15)
+    assert pickle.loads(pickle.dumps(catalogue.build(choice))) == catalogue.build(choice)  # noqa: S301
 
 
 @pytest.mark.parametrize("scale", [math.inf, math.nan, -1, 10**400])

@@ -188,7 +188,16 @@ def test_the_reference_has_every_name_and_its_options(title, catalogue):
 
 
 def test_the_reference_says_which_distances_are_metrics():
-    needed = {"absolute": {"scale": 1}, "ordinal": {"order": ["low", "high"]}}
+    needed = {
+        "absolute": {"scale": 1},
+        "log": {"scale": 1},
+        "rounded": {"grid": 1},
+        "tolerance": {"within": 1},
+        "cycle": {"period": 12},
+        "ordinal": {"order": ["low", "high"]},
+        "taxonomy": {"parents": {"cat": "animal"}},
+        "table": {"values": ["low", "high"], "costs": [[0, 1], [1, 0]]},
+    }
     for row in rows(section("reference.md", "Distances")):
         name = CODE.findall(row[0])[0]
         facts = distances.build({name: needed.get(name, {})}).facts

@@ -166,15 +166,11 @@ def imported():
     return {known[name][0].lower().replace("_", "-") for name in others}
 
 
-PROMISED = {"pot"}
-"""Required by the architecture for the transport matching, which is not there yet."""
-
-
 def test_what_is_imported_is_required_and_what_is_required_is_imported():
     required = requirements(PROJECT["dependencies"])
     extras = PROJECT["optional-dependencies"]
     optional = {name for extra in extras if extra not in {"test", "lint"} for name in requirements(extras[extra])}
-    assert required.keys() - PROMISED <= imported() <= required.keys() | optional
+    assert required.keys() <= imported() <= required.keys() | optional
 
 
 def test_every_requirement_has_both_bounds():

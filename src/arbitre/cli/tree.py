@@ -9,8 +9,8 @@ from rich.cells import set_cell_size
 from rich.text import Text
 from rich.tree import Tree
 
-from arbitre.cli.render import number, visible
-from arbitre.comparison.records import Records, Verdict
+from arbitre.cli.render import count, number, visible
+from arbitre.comparison.records import ROUNDING, Records, Verdict
 from arbitre.paths import order, wildcard
 from arbitre.report.tables import compact
 from arbitre.values import ABSENT, Json, Kind
@@ -53,9 +53,10 @@ class _Grower:
 
     @classmethod
     def of(cls, comparison: Comparison, width: int) -> _Grower:
-        records = Records.of(comparison.levels)
+        levels = comparison.levels
+        records = Records.of(levels)
         below: dict[int, list[int]] = {}
-        for level in comparison.levels:
+        for level in levels:
             for at, parent in enumerate(level.parent.tolist()):
                 below.setdefault(parent, []).append(level.first + at)
         return cls(records, records.verdicts(comparison.close).tolist(), below, comparison.entries, width)
@@ -101,13 +102,15 @@ class _Grower:
         return gold is None, not level.item, order(pointer or "") if level.item else level.first + at
 
     def label(self, record: int) -> str:
-        level, _ = self.records.place(record)
+        level, at = self.records.place(record)
         gold, predicted = (self.records.tokens(record, gold=side) for side in (True, False))
         if not level.path:
             return "document"
         if not level.item:
             return visible(str((gold or predicted or ("",))[-1]))
-        return " = ".join(dict.fromkeys(f"[{tokens[-1]}]" for tokens in (gold, predicted) if tokens))
+        items = " = ".join(dict.fromkeys(f"[{tokens[-1]}]" for tokens in (gold, predicted) if tokens))
+        share = 1.0 if level.share is None else float(level.share[at])
+        return items if share == 1.0 else f"{items} x {number(share)}"
 
     def line(self, record: int, depth: int) -> Text:
         level, at = self.records.place(record)
@@ -128,10 +131,11 @@ class _Grower:
             )
             parts.append(("  " + _values(gold, predicted, room - 2), "dim"))
         elif self.opened(record) and level.gold_kind[at] == Kind.ARRAY:
-            paired = int(level.matched[at])
-            missing, spurious = int(level.gold[at]) - paired, int(level.predicted[at]) - paired
+            paired = float(level.matched[at])
+            missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired
             counts = {"matched": paired, "missing": missing, "spurious": spurious}
-            parts.append(("  " + ", ".join(f"{size} {name}" for name, size in counts.items() if size), "dim"))
+            told = (f"{count(size)} {name}" for name, size in counts.items() if size > ROUNDING)
+            parts.append(("  " + ", ".join(told), "dim"))
         return Text.assemble(*parts)
 
 

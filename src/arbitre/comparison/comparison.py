@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,22 +11,25 @@ from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities,
 from arbitre.comparison.records import Records, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
+from arbitre.matching import Coupling
 from arbitre.paths import STAR, order, parse
 from arbitre.schema.validate import Violation, violations
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from arbitre.comparison.levels import Level, Traced
+    from arbitre.comparison.levels import Floats, Level, Traced
     from arbitre.schema.load import Located
     from arbitre.signature import Signature
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A matched pair of items: their positions in the two lists, its mass (1), and its quality in [0, 1]."""
+class Match(NamedTuple):
+    """A matched pair of items: their positions in the two lists, its mass, and its quality in [0, 1].
+
+    The mass is 1 where lists are matched one to one; where mass is moved between them, an item has several partners.
+    """
 
     gold: int
     predicted: int
@@ -36,11 +39,21 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Who is matched to whom in one pair of lists, by position in the documents."""
+    """Who is matched to whom in one pair of lists, by position in the documents.
+
+    `missing` and `spurious` are the items that have no partner at all; `plan` holds the same as masses, with the shares
+    of every item, its effective number of partners, and what is left over of it.
+    """
 
     pairs: tuple[Match, ...]
     missing: tuple[int, ...]
     spurious: tuple[int, ...]
+    plan: Coupling = field(compare=False, repr=False)
+
+    @property
+    def coupling(self) -> Floats:
+        """The masses, shape (n_gold, n_predicted): how much of a gold item goes to a predicted one."""
+        return self.plan.matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,21 +169,26 @@ class Comparison:
         if not lists:
             raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
         pairs: list[Match] = []
-        missing: list[int] = []
-        spurious: list[int] = []
+        lone: tuple[dict[int, float], dict[int, float]] = {}, {}
         for level in levels:
             at = np.flatnonzero(np.logical_or.reduce([level.parent == record for record in lists]))
             if level.inner or len(at) == 0:
                 continue
             left, right = level.left[at], level.right[at]
             both = (left >= 0) & (right >= 0)
-            gold, predicted = (level.source.tokens_of(rows[both]) for rows in (left, right))
-            quality = level.quality[at][both].tolist()
-            pairs += [Match(int(g), int(p), 1.0, q) for g, p, q in zip(gold, predicted, quality, strict=True)]
-            missing += map(int, level.source.tokens_of(left[~both & (left >= 0)]))
-            spurious += map(int, level.source.tokens_of(right[~both & (right >= 0)]))
-        pairs.sort(key=lambda pair: pair.gold)
-        return Alignment(tuple(pairs), tuple(sorted(missing)), tuple(sorted(spurious)))
+            share = np.ones(len(at)) if level.share is None else level.share[at]
+            gold, predicted = (map(int, level.source.tokens_of(rows[both])) for rows in (left, right))
+            pairs += map(Match, gold, predicted, share[both].tolist(), level.quality[at][both].tolist())
+            for spare, rows in zip(lone, (left, right), strict=True):
+                alone = ~both & (rows >= 0)
+                tokens = map(int, level.source.tokens_of(rows[alone]))
+                spare.update(zip(tokens, share[alone].tolist(), strict=True))
+        pairs.sort()
+        gold_size, predicted_size = (
+            max((len(value) for side in lists if isinstance(value := records.value(side, gold=gold), list)), default=0)
+            for gold in (True, False)
+        )
+        return _aligned(pairs, lone, (gold_size, predicted_size))
 
     def _found(self, records: Records, pointer: str) -> int:
         """The record of the gold node at a pointer. Raises DataError where there is none."""
@@ -193,7 +211,7 @@ class Comparison:
         shares, verdicts = records.shares(), records.verdicts(self.close)
         rows = []
         for level in levels:
-            gold, predicted, _, _ = level.leaf_masses()
+            gold, predicted, *_ = level.leaf_masses()
             for at in np.flatnonzero((gold > 0.0) | (predicted > 0.0)).tolist():
                 record = level.first + at
                 rows.append(
@@ -241,11 +259,27 @@ class Comparison:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
 
 
+def _aligned(
+    pairs: Sequence[Match], lone: tuple[Mapping[int, float], Mapping[int, float]], shape: tuple[int, int]
+) -> Alignment:
+    """The alignment of these pairs, and of what is left over on either side, by position."""
+    met = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
+    mass = np.array([pair.mass for pair in pairs], dtype=np.float64)
+    masses = np.zeros(shape[0]), np.zeros(shape[1])
+    for own, positions, spare in zip(masses, met, lone, strict=True):
+        np.add.at(own, positions, mass)
+        np.add.at(own, list(spare), list(spare.values()))
+    missing, spurious = (
+        tuple(sorted(spare.keys() - set(positions))) for spare, positions in zip(lone, met, strict=True)
+    )
+    return Alignment(tuple(pairs), missing, spurious, Coupling.of(*met, shape, mass, masses))
+
+
 def _tally(level: Level, at: int, square: float) -> Tally:
     """What one record counts: a leaf itself, an object its fields, a list its items."""
     if level.leaf:
-        gold, predicted, matched, mass = (float(m[at]) for m in level.leaf_masses())
-        return Tally(gold, predicted, matched, mass, mass * mass)
+        gold, predicted, matched, mass, square = (float(m[at]) for m in replace(level, scale=None).leaf_masses())
+        return Tally(gold, predicted, matched, mass, square)
     gold, predicted, matched, mass = (float(m[at]) for m in (level.gold, level.predicted, level.matched, level.mass))
     return Tally(gold, predicted, matched, mass, float(square))
 

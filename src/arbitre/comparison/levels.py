@@ -6,8 +6,9 @@ the levels are the explanation tree of all the documents that were compared toge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, groupby
 from math import fsum
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,7 +19,7 @@ from arbitre.paths import wildcard
 from arbitre.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from arbitre.paths import Path
     from arbitre.values import Json
@@ -27,8 +28,8 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Kinds = npt.NDArray[np.int8]
-Masses = tuple[Floats, Floats, Floats, Floats]
-"""What records add to the parts of a tally: gold, predicted, matched, quality."""
+Masses = tuple[Floats, Floats, Floats, Floats, Floats]
+"""What records add to the parts of a tally: gold, predicted, matched, quality, quality_sq."""
 
 
 class Traced(Protocol):
@@ -69,6 +70,9 @@ NONE = -1
 """In `Level.gold_kind` and `predicted_kind`: no node on this side. In `Level.parent`: no record above."""
 
 
+_text = lru_cache(maxsize=1024)(wildcard)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Level:
     """The records of one path; all arrays have shape (records,).
@@ -81,6 +85,8 @@ class Level:
     * `left`, `right`: the rows of `source` on the gold and on the predicted side, or -1.
     * `quality`: of the pair, 0 where there is none.
     * `gold`, `predicted`, `matched`, `mass`: the tally of an object or a list (zero for leaves).
+    * `share`: how much of the node the record speaks of, where mass is moved between lists; `scale`: how much of it
+      counts, which is its share of what counts above. None where that is 1 for all.
     * `document`: which of the documents compared together.
     """
 
@@ -101,6 +107,8 @@ class Level:
     predicted: Floats
     matched: Floats
     mass: Floats
+    share: Floats | None = None
+    scale: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -108,7 +116,7 @@ class Level:
     @property
     def text(self) -> str:
         """The wildcard path as text."""
-        return wildcard(self.path)
+        return _text(self.path)
 
     @property
     def gold_kind(self) -> Kinds:
@@ -126,7 +134,7 @@ class Level:
         return both
 
     def leaf_masses(self) -> Masses:
-        """What each record adds to the tally of leaves: gold, predicted, matched, quality.
+        """What each record adds to the tally of leaves: gold, predicted, matched, quality, quality_sq.
 
         A leaf is a value compared as one, or an object or list that is present but empty. Leaves of different kinds
         are not matched.
@@ -138,23 +146,70 @@ class Level:
             gold = gold & (self.gold == 0.0) & (not self.clash)
             predicted = predicted & (self.predicted == 0.0) & (not self.clash)
             matched = gold & predicted
-        return (
-            gold.astype(np.float64),
-            predicted.astype(np.float64),
-            matched.astype(np.float64),
-            np.where(matched, self.quality, 0.0),
-        )
+        return self._counted(gold, predicted, matched)
 
     def node_masses(self) -> Masses:
-        """What each record adds to the tally of its path's nodes: gold, predicted, matched, quality."""
+        """What each record adds to the tally of its path's nodes: gold, predicted, matched, quality, quality_sq."""
         gold, predicted = self.left >= 0, self.right >= 0
-        matched = gold & predicted
-        return (
-            gold.astype(np.float64),
-            predicted.astype(np.float64),
-            matched.astype(np.float64),
-            np.where(matched, self.quality, 0.0),
-        )
+        return self._counted(gold, predicted, gold & predicted)
+
+    def _counted(self, gold: Mask, predicted: Mask, matched: Mask) -> Masses:
+        quality = np.where(matched, self.quality, 0.0)
+        ones = gold.astype(np.float64), predicted.astype(np.float64), matched.astype(np.float64)
+        return self.scaled((*ones, quality, quality * quality))
+
+    def counts(self, records: Mask) -> Floats:
+        """How much of these records counts; shape (records that are true,)."""
+        return np.ones(int(np.count_nonzero(records))) if self.scale is None else self.scale[records]
+
+    def scaled(self, masses: Masses) -> Masses:
+        """What masses of the records count for."""
+        scale = self.scale
+        if scale is None:
+            return masses
+        gold, predicted, matched, quality, squares = (mass * scale for mass in masses)
+        return gold, predicted, matched, quality, squares
+
+
+def joined(parts: Iterable[Level]) -> Iterator[Level]:
+    """The levels of one path with those that follow each other and differ in their records alone made one."""
+    for _, alike in groupby(parts, key=lambda level: (level.weight, level.leaf, level.clash, level.inner)):
+        levels = list(alike)
+        first = levels[0]
+        if len(levels) > 1:
+            first = replace(
+                first,
+                parent=np.concatenate([level.parent for level in levels]),
+                document=np.concatenate([level.document for level in levels]),
+                left=np.concatenate([level.left for level in levels]),
+                right=np.concatenate([level.right for level in levels]),
+                quality=np.concatenate([level.quality for level in levels]),
+                gold=np.concatenate([level.gold for level in levels]),
+                predicted=np.concatenate([level.predicted for level in levels]),
+                matched=np.concatenate([level.matched for level in levels]),
+                mass=np.concatenate([level.mass for level in levels]),
+                share=_joined_shares(levels),
+            )
+        yield first
+
+
+def _joined_shares(levels: Sequence[Level]) -> Floats | None:
+    if all(level.share is None for level in levels):
+        return None
+    return np.concatenate([np.ones(len(level)) if level.share is None else level.share for level in levels])
+
+
+def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
+    """The levels, parents before children, with the scale that follows from the shares."""
+    if all(level.share is None for level in levels):
+        return tuple(levels)
+    scales = np.ones(sum(map(len, levels)) + 1)  # the last one stands for no record
+    found = []
+    for level in levels:
+        scale = scales[level.parent] if level.share is None else scales[level.parent] * level.share
+        scales[level.first : level.first + len(level)] = scale
+        found.append(replace(level, scale=scale))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -182,18 +237,13 @@ class Sums:
         return [Tally(*row) for row in zip(*(mass.tolist() for mass in masses), strict=True)]
 
 
-def _squared(masses: Masses) -> tuple[Floats, ...]:
-    """The masses of single pairs, and the squares of their qualities."""
-    return (*masses, masses[3] * masses[3])
-
-
 def total(parts: Sequence[Sums]) -> Tally:
     """The sum over all documents, correctly rounded (see `Tally.sum`)."""
     names = ("gold", "predicted", "matched", "quality", "quality_sq")
     return Tally(*(fsum(chain.from_iterable(getattr(part, name).tolist() for part in parts)) for name in names))
 
 
-def _summed(parts: Sequence[tuple[Indices, tuple[Floats, ...]]], documents: int) -> Sums:
+def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> Sums:
     """The sums per document of records, added one by one: how levels divide them does not show in the last digit."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
     columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
@@ -209,19 +259,19 @@ def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
 
     Items that are leaves are counted once, as items.
     """
-    parts: dict[str, list[tuple[Indices, tuple[Floats, ...]]]] = {}
+    parts: dict[str, list[tuple[Indices, Masses]]] = {}
     for level in _in_order(levels):
         if level.item and level.inner:
             continue  # one side of items counted already
         masses = level.node_masses() if level.item else level.leaf_masses()
         if masses[0].any() or masses[1].any():
-            parts.setdefault(level.text, []).append((level.document, _squared(masses)))
+            parts.setdefault(level.text, []).append((level.document, masses))
     return {path: _summed(found, documents) for path, found in parts.items()}
 
 
 def leaves(levels: Sequence[Level], documents: int) -> Sums:
     """The tally of all leaves, per document."""
-    return _summed([(level.document, _squared(level.leaf_masses())) for level in _in_order(levels)], documents)
+    return _summed([(level.document, level.leaf_masses()) for level in _in_order(levels)], documents)
 
 
 def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
@@ -230,13 +280,14 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
     A leaf there counts as an object of one field would: itself.
     """
     squares = squared_masses(levels)
-    parts: list[tuple[Indices, tuple[Floats, ...]]] = []
+    parts: list[tuple[Indices, Masses]] = []
     for level in _in_order(levels):
         if level.text == path and level.leaf:
-            parts.append((level.document, _squared(level.leaf_masses())))
+            parts.append((level.document, level.leaf_masses()))
         elif level.text == path:
             square = squares[level.first : level.first + len(level)]
-            parts.append((level.document, (level.gold, level.predicted, level.matched, level.mass, square)))
+            masses = level.scaled((level.gold, level.predicted, level.matched, level.mass, square))
+            parts.append((level.document, masses))
     return _summed(parts, documents)
 
 
@@ -246,17 +297,19 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:
     A leaf at the path is its own pair, as in `of_nodes`: the qualities times the weights add up to its tally.
     """
     above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
-    wanted = np.concatenate(above) if above else np.empty(0, dtype=np.intp)
+    wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last one stands for no record
+    for numbers in above:
+        wanted[numbers] = True
     qualities, weights = [np.empty(0)], [np.empty(0)]
     for level in _in_order(levels):
         if level.leaf and level.text == path:
             matched = level.leaf_masses()[2] > 0.0
             qualities.append(level.quality[matched])
-            weights.append(np.ones(len(qualities[-1])))
-        here = level.paired & np.isin(level.parent, wanted)
+            weights.append(level.counts(matched))
+        here = level.paired & wanted[level.parent]
         if not level.inner and here.any():
             qualities.append(level.quality[here])
-            weights.append(np.full(len(qualities[-1]), level.weight))
+            weights.append(level.weight * level.counts(here))
     return np.concatenate(qualities), np.concatenate(weights)
 
 
@@ -267,7 +320,8 @@ def squared_masses(levels: Sequence[Level]) -> Floats:
         if not level.inner:
             below = level.parent != NONE
             parents.append(level.parent[below])
-            squares.append((level.weight * level.quality * level.quality)[below])
+            share = 1.0 if level.share is None else level.share
+            squares.append((level.weight * share * level.quality * level.quality)[below])
     return _added(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.comparison import Comparison
-from arbitre.comparison.levels import NONE, Level, Stored
+from arbitre.comparison.levels import NONE, Level, Stored, with_scales
 from arbitre.comparison.records import Records, Verdict, kind_name
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
@@ -64,6 +64,8 @@ def _node(records: Records, level: Level, at: int, verdict: int) -> dict[str, An
         "quality": float(level.quality[at]),
         "verdict": Verdict(verdict).text,
     }
+    if level.share is not None:
+        node["mass"] = float(level.share[at])
     if level.leaf:
         for side, gold in (("gold_value", True), ("predicted_value", False)):
             value = records.value(record, gold=gold)
@@ -109,9 +111,10 @@ def from_plain(data: Mapping[str, Any]) -> Comparison:
         members = list(group)
         levels.append(_level(members, first, nodes, documents))
         first += len(members)
+    scaled = with_scales(levels)
     return Comparison(
-        traced=Stored(tuple(levels)),
-        front=tuple(levels),
+        traced=Stored(scaled),
+        front=scaled,
         gold=documents[0],
         predicted=documents[1],
         entries=data["entries"],
@@ -153,6 +156,7 @@ def _level(
     present = {side: np.array([node[side] is not None for node in members]) for side in ("gold", "predicted")}
     tallies = [node.get("tally", dict.fromkeys(_MASSES, 0.0)) for node in members]
     masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in _MASSES}
+    shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
     return Level(
         path=_path(head, nodes),
         leaf=head["leaf"],
@@ -171,6 +175,7 @@ def _level(
         predicted=masses["predicted"],
         matched=masses["matched"],
         mass=masses["quality_mass"],
+        share=None if (shares == 1.0).all() else shares,
     )
 
 

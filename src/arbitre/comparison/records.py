@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.levels import Floats, Indices, Level
     from arbitre.values import Json
+
+
+ROUNDING: Final = 1e-9
+"""Masses that differ by less are equal."""
 
 
 class Verdict(enum.IntEnum):
@@ -77,7 +81,11 @@ class Records:
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
     def find(self, tokens: tuple[str, ...]) -> int | None:
-        """The record of the gold node at these tokens; None where nothing was compared there."""
+        """The record of the gold node at these tokens; None where nothing was compared there.
+
+        Of a node that is coupled with several, the one with the most mass.
+        """
+        found: dict[int, float] = {}
         for level in self.levels:
             if level.inner or len(level.path) != len(tokens):
                 continue
@@ -88,8 +96,10 @@ class Records:
             for record in (level.first + at).tolist():
                 here = self.tokens(record, gold=True)
                 if here is not None and tuple(map(str, here)) == tokens:
-                    return int(record)
-        return None
+                    if level.scale is None:
+                        return int(record)
+                    found[record] = float(level.scale[record - level.first])
+        return max(found, key=lambda record: (found[record], -record)) if found else None
 
     def sides(self, record: int) -> list[int]:
         """The record, and where it pairs two kinds those of its sides, which hold what lies below."""
@@ -108,7 +118,9 @@ class Records:
             root = level.parent == NONE
             above = np.where(root, 0, level.parent)
             divisor = np.where(root, 1.0, below[above])
-            weight = np.full(len(level), level.weight) if not level.inner else np.ones(len(level))
+            weight = np.ones(len(level)) if level.inner else np.full(len(level), level.weight)
+            if level.share is not None:
+                weight *= level.share
             here = np.where(root, 1.0, shares[above] * weight / np.where(divisor > 0.0, divisor, 1.0))
             stop = level.first + len(level)
             shares[level.first : stop] = here
@@ -132,7 +144,7 @@ class Records:
             ).astype(np.int8)
             if not level.leaf:
                 plain = level.paired & (level.gold_kind == level.predicted_kind)
-                lacking = (level.gold != level.matched) | (level.predicted != level.matched)
+                lacking = np.maximum(level.gold, level.predicted) - level.matched > ROUNDING
                 own = np.where(plain, np.where(lacking, Verdict.WRONG, verdicts[here]), own).astype(np.int8)
             verdicts[here] = own
             above = level.parent != NONE

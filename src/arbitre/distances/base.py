@@ -1,7 +1,8 @@
 """What a distance is: a frozen record of a name, its options, its declared facts, and a way to measure many pairs.
 
-Every distance is a function d(gold, predicted) into [0, 1] with d(x, x) = 0. It measures *pools*: the distinct values
-of a column are prepared once (`Distance.pool`), then any pairs of them are measured at once, by index.
+Every distance is a function d(gold, predicted) into [0, 1]; all but some that users bring have d(x, x) = 0. It measures
+*pools*: the distinct values of a column are prepared once (`Distance.pool`), then any pairs of them are measured at
+once, by index.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from arbitre.errors import SchemaError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -19,33 +22,50 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is true of a distance, as a function of its options; the law tests assert exactly this.
 
+    * `identity`: d(x, x) = 0
     * `symmetric`: d(x, y) = d(y, x)
     * `separating`: d(x, y) = 0 only where x and y are equal (strictly, as JSON)
     * `triangle`: d(x, z) <= d(x, y) + d(y, z)
-    * `witness`: values that break the first fact denied, in the order symmetric (x, y), separating (x, y),
-      triangle (x, y, z)
+    * `range`: the least and the greatest distance, within [0, 1]
+    * `witness`: values that break the first fact denied, in the order identity (x,), symmetric (x, y),
+      separating (x, y), triangle (x, y, z)
 
-    d(x, x) = 0 and the range [0, 1] are true of every distance here.
+    Raises SchemaError for a range that cannot be.
+
+    >>> Facts(separating=False).metric, Facts(separating=False).pseudometric
+    (False, True)
     """
 
+    identity: bool = True
     symmetric: bool = True
     separating: bool = True
     triangle: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
     witness: tuple[Json, ...] | None = None
+
+    def __post_init__(self) -> None:
+        least, greatest = self.range
+        if not 0 <= least <= greatest <= 1:
+            message = f"Expected `range` to be two numbers within [0, 1], the smaller first, got {self.range}"
+            raise SchemaError.of(message, hint="Rescale the distance: 0 is equal, 1 is wholly different.")
+        if self.identity and least > 0:
+            message = f"Expected `range` to start at 0 where `identity` holds, got {self.range}"
+            raise SchemaError.of(message, hint="Say identity=False where equal values are not at distance 0.")
 
     @property
     def metric(self) -> bool:
-        return self.symmetric and self.separating and self.triangle
+        return self.pseudometric and self.separating
 
     @property
     def pseudometric(self) -> bool:
-        return self.symmetric and self.triangle
+        return self.identity and self.symmetric and self.triangle
 
 
 class Blocks:
@@ -100,6 +120,13 @@ class Pool(Protocol):
 
     def crossed(self, left: Indices, right: Indices) -> Floats:
         """d(left[i], right[j]) for every i and j: shapes (n,) and (m,), the result (n, m)."""
+        ...
+
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
+        """As `paired`, but where that is cheaper at most the distance: and which are exact, shape (n,), None for all.
+
+        What is said of a pair depends on that pair alone.
+        """
         ...
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:

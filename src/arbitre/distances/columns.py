@@ -1,4 +1,4 @@
-"""What the distances share: broadcasting formulas, codes of equal values, shares, a check of results."""
+"""What the distances share: broadcasting formulas, codes of equal values, shares, checks of results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arbitre.errors import SolverError
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from arbitre.distances.base import Blocks, Floats, Indices
     from arbitre.values import Json
@@ -32,6 +32,9 @@ class Broadcast:
     def crossed(self, left: Indices, right: Indices) -> Floats:
         return self.measure(left[:, None], right[None, :])
 
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
+        return self.measure(left, right), None
+
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         return self.measure(left[blocks.rows], right[blocks.columns])
 
@@ -46,6 +49,21 @@ def codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
     """
     table: dict[Hashable, int] = {canonical(value): number for number, value in enumerate(known)}
     return np.array([table.setdefault(canonical(value), len(table)) for value in values], dtype=np.int64)
+
+
+def listed(values: Iterable[Json], known: Sequence[Json], graded: Callable[[Integers, Integers], Floats]) -> Broadcast:
+    """A pool of values of a list of distinct ones: `graded` says the distance of two positions in `known`.
+
+    A value outside the list is at 0 from an equal one, at 1 from every other.
+    """
+    rank = codes(values, known=known)
+
+    def measure(left: Indices, right: Indices) -> Floats:
+        a, b = rank[left], rank[right]
+        inside = (a < len(known)) & (b < len(known))
+        return np.where(inside, graded(np.where(inside, a, 0), np.where(inside, b, 0)), a != b)
+
+    return Broadcast(measure)
 
 
 def share(part: Integers, whole: Integers) -> Floats:

@@ -21,7 +21,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices, Pool
+    from arbitre.distances.base import Blocks, Floats, Indices, Mask, Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,12 @@ class _Texts:
     def crossed(self, left: Indices, right: Indices) -> Floats:
         rows, columns = np.broadcast_arrays(left[:, None], right[None, :])
         return self.paired(rows.ravel(), columns.ravel()).reshape(rows.shape)
+
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
+        """`indel`, as in `bounded`: it is exact for equal texts, and for texts without a character in common."""
+        distances = self.subsequences.paired(left, right)
+        exact = (distances == 0.0) | (distances == 1.0)
+        return np.where(exact, distances, np.maximum(distances - ROUNDING, 0.0)), exact
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """`indel`: the matching blocks are a common subsequence, so they are at most as long as the longest one."""

@@ -7,18 +7,23 @@ hold float32 by default, and some of its scorers call two empty texts wholly dif
 (0.6666666666666666, 1.0, 0.5)
 >>> TOKEN_SORT("Jean Dupont", "Dupont Jean")
 0.0
+>>> OSA_LONGER("CA", "ABC"), DAMERAU_LEVENSHTEIN("CA", "ABC"), LCS("ab", "aba")
+(1.0, 0.6666666666666666, 0.3333333333333333)
+>>> TOKEN_SET("jean", "jean dupont"), TOKEN_SET("jean", "dupont")
+(0.0, 0.8)
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz import process
-from rapidfuzz.distance import Indel, JaroWinkler, Levenshtein
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler, LCSseq, Levenshtein
 
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.columns import share, trusted
@@ -27,10 +32,12 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices
+    from arbitre.distances.base import Blocks, Floats, Indices, Mask
     from arbitre.distances.columns import Integers
 
-    Formula = Callable[[npt.NDArray[Any], Integers, Integers], Floats]
+    Raw = npt.NDArray[Any]
+    Scorer = Callable[..., Any]
+    Formula = Callable[[Raw, Integers, Integers], Floats]
 
 
 def _over_longer(edits: Integers, left: Integers, right: Integers) -> Floats:
@@ -43,6 +50,10 @@ def _over_sum(edits: Integers, left: Integers, right: Integers) -> Floats:
 
 def _yujian_bo(edits: Integers, left: Integers, right: Integers) -> Floats:
     return share(2 * edits, left + right + edits)
+
+
+def _per_cent(similarities: Floats, left: Integers, right: Integers) -> Floats:
+    return _unless_empty(1.0 - similarities / 100.0, left, right)
 
 
 def _unless_empty(distances: Floats, left: Integers, right: Integers) -> Floats:
@@ -58,21 +69,34 @@ LARGE: Final = 1 << 16
 LONG: Final = 64
 """Edit distances of texts up to this length fit one machine word; those of longer ones are many times dearer."""
 
+CLOSE: Final = 16
+"""Of long texts that are more edits apart than this, a glimpse tells just that: the others are many times cheaper."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """A scorer of RapidFuzz, the type of its results, and the formula of these and the lengths of the two texts."""
+    """A scorer of RapidFuzz, the type of its results, and the formula of these and the lengths of the two texts.
 
-    scorer: Callable[..., Any]
+    An edit distance is bounded first, where both texts are longer than `cheap`.
+    """
+
+    scorer: Scorer
     dtype: type[np.int64 | np.float64]
     formula: Formula
+    cheap: float = math.inf
 
 
 _MEASURES: Final = {
-    "levenshtein": _Measure(Levenshtein.distance, np.int64, _over_longer),
+    "levenshtein": _Measure(Levenshtein.distance, np.int64, _over_longer, LONG),
+    "yujian-bo": _Measure(Levenshtein.distance, np.int64, _yujian_bo, LONG),
     "indel": _Measure(Indel.distance, np.int64, _over_sum),
-    "yujian-bo": _Measure(Levenshtein.distance, np.int64, _yujian_bo),
+    "indel-yujian-bo": _Measure(Indel.distance, np.int64, _yujian_bo),
+    "osa": _Measure(OSA.distance, np.int64, _over_longer, LONG),
+    "damerau-levenshtein": _Measure(DamerauLevenshtein.distance, np.int64, _over_longer, 0),
+    "lcs": _Measure(LCSseq.distance, np.int64, _over_longer),
+    "jaro": _Measure(Jaro.normalized_distance, np.float64, _unless_empty),
     "jaro-winkler": _Measure(JaroWinkler.normalized_distance, np.float64, _unless_empty),
+    "token-set": _Measure(fuzz.token_set_ratio, np.float64, _per_cent),
 }
 
 
@@ -83,55 +107,70 @@ class _Texts:
     measure: _Measure
 
     def paired(self, left: Indices, right: Indices) -> Floats:
-        raw = process.cpdist(
-            self.texts[left].tolist(),
-            self.texts[right].tolist(),
-            scorer=self.measure.scorer,
-            dtype=self.measure.dtype,
-        )
-        return self._distances(raw, left, right)
+        return self._distances(self._each(self.measure.scorer, left, right), left, right)
 
     def crossed(self, left: Indices, right: Indices) -> Floats:
-        raw = process.cdist(
-            self.texts[left].tolist(),
-            self.texts[right].tolist(),
-            scorer=self.measure.scorer,
-            dtype=self.measure.dtype,
-        )
-        return self._distances(raw, left[:, None], right[None, :])
+        return self._distances(self._table(self.measure.scorer, left, right), left[:, None], right[None, :])
+
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
+        """Exact, but for edit distances of long texts that are far apart.
+
+        Those of Levenshtein are cut off; others are bounded as in `bounded`, which is exact where one text is a
+        subsequence of the other, and where they have nothing in common.
+        """
+        ours, theirs = self.lengths[left], self.lengths[right]
+        loose = np.minimum(ours, theirs) > self.measure.cheap
+        if not loose.any():
+            return self.paired(left, right), None
+        raw = np.empty(left.shape, dtype=self.measure.dtype)
+        raw[~loose] = self._each(self.measure.scorer, left[~loose], right[~loose])
+        least, most = np.abs(ours - theirs), np.maximum(ours, theirs)
+        if self.measure.scorer is Levenshtein.distance:
+            raw[loose] = self._each(Levenshtein.distance, left[loose], right[loose], cutoff=CLOSE)
+            loose &= raw > CLOSE
+        else:
+            raw[loose] = self._each(LCSseq.distance, left[loose], right[loose])
+            loose &= (raw > least) & (raw < most)
+        return self._distances(np.maximum(raw, least), left, right), ~loose
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """Exact, but for edit distances of long texts: those are at least (indel + difference in length) / 2.
+        """Exact, but for edit distances of long texts: those are at least the longer length - the common subsequence.
 
-        An alignment keeps at most the longest common subsequence of the longer text, and edits the rest of it. In
-        large tables the difference in length must do.
+        That is half of indel + difference in length, which an insertion or deletion changes by 1 and 1 at most, and a
+        substitution or transposition by 2 and 0. In large tables of long texts the difference in length must do.
         """
         raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
         total = np.concatenate([[0], np.cumsum(lengths_left)])
-        long = total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]] > LONG * blocks.heights
-        for (rows, columns, cells), dear in zip(blocks, long.tolist(), strict=True):
+        mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
+        for (rows, columns, cells), length in zip(blocks, mean.tolist(), strict=True):
             lefts, rights = left[rows], right[columns]
             if lefts.size * rights.size > DENSE:  # worth looking for texts that occur several times
                 (lefts, place), (rights, other) = (np.unique(side, return_inverse=True) for side in (lefts, rights))
-                raw[cells] = self._raw(lefts, rights, long=dear)[place[:, None], other].ravel()
+                raw[cells] = self._bounds(lefts, rights, length)[place[:, None], other].ravel()
             else:
-                raw[cells] = self._raw(lefts, rights, long=dear).ravel()
+                raw[cells] = self._bounds(lefts, rights, length).ravel()
         return self.measure.formula(raw, lengths_left[blocks.rows], lengths_right[blocks.columns])
 
-    def _raw(self, left: Indices, right: Indices, *, long: bool) -> npt.NDArray[Any]:
-        texts = self.texts[left].tolist(), self.texts[right].tolist()
-        raw: npt.NDArray[Any]
-        if not (long and self.measure.scorer is Levenshtein.distance):
-            raw = process.cdist(*texts, scorer=self.measure.scorer, dtype=self.measure.dtype)
-            return raw
-        raw = np.abs(self.lengths[left][:, None] - self.lengths[right])
-        if raw.size > LARGE:
-            return raw
-        raw += process.cdist(*texts, scorer=Indel.distance, dtype=self.measure.dtype)
-        return raw // 2
+    def _bounds(self, left: Indices, right: Indices, length: float) -> Raw:
+        if length <= self.measure.cheap:
+            return self._table(self.measure.scorer, left, right)
+        if length > LONG and left.size * right.size > LARGE:
+            gap: Raw = np.abs(self.lengths[left][:, None] - self.lengths[right])
+            return gap
+        return self._table(LCSseq.distance, left, right)
 
-    def _distances(self, raw: npt.NDArray[Any], left: Indices, right: Indices) -> Floats:
+    def _each(self, scorer: Scorer, left: Indices, right: Indices, cutoff: int | None = None) -> Raw:
+        texts = self.texts[left].tolist(), self.texts[right].tolist()
+        raw: Raw = process.cpdist(*texts, scorer=scorer, dtype=self.measure.dtype, score_cutoff=cutoff)
+        return raw
+
+    def _table(self, scorer: Scorer, left: Indices, right: Indices) -> Raw:
+        texts = self.texts[left].tolist(), self.texts[right].tolist()
+        raw: Raw = process.cdist(*texts, scorer=scorer, dtype=self.measure.dtype)
+        return raw
+
+    def _distances(self, raw: Raw, left: Indices, right: Indices) -> Floats:
         shape = np.broadcast_shapes(left.shape, right.shape)
         if raw.shape == shape:  # another shape might broadcast: it is left to be refused
             raw = self.measure.formula(raw, self.lengths[left], self.lengths[right])
@@ -139,13 +178,17 @@ class _Texts:
 
 
 def _pool(measure: str, values: Sequence[str]) -> _Texts:
-    texts = np.array(values, dtype=np.object_)
+    texts = np.fromiter(values, dtype=np.object_, count=len(values))  # lists of words stay lists
     lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     return _Texts(texts, lengths, _MEASURES[measure])
 
 
 def _sorted_tokens(values: Sequence[str]) -> _Texts:
     return _pool("yujian-bo", [" ".join(sorted(text.split())) for text in values])
+
+
+def _sets_of_tokens(values: Sequence[str]) -> _Texts:
+    return _pool("token-set", [" ".join(sorted(set(text.split()))) for text in values])
 
 
 def _of_texts(name: str, facts: Facts) -> Distance:
@@ -161,6 +204,24 @@ LEVENSHTEIN: Final = _of_texts("levenshtein", Facts(triangle=False, witness=("ab
 INDEL: Final = _of_texts("indel", Facts(triangle=False, witness=("a", "ab", "b")))
 """Fewest insertions and deletions, over the sum of the lengths: 1 - Dice of the longest common subsequence."""
 
+INDEL_YUJIAN_BO: Final = _of_texts("indel-yujian-bo", Facts())
+"""2D / (a + b + D), for D insertions and deletions: a metric (Li Yujian and Liu Bo, 2007)."""
+
+OSA_LONGER: Final = _of_texts("osa", Facts(triangle=False, witness=("ab", "abc", "bc")))
+"""As `levenshtein`, and neighbours may change places, once each (Damerau, 1964). Over the longer; not a metric."""
+
+DAMERAU_LEVENSHTEIN: Final = _of_texts("damerau-levenshtein", Facts(triangle=False, witness=("ab", "abc", "bc")))
+"""As `osa`, but what changed places may be edited again (Lowrance and Wagner, 1975). Over the longer; not a metric."""
+
+LCS: Final = _of_texts("lcs", Facts())
+"""1 - longest common subsequence over the longer length: a metric (Bakkelund, 2009)."""
+
+JARO: Final = _of_texts("jaro", Facts(triangle=False, witness=("aba", "abab", "bab")))
+"""1 - (c / a + c / b + (c - t) / c) / 3: c characters in common, 2t of these out of order.
+
+In common are equal ones less than half the longer length apart. Not a metric. Source: Jaro, 1989.
+"""
+
 JARO_WINKLER: Final = _of_texts("jaro-winkler", Facts(triangle=False, witness=("aba", "abab", "bab")))
 """1 - the Jaro similarity, raised for a common start of up to 4 characters (Winkler, 1990). Not a metric."""
 
@@ -171,3 +232,15 @@ TOKEN_SORT: Final = Distance(
     _sorted_tokens,
 )
 """`yujian-bo` of the words, sorted and joined with one space: a pseudo-metric, blind to the order of words."""
+
+TOKEN_SET: Final = Distance(
+    "token-set",
+    frozenset({Kind.STRING}),
+    Facts(separating=False, triangle=False, witness=("jean", "jean dupont")),
+    _sets_of_tokens,
+)
+"""The least `indel` of two of these: words in common; these and the rest of one text; these and that of the other.
+
+Words are sorted and count once; without any in common it is the `indel` of the two texts. It is 0 where one text has
+all words of the other, so it neither separates nor keeps the triangle inequality. Source: FuzzyWuzzy (Cohen, 2011).
+"""

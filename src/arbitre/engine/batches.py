@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arbitre.engine.columns import Column, Floats, Indices
+    from arbitre.engine.columns import Column, Floats, Indices, Mask
 
     Evaluate = Callable[[Column, Indices, Indices], "Batch"]
 
@@ -37,25 +37,60 @@ class Matched:
 
 
 @dataclass(eq=False, slots=True)
+class Spare:
+    """What is left over of items: `mass[t]` of row `rows[t]`, in the pair of lists `owner[t]`."""
+
+    rows: Indices
+    mass: Floats
+    owner: Indices
+
+
+@dataclass(eq=False, slots=True)
+class Moved:
+    """Pairs of items that are coupled: `mass[t]` at pair `at[t]` of `batch`, in the pair of lists `owner[t]`.
+
+    The pairs of lists `which` have the quality mass `total` on `matched` mass; `shift` is what the number of their
+    predicted items lacks to that of their gold items, where all mass moves. `gold` and `predicted` are left over.
+    """
+
+    batch: Batch
+    at: Indices
+    owner: Indices
+    mass: Floats
+    which: Indices
+    matched: Floats
+    total: Floats
+    shift: Floats
+    gold: Spare
+    predicted: Spare
+
+
+@dataclass(eq=False, slots=True)
 class Batch:
     """Pairs of rows of one column: pair t compares row `left[t]` (gold) with row `right[t]` (predicted).
 
     Closed, `quality` holds the quality of each pair, in [0, 1], 1 is equal; shape (pairs,). `gold`, `predicted`,
     `matched` and `mass` are the tallies of objects and lists. `matches` are the matched items of lists; those of the
-    pairs of lists that were only `counted` are worked out when they are asked for.
+    pairs of lists that were only `counted` are worked out when they are asked for. `moves` are those between which
+    mass was moved.
+
+    In a `loose` batch qualities may be upper bounds where that is cheaper: all but those that are `exact` (None: all).
     """
 
     column: Column
     left: Indices
     right: Indices
+    loose: bool = False
     branches: list[Branch] = field(default_factory=list)
     matches: list[Matched] = field(default_factory=list)
+    moves: list[Moved] = field(default_factory=list)
     counted: Indices | None = None
     quality: Floats = field(default_factory=lambda: np.empty(0))
     gold: Floats | None = None
     predicted: Floats | None = None
     matched: Floats | None = None
     mass: Floats | None = None
+    exact: Mask | None = None
 
     def __len__(self) -> int:
         return len(self.left)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import count
 from types import MethodDescriptorType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -74,9 +76,9 @@ _PLAIN: Final = _HASHED | {list}
 
 def _coded(values: Sequence[Json]) -> tuple[Indices, list[Json]]:
     """A code for each value, and the distinct values, in order of appearance."""
-    distinct = list(dict.fromkeys(values))
-    code = dict(zip(distinct, range(len(distinct)), strict=True))
-    return np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=len(values)), distinct
+    code: defaultdict[Json, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=len(values))
+    return codes, list(code)
 
 
 def _only_leaf(site: Site, kind: Kind) -> Leaf | None:

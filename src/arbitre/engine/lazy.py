@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from arbitre.engine.columns import Indices, ListColumn
     from arbitre.matching import Matcher
 
+LONG: Final = 1 << 12
+"""In tables with so many cells it pays to look deep for tighter bounds before more pairs are evaluated."""
+
 WIDEN: Final = 4
 """In each round after the second, so many times as many rivals of a disappointing pair are evaluated with it."""
 
@@ -50,8 +53,12 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
         if len(cells) == 0:
             break
         if number == 1 and column.deep:
-            active = problems.tighten(cells)
-            continue
+            owner = problems.problem_of(cells)
+            long = cells[np.diff(problems.starts)[owner] >= LONG]
+            if len(long):
+                problems.tighten(long)
+                active = np.unique(owner)
+                continue
         before = problems.quality[cells]
         asked = np.union1d(cells, _rivals(problems, cells, wide)) if wide else cells
         if number:

@@ -137,12 +137,11 @@ class Problems:
         self.quality[cells] = batch.quality
         self.known[cells] = True
 
-    def tighten(self, cells: Indices) -> Indices:
-        """Look deep into the rows and columns of these cells, for tighter bounds; the problems that they are of."""
+    def tighten(self, cells: Indices) -> None:
+        """Look deep into the rows and columns of these cells, for tighter bounds."""
         owner = self.problem_of(cells)
-        active = np.unique(owner)
         rectangles: list[tuple[int, Indices, Indices]] = []
-        for problem in active.tolist():
+        for problem in np.unique(owner).tolist():
             height, width = int(self.heights[problem]), int(self.widths[problem])
             here = cells[owner == problem] - self.starts[problem]
             rows, columns = np.unique(here // width), np.unique(here % width)
@@ -159,7 +158,6 @@ class Problems:
             if size >= DEEP_CHUNK or rectangle is rectangles[-1]:
                 self._lower(group)
                 group, size = [], 0
-        return active
 
     def _lower(self, rectangles: list[tuple[int, Indices, Indices]]) -> None:
         """Lower the bounds of these rectangles (problem, rows, columns) to what looking deep can tell."""

@@ -42,8 +42,8 @@ def ranks(ordered: npt.NDArray[Number]) -> Indices:
     new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     first = np.flatnonzero(new)
-    numbers: Indices = np.arange(len(ordered), dtype=np.intp)
-    return numbers - first[np.cumsum(new) - 1]
+    before: Indices = np.arange(len(ordered), dtype=np.intp) - first[np.cumsum(new) - 1]
+    return before
 
 
 def located(table: Indices, wanted: Indices) -> Indices:

@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.engine import problems
-from arbitre.engine.batches import Batch, Branch, Matched
+from arbitre.engine.batches import Batch, Branch
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.lazy import solve_lazily
+from arbitre.engine.measure import measure
 from arbitre.engine.multisets import count_equal
-from arbitre.engine.runs import located, spread, starts_of
-from arbitre.errors import SolverError
+from arbitre.engine.runs import located, spread
+from arbitre.engine.tables import Tables
+from arbitre.engine.transported import Mover
 from arbitre.matching import Candidates
-from arbitre.matching.many import assign_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from arbitre.engine.columns import Floats, Indices
+    from arbitre.engine.columns import Indices, Mask
 
 LAZY: Final = 100
 """Lists whose table has at least so many cells are matched lazily."""
@@ -50,7 +51,7 @@ class Solver:
         for batch in batches:  # grows while it is read: parents before children
             batches.extend(self._open(batch, pending))
         for batch in reversed(batches):
-            _close(batch, pending.get(id(batch)))
+            self._close(batch, pending.get(id(batch)))
         return root
 
     def _open(self, batch: Batch, pending: dict[int, Tables]) -> Iterator[Batch]:
@@ -70,11 +71,15 @@ class Solver:
                 self._items(batch, column, column.items, pending)
         elif isinstance(column, MixedColumn):
             for part, same, left, right in column.split(batch.left, batch.right):
-                batch.branches.append(Branch(Batch(part, left, right), same))
+                batch.branches.append(Branch(Batch(part, left, right, batch.loose), same))
         yield from (branch.batch for branch in batch.branches)
 
     def _items(self, batch: Batch, column: ListColumn, items: Column, pending: dict[int, Tables]) -> None:
         """Match the items of every pair of lists: by counting, lazily, or by a table that is filled in below."""
+        how = column.matcher.transport
+        if how is not None:
+            batch.moves += Mover(batch, column, items, how, self.evaluate).moves()
+            return
         lengths = column.lengths
         heights, widths = lengths[batch.left], lengths[batch.right]
         rest = np.arange(len(batch), dtype=np.intp)
@@ -89,9 +94,10 @@ class Solver:
             self._lazily(batch, column, np.flatnonzero((cells >= LAZY) & (cells < problems.LARGE)), inner)
             rest = np.flatnonzero(cells < LAZY)
         if len(rest):
-            tables = _tables(batch, column, rest, heights[rest], widths[rest])
+            tables = Tables.of(batch, column, rest)
             pending[id(batch)] = tables
-            below = Batch(items, tables.left, tables.right)
+            loose = column.matcher.forced and not column.deep and not self.exhaustive
+            below = Batch(items, tables.left, tables.right, loose)
             batch.branches.append(Branch(below, rest[tables.owner]))
 
     def _lazily(self, batch: Batch, column: ListColumn, which: Indices, inner: Solver) -> None:
@@ -100,48 +106,22 @@ class Solver:
                 match.owner = which[match.owner]
                 batch.matches.append(match)
 
-
-@dataclass(eq=False, slots=True)
-class Tables:
-    """The candidate pairs of the problems of a batch of lists, end to end.
-
-    Problem p (number `problems[p]` of the batch) has a table of `heights[p]` x `widths[p]`; its candidates are
-    `starts[p]:starts[p + 1]`, of which candidate c compares items `rows[c]` and `columns[c]`, which are rows `left[c]`
-    and `right[c]` of the column of items. `complete` says that all cells are candidates, in order.
-    """
-
-    problems: Indices
-    heights: Indices
-    widths: Indices
-    owner: Indices
-    rows: Indices
-    columns: Indices
-    left: Indices
-    right: Indices
-    complete: bool
-
-    @property
-    def starts(self) -> Indices:
-        return starts_of(np.bincount(self.owner, minlength=len(self.problems)))
-
-
-def _tables(batch: Batch, column: ListColumn, which: Indices, heights: Indices, widths: Indices) -> Tables:
-    candidates = column.matcher.candidates
-    diagonal = candidates is Candidates.DIAGONAL
-    counts = np.minimum(heights, widths) if diagonal else heights * widths
-    ends = np.cumsum(counts)
-    owner = np.repeat(np.arange(len(which), dtype=np.intp), counts)
-    cell = np.arange(int(ends[-1]), dtype=np.intp) - np.repeat(ends - counts, counts)
-    rows, columns = (cell, cell) if diagonal else np.divmod(cell, widths[owner])
-    left = column.starts[batch.left[which]][owner] + rows
-    right = column.starts[batch.right[which]][owner] + columns
-    if column.groups is not None:
-        same = (column.groups[left] == column.groups[right]) & (column.groups[left] >= 0)
-        owner, rows, columns, left, right = owner[same], rows[same], columns[same], left[same], right[same]
-    complete = candidates is Candidates.ALL
-    return Tables(
-        which, heights, widths, owner, rows, columns, column.rows(left), column.rows(right), complete=complete
-    )
+    def _close(self, batch: Batch, tables: Tables | None) -> None:
+        """Turn the qualities below into those of the batch."""
+        column = batch.column
+        if isinstance(column, LeafColumn):
+            batch.quality, batch.exact = measure(column, batch.left, batch.right, loose=batch.loose)
+            return
+        if isinstance(column, MixedColumn):
+            batch.quality = np.zeros(len(batch))
+            for branch in batch.branches:
+                batch.quality[branch.owner] = branch.batch.quality
+        else:
+            if isinstance(column, ListColumn) and tables is not None:
+                batch.matches += tables.match(batch, column, self.evaluate)
+            _settle(batch)
+        if batch.loose:
+            batch.exact = _exact(batch)
 
 
 def _fields(batch: Batch, link: Link) -> None:
@@ -152,7 +132,7 @@ def _fields(batch: Batch, link: Link) -> None:
         if not both.all():
             owner = np.flatnonzero(both)
             left, right = left[owner], right[owner]
-    batch.branches.append(Branch(Batch(link.column, left, right), owner, link.weight))
+    batch.branches.append(Branch(Batch(link.column, left, right, batch.loose), owner, link.weight))
 
 
 def _keys(batch: Batch, link: MapLink) -> None:
@@ -160,23 +140,8 @@ def _keys(batch: Batch, link: MapLink) -> None:
     owner, entries = spread(link.starts, batch.left)
     found = located(link.table, batch.right[owner] * link.width + link.keys[entries])
     hit = found >= 0
-    below = Batch(link.column, link.rows[entries[hit]], link.rows[found[hit]])
+    below = Batch(link.column, link.rows[entries[hit]], link.rows[found[hit]], batch.loose)
     batch.branches.append(Branch(below, owner[hit]))
-
-
-def _close(batch: Batch, tables: Tables | None) -> None:
-    """Turn the qualities below into those of the batch."""
-    column = batch.column
-    if isinstance(column, LeafColumn):
-        batch.quality = _measure(column, batch.left, batch.right)
-    elif isinstance(column, MixedColumn):
-        batch.quality = np.zeros(len(batch))
-        for branch in batch.branches:
-            batch.quality[branch.owner] = branch.batch.quality
-    else:
-        if isinstance(column, ListColumn) and tables is not None:
-            batch.matches.append(_solve(batch, column, tables))
-        _settle(batch)
 
 
 def _settle(batch: Batch) -> None:
@@ -184,8 +149,7 @@ def _settle(batch: Batch) -> None:
     batch.gold, batch.predicted = batch.column.sizes[batch.left], batch.column.sizes[batch.right]
     size = len(batch)
     matched, mass = np.zeros(size), np.zeros(size)
-    fields = batch.branches[: len(batch.column.prefix)] if isinstance(batch.column, ListColumn) else batch.branches
-    for branch in fields:
+    for branch in _compared(batch):
         quality = branch.weight * branch.batch.quality
         if branch.owner is None:
             matched += branch.weight
@@ -201,58 +165,28 @@ def _settle(batch: Batch) -> None:
     for match in batch.matches:
         matched += np.bincount(match.owner, minlength=size)
         mass += np.bincount(match.owner, weights=match.batch.quality[match.at], minlength=size)
+    for move in batch.moves:
+        batch.predicted[move.which] += move.shift
+        matched[move.which] += move.matched
+        mass[move.which] += move.total
     union = batch.gold + batch.predicted - matched
     empty = union <= 0.0
     batch.matched, batch.mass = matched, mass
     batch.quality = np.minimum(np.where(empty, 1.0, mass / np.where(empty, 1.0, union)), 1.0)
 
 
-def _measure(column: LeafColumn, left: Indices, right: Indices) -> Floats:
-    """1 - distance of each pair; values that are not compared in the same way are at distance 1."""
-    gold, predicted = column.codes[left], column.codes[right]
-    if len(column.pools) == 1:
-        return _pairs(column, gold, predicted, 0)
-    quality = np.zeros(len(left))
-    for slot in range(len(column.pools)):
-        here = np.flatnonzero((column.slots[gold] == slot) & (column.slots[predicted] == slot))
-        if len(here):
-            quality[here] = _pairs(column, gold[here], predicted[here], slot)
-    return quality
+def _compared(batch: Batch) -> list[Branch]:
+    """The branches that are fields; the items of lists count where they are matched."""
+    return batch.branches[: len(batch.column.prefix)] if isinstance(batch.column, ListColumn) else batch.branches
 
 
-def _pairs(column: LeafColumn, gold: Indices, predicted: Indices, slot: int) -> Floats:
-    """The qualities of pairs of codes of one slot: each distinct pair is measured once."""
-    pool = column.pools[slot]
-    a, b = column.local[gold], column.local[predicted]
-    size = len(column.values)
-    if len(a) <= size:  # few pairs: hardly any repeats
-        return 1.0 - pool.paired(a, b)
-    distinct, back = np.unique(a * size + b, return_inverse=True)
-    return (1.0 - pool.paired(*np.divmod(distinct, size)))[back]
-
-
-def _solve(batch: Batch, column: ListColumn, tables: Tables) -> Matched:
-    """The matchings of the problems whose candidates are all evaluated. Raises SolverError, naming the list."""
-    below = batch.branches[-1].batch
-    quality, matcher = below.quality, column.matcher
-    if not np.isfinite(quality).all():
-        wrong = int(tables.owner[np.flatnonzero(~np.isfinite(quality))[0]])
-        pointer = column.pointer(int(batch.left[tables.problems[wrong]]))
-        raise SolverError.of("A quality between two items is not a finite number", pointer=pointer)
-    if matcher.forced and tables.complete:
-        at, owner = assign_all(quality, tables.heights, tables.widths)
-        return Matched(below, at, tables.problems[owner])
-    found, of = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
-    starts = tables.starts.tolist()
-    for number in np.unique(tables.owner).tolist():
-        cells = slice(starts[number], starts[number + 1])
-        shape = int(tables.heights[number]), int(tables.widths[number])
-        rows, columns = tables.rows[cells], tables.columns[cells]
-        table, allowed = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
-        place = np.zeros(shape, dtype=np.intp)
-        table[rows, columns], allowed[rows, columns] = quality[cells], True
-        place[rows, columns] = np.arange(cells.start, cells.stop, dtype=np.intp)
-        coupling = matcher.couple(table, None if tables.complete else allowed)
-        found.append(place[coupling.gold, coupling.predicted])
-        of.append(np.full(len(found[-1]), tables.problems[number], dtype=np.intp))
-    return Matched(below, np.concatenate(found), np.concatenate(of))
+def _exact(batch: Batch) -> Mask | None:
+    """Which pairs hold no field that is not exact; None for all."""
+    exact = None
+    for branch in _compared(batch):
+        if branch.batch.exact is not None:
+            if exact is None:
+                exact = np.ones(len(batch), dtype=np.bool_)
+            lost = np.flatnonzero(~branch.batch.exact)
+            exact[lost if branch.owner is None else branch.owner[lost]] = False
+    return exact

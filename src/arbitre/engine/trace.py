@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.comparison.levels import NONE, Level
+from arbitre.comparison.levels import NONE, Level, joined, with_scales
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import match_equal
-from arbitre.engine.runs import gathered, spread
+from arbitre.engine.runs import gathered, spread, starts_of
 from arbitre.paths import STAR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from arbitre.engine.batches import Batch, Branch
-    from arbitre.engine.columns import Indices, Mask
+    from arbitre.engine.batches import Batch, Branch, Matched, Moved
+    from arbitre.engine.columns import Floats, Indices
     from arbitre.paths import Path
 
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class _Rows:
     """Rows of a column that the result speaks of, on one side or on both, under records already known.
 
-    `at` says where in `batch` the pairs are; -1 stands for no row, in `left` or `right`.
+    `at` says where in `batch` the pairs are; -1 stands for no row, in `left` or `right`. `share` is how much of each is
+    spoken of, None where that is all.
     """
 
     parent: Indices
@@ -35,6 +36,7 @@ class _Rows:
     inner: bool = False
     batch: Batch | None = None
     at: Indices | None = None
+    share: Floats | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -46,6 +48,7 @@ class Tracer:
     down_to: Path | None = None
     roots: dict[int, Indices] = field(default_factory=dict)
     waiting: dict[int, list[_Rows]] = field(default_factory=dict)
+    parts: list[Level] = field(default_factory=list)
     levels: list[Level] = field(default_factory=list)
     records: int = 0
 
@@ -59,7 +62,9 @@ class Tracer:
         for column in self.columns:
             for rows in self.waiting.pop(column.number, ()):
                 self._level(column, rows)
-        return tuple(self.levels)
+            self.levels += joined(self.parts)
+            self.parts.clear()
+        return with_scales(self.levels)
 
     def _add(self, column: Column, rows: _Rows) -> None:
         if len(rows.parent):
@@ -74,13 +79,21 @@ class Tracer:
         return len(path) <= len(way) + 1 and all(ours is STAR or str(ours) == str(theirs) for ours, theirs in along)
 
     def _one_sided(
-        self, column: Column, parent: Indices, rows: Indices, weight: float, *, gold: bool, inner: bool = False
+        self,
+        column: Column,
+        parent: Indices,
+        rows: Indices,
+        weight: float,
+        *,
+        gold: bool,
+        inner: bool = False,
+        share: Floats | None = None,
     ) -> None:
         if len(rows) == 0:
             return
         none = np.full(len(rows), NONE, dtype=np.intp)
         left, right = (rows, none) if gold else (none, rows)
-        self._add(column, _Rows(parent, left, right, weight, inner))
+        self._add(column, _Rows(parent, left, right, weight, inner, share=share))
 
     def _level(self, column: Column, rows: _Rows) -> None:
         if isinstance(column, MixedColumn):
@@ -93,7 +106,7 @@ class Tracer:
             self._list(column, rows, numbers)
 
     def _record(self, column: Column, rows: _Rows) -> Indices:
-        """Write the level of these rows; the numbers of its records."""
+        """Write these rows down as part of a level; the numbers of its records."""
         size = len(rows.parent)
         zero = np.zeros(size)
         counts = [zero, zero, zero, zero]
@@ -104,7 +117,7 @@ class Tracer:
             counts = [zero if mass is None else mass[rows.at] for mass in masses]
         elif not isinstance(column, (LeafColumn, MixedColumn)):
             counts = [gathered(column.sizes, rows.left, 0), gathered(column.sizes, rows.right, 0), zero, zero]
-        self.levels.append(
+        self.parts.append(
             Level(
                 path=column.path,
                 leaf=isinstance(column, LeafColumn),
@@ -123,6 +136,7 @@ class Tracer:
                 predicted=counts[1],
                 matched=counts[2],
                 mass=counts[3],
+                share=rows.share,
             )
         )
         self.records += size
@@ -144,8 +158,10 @@ class Tracer:
         clash = both & (column.part[rows.left] != column.part[rows.right])
         if clash.any():
             here = np.flatnonzero(clash)
+            share = _some(rows.share, here)
             numbers = self._record(
-                column, _Rows(rows.parent[here], rows.left[here], rows.right[here], rows.weight, rows.inner)
+                column,
+                _Rows(rows.parent[here], rows.left[here], rows.right[here], rows.weight, rows.inner, share=share),
             )
             for side, gold in ((rows.left[here], True), (rows.right[here], False)):
                 for number, part in enumerate(column.parts):
@@ -156,7 +172,13 @@ class Tracer:
                 lone = np.flatnonzero((side >= 0) & ~both)
                 lone = lone[column.part[side[lone]] == number]
                 self._one_sided(
-                    part, rows.parent[lone], column.rows[side[lone]], rows.weight, gold=gold, inner=rows.inner
+                    part,
+                    rows.parent[lone],
+                    column.rows[side[lone]],
+                    rows.weight,
+                    gold=gold,
+                    inner=rows.inner,
+                    share=_some(rows.share, lone),
                 )
             if rows.batch is not None and rows.at is not None:
                 same = np.flatnonzero(both & ~clash)
@@ -166,7 +188,8 @@ class Tracer:
                 place[branch.owner] = np.arange(len(branch.batch), dtype=np.intp)
                 at = place[rows.at[same]]
                 left, right = branch.batch.left[at], branch.batch.right[at]
-                self._add(part, _Rows(rows.parent[same], left, right, rows.weight, rows.inner, branch.batch, at))
+                share = _some(rows.share, same)
+                self._add(part, _Rows(rows.parent[same], left, right, rows.weight, rows.inner, branch.batch, at, share))
 
     def _object(self, column: ObjectColumn, rows: _Rows, numbers: Indices) -> None:
         for position, link in enumerate(column.links):
@@ -174,14 +197,9 @@ class Tracer:
         for position, map_link in enumerate(column.maps, start=len(column.links)):
             if not self._wanted(map_link.column.path):
                 continue
-            taken = np.zeros(map_link.column.size, dtype=np.bool_)
             branch = _branch(rows, position)
-            if branch is not None:
-                self._pairs(map_link.column, rows, numbers, branch, taken)
-            for side, gold in ((rows.left, True), (rows.right, False)):
-                here = np.flatnonzero(side >= 0)
-                owner, entries = spread(map_link.starts, side[here])
-                self._unmatched(map_link.column, numbers[here[owner]], map_link.rows[entries], taken, gold=gold)
+            met = [] if branch is None else [self._pairs(map_link.column, rows, numbers, branch)]
+            self._lone(_Runs(map_link.starts, map_link.rows), map_link.column, rows, numbers, met)
 
     def _field(self, link: Link, rows: _Rows, numbers: Indices, branch: Branch | None) -> None:
         if not self._wanted(link.column.path):
@@ -195,22 +213,16 @@ class Tracer:
         for here, gold in (((left >= 0) & (right < 0), True), ((right >= 0) & (left < 0), False)):
             self._one_sided(link.column, numbers[here], (left if gold else right)[here], link.weight, gold=gold)
 
-    def _pairs(self, child: Column, rows: _Rows, numbers: Indices, branch: Branch, taken: Mask | None = None) -> None:
+    def _pairs(self, child: Column, rows: _Rows, numbers: Indices, branch: Branch) -> _Rows:
         """The pairs of a branch that belong to these records."""
-        if rows.batch is None or rows.at is None:
-            return
-        above = np.full(len(rows.batch), NONE, dtype=np.intp)
-        above[rows.at] = numbers
+        above = _above(rows, numbers)
         owner = above if branch.owner is None else above[branch.owner]
         at = np.flatnonzero(owner >= 0)
-        left, right = branch.batch.left[at], branch.batch.right[at]
-        if taken is not None:
-            taken[left] = taken[right] = True
-        self._add(child, _Rows(owner[at], left, right, branch.weight, batch=branch.batch, at=at))
-
-    def _unmatched(self, child: Column, parents: Indices, found: Indices, taken: Mask, *, gold: bool) -> None:
-        free = ~taken[found]
-        self._one_sided(child, parents[free], found[free], 1.0, gold=gold)
+        found = _Rows(
+            owner[at], branch.batch.left[at], branch.batch.right[at], branch.weight, batch=branch.batch, at=at
+        )
+        self._add(child, found)
+        return found
 
     def _list(self, column: ListColumn, rows: _Rows, numbers: Indices) -> None:
         for position, link in enumerate(column.prefix):
@@ -218,28 +230,92 @@ class Tracer:
         items = column.items
         if items is None or not self._wanted(items.path):
             return
-        taken = np.zeros(items.size, dtype=np.bool_)
-        if rows.batch is not None and rows.at is not None:
-            above = np.full(len(rows.batch), NONE, dtype=np.intp)
-            above[rows.at] = numbers
-            matches = rows.batch.matches
-            if rows.batch.counted is not None:
-                at = rows.batch.counted[above[rows.batch.counted] >= 0]
-                equal = match_equal(column, rows.batch.left[at], rows.batch.right[at])
-                if equal is not None:
-                    equal.owner = at[equal.owner]
-                    matches = [equal, *matches]
-            for match in matches:
-                parent = above[match.owner]
-                here = np.flatnonzero(parent >= 0)
-                at = match.at[here]
-                left, right = match.batch.left[at], match.batch.right[at]
-                taken[left] = taken[right] = True
-                self._add(items, _Rows(parent[here], left, right, 1.0, batch=match.batch, at=at))
+        if rows.batch is not None and rows.batch.moves:
+            self._moved(items, rows.batch.moves, _above(rows, numbers))
+            return
+        met = list(_matched(column, rows, _above(rows, numbers)))
+        for pairs in met:
+            self._add(items, pairs)
+        self._lone(_Runs(column.starts, column.index), items, rows, numbers, met)
+
+    def _moved(self, items: Column, moves: Sequence[Moved], above: Indices) -> None:
+        """What mass moves between, and what is left over."""
+        for move in moves:
+            self._add(items, _items(move, above, move.mass))
+            for spare, gold in ((move.gold, True), (move.predicted, False)):
+                here = above[spare.owner] >= 0
+                parents, lone = above[spare.owner[here]], spare.rows[here]
+                self._one_sided(items, parents, lone, 1.0, gold=gold, share=spare.mass[here])
+
+    def _lone(self, runs: _Runs, child: Column, rows: _Rows, numbers: Indices, met: Sequence[_Rows]) -> None:
+        """The rows below that have no partner among those met."""
         for side, gold in ((rows.left, True), (rows.right, False)):
-            here = np.flatnonzero(side >= 0)
-            owner, slots = spread(column.starts, side[here])
-            self._unmatched(items, numbers[here[owner]], column.rows(slots), taken, gold=gold)
+            parents, lone = runs.lone(side, numbers, [(one.parent, one.left if gold else one.right) for one in met])
+            self._one_sided(child, parents, lone, 1.0, gold=gold)
+
+
+def _matched(column: ListColumn, rows: _Rows, above: Indices) -> Iterator[_Rows]:
+    """The pairs of items of these lists."""
+    if rows.batch is None:
+        return
+    if rows.batch.counted is not None:
+        at = rows.batch.counted[above[rows.batch.counted] >= 0]
+        equal = match_equal(column, rows.batch.left[at], rows.batch.right[at])
+        if equal is not None:
+            equal.owner = at[equal.owner]
+            yield _items(equal, above)
+    for match in rows.batch.matches:
+        yield _items(match, above)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Runs:
+    """What the rows of a column hold: row r the entries `starts[r]:starts[r + 1]`, entry e being row `rows[e]` below.
+
+    `rows` increase; None where entry e is row e.
+    """
+
+    starts: Indices
+    rows: Indices | None
+
+    def lone(self, side: Indices, numbers: Indices, met: Sequence[tuple[Indices, Indices]]) -> tuple[Indices, Indices]:
+        """The rows below that no pair has met: the record above each, and the row itself.
+
+        `side` are the rows above (or -1) of the records `numbers`, which follow each other; `met` says which rows below
+        have a partner, under which records.
+        """
+        here = np.flatnonzero(side >= 0)
+        owner, entries = spread(self.starts, side[here])
+        free = np.ones(len(entries), dtype=np.bool_)
+        begins = np.zeros(len(numbers), dtype=np.intp)
+        begins[here] = starts_of(self.starts[side[here] + 1] - self.starts[side[here]])[:-1] - self.starts[side[here]]
+        for records, rows in met:
+            if len(records):
+                entry = rows if self.rows is None else np.searchsorted(self.rows, rows)
+                free[begins[records - numbers[0]] + entry] = False
+        entries = entries[free]
+        return numbers[here[owner[free]]], entries if self.rows is None else self.rows[entries]
+
+
+def _above(rows: _Rows, numbers: Indices) -> Indices:
+    """The record of every pair of the batch, -1 where it has none."""
+    above = np.full(0 if rows.batch is None else len(rows.batch), NONE, dtype=np.intp)
+    if rows.at is not None:
+        above[rows.at] = numbers
+    return above
+
+
+def _items(match: Matched | Moved, above: Indices, mass: Floats | None = None) -> _Rows:
+    """The pairs of items that belong to records."""
+    parent = above[match.owner]
+    here = np.flatnonzero(parent >= 0)
+    at = match.at[here]
+    left, right = match.batch.left[at], match.batch.right[at]
+    return _Rows(parent[here], left, right, 1.0, batch=match.batch, at=at, share=_some(mass, here))
+
+
+def _some(share: Floats | None, here: Indices) -> Floats | None:
+    return None if share is None else share[here]
 
 
 def _branch(rows: _Rows, position: int) -> Branch | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from arbitre.catalogue import Catalogue, Entry
+from arbitre.errors import Problem, SchemaError
 from arbitre.matching.assignment import greedy, hungarian, keyed, ordered
 from arbitre.matching.sequence import sequence
 from arbitre.paths import parse
@@ -35,14 +36,111 @@ class Couple(Protocol):
         ...
 
 
+class Masses(enum.StrEnum):
+    """What an item weighs, where no field says so."""
+
+    UNIFORM = "uniform"
+    SIZE = "size"
+
+
+class Penalty(enum.StrEnum):
+    """How a marginal that is not met is punished: by the Kullback-Leibler divergence, or by the total variation."""
+
+    KL = "kl"
+    TV = "tv"
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Balanced transport of least cost (Kantorovich, 1942): all mass moves."""
+
+    max_iterations: int = 1_000_000
+    tolerance: float = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Sinkhorn:
+    """Balanced transport smoothed by `epsilon` times its entropy (Cuturi, 2013).
+
+    `debiased` scores it by the Sinkhorn divergence, which is 0 between equal lists (Feydy et al., 2019).
+    """
+
+    epsilon: float = 0.05
+    debiased: bool = False
+    max_iterations: int = 1_000
+    tolerance: float = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The share `mass` of min(n, m) moves, where it costs least (Figalli, 2010; Chapel, Alaya and Gasso, 2020)."""
+
+    mass: float = 1.0
+    max_iterations: int = 1_000_000
+    tolerance: float = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Unbalanced:
+    """What is left over, or used too often, costs `reg_m` times a divergence (Chizat et al., 2018).
+
+    Under `Penalty.TV` this is `Dummy` at the price `reg_m` (Piccoli and Rossi, 2014). Under `Penalty.KL` the objective
+    is optimal to within the share `tolerance` of what moving nothing costs, which a duality gap proves.
+    """
+
+    penalty: Penalty = Penalty.KL
+    reg_m: float = 0.5
+    max_iterations: int = 100_000
+    tolerance: float = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Dummy:
+    """Leaving an item out costs `lambda_`, on either side: a pair is made only where it costs less than twice that."""
+
+    lambda_: float = 0.5
+    max_iterations: int = 1_000_000
+    tolerance: float = 1e-9
+
+
+Solver = Exact | Sinkhorn | Partial | Unbalanced | Dummy
+SOLVERS: Final[Mapping[str, type[Solver]]] = {
+    "exact": Exact,
+    "sinkhorn": Sinkhorn,
+    "partial": Partial,
+    "unbalanced": Unbalanced,
+    "dummy": Dummy,
+}
+"""The solvers by name; their fields are their options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """A transport with its options settled; `masses` may be the tokens of the field, below an item, that weighs it."""
+
+    solver: Solver = Exact()
+    masses: Masses | tuple[str, ...] = Masses.UNIFORM
+
+    @property
+    def balanced(self) -> bool:
+        """Whether all mass of both sides moves."""
+        return isinstance(self.solver, Exact | Sinkhorn)
+
+    @property
+    def debiased(self) -> bool:
+        """Whether the qualities within either side are needed."""
+        return isinstance(self.solver, Sinkhorn) and self.solver.debiased
+
+
 @dataclass(frozen=True, slots=True)
 class Matcher:
     """A way to match two lists, with its options settled.
 
     `key` are the tokens of the key fields below an item, each named or given as a pointer such as "/person/id";
     `forced` says that with every pair allowed the matching is the optimal one with min(n, m) pairs (closed forms then
-    hold); `metric` that the list distance is a metric when the distance of the items is one; `in_order` that the order
-    of the items counts.
+    hold); `metric` that the list distance is a metric when the distance of the items is one, though a pseudo-metric
+    only unless it is `separating`, which is that different lists are never at 0; `in_order` that the order of the items
+    counts; `transport` says how mass moves where that is the matching.
     """
 
     name: str
@@ -51,7 +149,9 @@ class Matcher:
     key: tuple[tuple[str, ...], ...] = ()
     forced: bool = False
     metric: bool = True
+    separating: bool = True
     in_order: bool = False
+    transport: Transport | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -83,8 +183,71 @@ def _greedy(options: Mapping[str, Any]) -> Matcher:
 
 def _keyed(options: Mapping[str, Any]) -> Matcher:
     names = [options["key"]] if isinstance(options["key"], str) else options["key"]
-    key = tuple(tuple(map(str, parse(name))) if name.startswith("/") else (name,) for name in names)
+    key = tuple(map(_tokens, names))
     return Matcher("keyed", keyed, Candidates.SAME_KEY, key=key, options={"key": list(names)})
+
+
+def _tokens(field: str) -> tuple[str, ...]:
+    """The tokens of a field below an item, which is named or given as a pointer."""
+    return tuple(map(str, parse(field))) if field.startswith("/") else (field,)
+
+
+_POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+_TRANSPORT = {
+    "solver": {"enum": list(SOLVERS), "default": "exact"},
+    "masses": {"type": "string", "minLength": 1, "default": "uniform"},
+    "epsilon": _POSITIVE,
+    "debiased": {"type": "boolean"},
+    "mass": _POSITIVE | {"maximum": 1},
+    "penalty": {"enum": list(map(str, Penalty))},
+    "reg_m": _POSITIVE,
+    "lambda": _POSITIVE,
+    "max_iterations": {"type": "integer", "minimum": 1},
+    "tolerance": _POSITIVE,
+}
+"""The options that have no default here take that of the solver, if it has them."""
+
+
+def _transport(options: Mapping[str, Any]) -> Matcher:
+    name, masses = options["solver"], options["masses"]
+    known = _settings(SOLVERS[name])
+    given = {option: value for option, value in options.items() if option not in {"solver", "masses"}}
+    if foreign := sorted(given.keys() - known.keys()):
+        raise SchemaError(*(_foreign(option, name, given[option]) for option in foreign))
+    settled = known | given
+    settled["max_iterations"] = int(settled["max_iterations"])  # JSON Schema counts 1e6 among the integers
+    values = {"lambda_" if option == "lambda" else option: value for option, value in settled.items()}
+    if "penalty" in values:
+        values["penalty"] = Penalty(values["penalty"])
+    how = Transport(SOLVERS[name](**values), Masses(masses) if masses in {*Masses} else _tokens(masses))
+    return Matcher(
+        "transport",
+        partial(_transported, how=how),
+        metric=name == "exact",
+        separating=False,
+        transport=how,
+        options={"solver": name, "masses": masses} | settled,
+    )
+
+
+def _settings(solver: type[Solver]) -> dict[str, Any]:
+    """The options of a solver by the names that a schema gives them, with their defaults."""
+    defaults = {one.name.rstrip("_"): one.default for one in fields(solver)}
+    return {option: str(value) if isinstance(value, Penalty) else value for option, value in defaults.items()}
+
+
+def _foreign(option: str, solver: str, value: Any) -> Problem:  # noqa: ANN401  (any JSON value)
+    takers = [name for name, other in SOLVERS.items() if option in _settings(other)]
+    return Problem(
+        f"Expected `{option}` to be absent with the solver {solver}, got {value}",
+        hint=f"It is an option of the solver {' or '.join(takers)}.",
+    )
+
+
+def _transported(quality: Floats, allowed: Mask | None = None, *, how: Transport) -> Coupling:
+    from arbitre.matching.transport import transport  # noqa: PLC0415  (it needs the settings above)
+
+    return transport(quality, allowed, how=how)
 
 
 catalogue: Final[Catalogue[Matcher]] = Catalogue(
@@ -107,6 +270,12 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
         "set": Entry(
             lambda options: Matcher("set", keyed, Candidates.SAME_VALUE, options=options),
             "Equal items, each counted once: intersection over union.",
+        ),
+        "transport": Entry(
+            _transport,
+            "By moving mass at the least cost: items may be split, merged, or left out, as the solver has it.",
+            _TRANSPORT,
+            source="Kantorovich, 1942",
         ),
     },
 )

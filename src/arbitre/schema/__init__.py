@@ -5,12 +5,14 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from arbitre import deep, distances, matching, normalizers
+from arbitre import deep, matching, normalizers
+from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.aliases import with_aliases
 from arbitre.schema.certificate import certify
 from arbitre.schema.compile import Compiler
 from arbitre.schema.describe import CLOSE, entries_of, rows_of, signature_of
+from arbitre.schema.instead import Instead
 from arbitre.schema.load import Located, Source, load
 from arbitre.schema.minimal import minimal
 from arbitre.schema.nodes import Plan
@@ -21,24 +23,43 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from arbitre.distances import DistanceCatalogue
     from arbitre.values import Json
 
 __all__ = ["CLOSE", "Located", "Plan", "Source", "compile_plan", "load"]
 
 
 def compile_plan(
-    root: Located, *, overlay: Mapping[str, Json] | str | Path | None = None, close: float = CLOSE
+    root: Located,
+    *,
+    overlay: Mapping[str, Json] | str | Path | None = None,
+    close: float = CLOSE,
+    distances: DistanceCatalogue = catalogue,
+    match: Json = None,
+    distance: Json = None,
 ) -> Plan:
-    """The plan of a schema. Raises SchemaError listing every problem found."""
+    """The plan of a schema. Raises SchemaError listing every problem found.
+
+    `distances` are those that the schema may name. `match` is the matching of every array, and `distance` that of every
+    leaf it can measure, whatever the schema says (see `arbitre.schema.instead`).
+    """
     if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
         raise SchemaError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
     laid = None if overlay is None else Overlay.read(overlay)
-    return deep.call(lambda: _compiled(root, laid, float(close)))
+    forced = Instead(
+        None if match is None else matching.catalogue.build(match),
+        None if distance is None else distances.build(distance),
+    )
+    return deep.call(
+        lambda: _compiled(
+            root, laid, float(close), Compiler(distances, matching.catalogue, normalizers.catalogue), forced
+        )
+    )
 
 
-def _compiled(root: Located, overlay: Overlay | None, close: float) -> Plan:
-    compiler = Compiler(distances.catalogue, matching.catalogue, normalizers.catalogue)
+def _compiled(root: Located, overlay: Overlay | None, close: float, compiler: Compiler, forced: Instead) -> Plan:
     sites, wrong = with_aliases(compiler.compile(root, overlay), compiler.aliases)
+    sites = forced.of(sites)
     sites, marked, digest = minimal(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)
     rows = rows_of(sites)

@@ -17,6 +17,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from arbitre.matching import Matcher
     from arbitre.schema.nodes import Leaf, Site
 
 METRIC: Final = "metric"
@@ -61,16 +62,29 @@ def certify(sites: Sequence[Site]) -> Certificate:
 def _breaks(site: Site, path: str) -> Iterator[Break]:
     for leaf in leaves_of(site):
         facts, name = leaf.distance.facts, leaf.distance.name
-        if not facts.symmetric:
-            yield Break(path, f"{name} is not symmetric", "yujian-bo", triangle=True)
+        if not facts.identity:
+            yield Break(path, f"{name} is not 0 for some equal values", _nearest(leaf), triangle=True)
+        elif not facts.symmetric:
+            yield Break(path, f"{name} is not symmetric", _nearest(leaf), triangle=True)
         elif not facts.triangle:
             yield Break(path, f"{name} breaks the triangle inequality", _nearest(leaf), triangle=True)
         elif not facts.separating and name != "date":  # days and instants are apart, however they are written
             yield Break(path, f"{name} is 0 for some different values", _nearest(leaf), triangle=False)
-    if site.leaf is None and Kind.ARRAY in site.declared and not site.list.matcher.metric:
-        matcher = site.list.matcher
-        gate = f" with gate {matcher.options['gate']}" if matcher.options.get("gate") is not None else ""
-        yield Break(path, f"{matcher.name}{gate} does not preserve metrics", "hungarian without a gate", triangle=True)
+    if site.leaf is None and Kind.ARRAY in site.declared:
+        yield from _broken_list(site.list.matcher, path)
+
+
+def _broken_list(matcher: Matcher, path: str) -> Iterator[Break]:
+    name, remedy = matcher.name, "hungarian without a gate"
+    if matcher.options.get("gate") is not None:
+        name += f" with gate {matcher.options['gate']}"
+    if matcher.transport is not None:
+        name += f" with the solver {matcher.options['solver']}"
+    if not matcher.metric:
+        nearest = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
+        yield Break(path, f"{name} does not preserve metrics", nearest, triangle=True)
+    elif not matcher.separating:
+        yield Break(path, f"{name} is 0 for some different lists, such as [a] and [a, a]", remedy, triangle=False)
 
 
 def leaves_of(site: Site) -> list[Leaf]:
@@ -86,4 +100,20 @@ def leaves_of(site: Site) -> list[Leaf]:
 
 
 def _nearest(leaf: Leaf) -> str:
+    if leaf.distance.name in _NEAREST:
+        return _NEAREST[leaf.distance.name]
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")
+
+
+_NEAREST: Final = {
+    "osa": "yujian-bo",
+    "indel": "indel-yujian-bo",
+    "dice": "jaccard",
+    "tolerance": "rounded, or absolute",
+    "rounded": "absolute",
+    "cycle": "exact",
+    "jaccard-ngrams": "yujian-bo",
+    "table": "costs that obey the triangle inequality and are above 0 between different values",
+    "jaccard": "exact, or the items matched by set",
+}
+"""The nearest distance that keeps the property, where it is not that of the kind."""

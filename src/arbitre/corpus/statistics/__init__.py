@@ -1,0 +1,21 @@
+"""How far the scores of a corpus can be trusted: intervals, paired comparisons of systems, groups of systems."""
+
+from __future__ import annotations
+
+from arbitre.corpus.statistics.comparing import Difference, groups, holm, paired
+from arbitre.corpus.statistics.resampling import Interval, Method, interval, intervals
+from arbitre.corpus.statistics.sample import Average, Sample, scored
+
+__all__ = [
+    "Average",
+    "Difference",
+    "Interval",
+    "Method",
+    "Sample",
+    "groups",
+    "holm",
+    "interval",
+    "intervals",
+    "paired",
+    "scored",
+]

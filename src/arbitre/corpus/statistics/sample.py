@@ -1,0 +1,208 @@
+"""A corpus as columns, and its scores as functions of sums of columns."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.errors import DataError, did_you_mean
+from arbitre.tally import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+Average: TypeAlias = Literal["micro", "macro"]
+"""micro: the scores of the summed tallies; macro: the means of the documents' scores."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sample:
+    """The documents of one system, ordered by cluster and key: what follows from them depends on no other order.
+
+    `keys` (documents,) name the documents; `tallies` (documents, 5) hold the gold, predicted and matched mass, the
+    quality mass and the sum of the squared qualities of each (nan where that is not known), `failed` (documents,)
+    which of them are failures. A *unit* is what is drawn as one: a cluster, or else a document; `starts` (units,) says
+    where each begins.
+    """
+
+    keys: tuple[str, ...]
+    tallies: Floats
+    failed: Mask
+    starts: Indices
+    clustered: bool
+
+    @classmethod
+    def of(
+        cls,
+        keys: Sequence[str],
+        tallies: npt.ArrayLike,
+        failed: Sequence[bool] | Mask | None = None,
+        clusters: Sequence[str] | Sequence[int] | None = None,
+    ) -> Sample:
+        """The documents in any order; `clusters` gives the label of each one's cluster.
+
+        `dataclasses.astuple` of a Tally is a row of `tallies`.
+
+        Raises DataError where a key is repeated, a column has another length, a label is missing, or a mass is
+        negative or not finite.
+
+        >>> sample = Sample.of(["b", "a"], [(4, 5, 4, 3.03, 2.4), (1, 0, 0, 0, 0)], clusters=["page 1", "page 1"])
+        >>> sample.keys, sample.clusters
+        (('a', 'b'), 1)
+        """
+        size, rows = len(keys), np.asarray(tallies, dtype=np.float64)
+        rows = rows if rows.size or size else rows.reshape(0, 5)
+        flags = np.zeros(size, dtype=np.bool_) if failed is None else np.asarray(failed, dtype=np.bool_)
+        _check(keys, rows, flags, clusters)
+        order = np.array(sorted(range(size), key=keys.__getitem__), dtype=np.intp)
+        starts = np.arange(size, dtype=np.intp)
+        if clusters is not None:
+            codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
+            grouped = np.argsort(codes, kind="stable")
+            order, starts = order[grouped], np.flatnonzero(np.diff(codes[grouped], prepend=-1))
+        return cls(tuple(keys[index] for index in order), rows[order], flags[order], starts, clusters is not None)
+
+    @property
+    def units(self) -> int:
+        """How many clusters there are, or documents where these are drawn."""
+        return len(self.starts)
+
+    @property
+    def clusters(self) -> int | None:
+        """How many clusters are drawn; None where documents are."""
+        return self.units if self.clustered else None
+
+
+def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[str] | Sequence[int] | None) -> None:
+    size = len(keys)
+    if len(set(keys)) < size:
+        key, times = Counter(keys).most_common(1)[0]
+        raise DataError.of(
+            f"Expected the key of a document to be its own, got {key!r} {times} times", hint="Add the run to the id."
+        )
+    if rows.shape != (size, 5):
+        raise DataError.of(
+            f"Expected `tallies` to be of shape ({size}, 5), one row for each key, got {rows.shape}",
+            hint="A row is gold, predicted, matched, quality, quality_sq.",
+        )
+    usable = np.isfinite(rows) & (rows >= 0.0)
+    usable[:, 4] |= np.isnan(rows[:, 4])
+    if not usable.all():
+        document, column = np.argwhere(~usable)[0]
+        raise DataError.of(
+            f"Expected masses to be finite and not negative, got {rows[document, column]} in {keys[document]!r}",
+            hint="Only the sum of squares may be unknown (nan).",
+        )
+    for name, column in (("failed", flags), ("clusters", clusters)):
+        if column is not None and len(column) != size:
+            raise DataError.of(
+                f"Expected `{name}` to have {size} values, one for each key, got {len(column)}",
+                hint="Columns go document by document.",
+            )
+    if clusters is not None and any(label is None for label in clusters):
+        raise DataError.of(
+            "Expected a cluster for every document, got None",
+            hint="Give a document that stands alone a label of its own.",
+        )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Statistic:
+    """Scores as a function of sums over documents: a resample is a row of weights, many are one matrix product.
+
+    `units` (units, columns) is what each unit adds; `total` (columns,) the sum over all documents, correctly rounded;
+    `of` takes sums (..., columns) to scores (..., names), nan where undefined.
+    """
+
+    units: Floats
+    total: Floats
+    of: Callable[[Floats], Floats]
+
+    @classmethod
+    def scores(cls, sample: Sample, names: Sequence[str], average: Average) -> Statistic:
+        """The scores of `names`, micro or macro. Raises DataError where a name is not known."""
+        for name in names:
+            one_of("score", name, NAMES)
+        one_of("average", average, get_args(Average))
+        picked = [NAMES.index(name) for name in names]
+        if average == "micro":
+            return cls._summed(sample, sample.tallies, lambda sums: scored(sums)[..., picked])
+        values = scored(sample.tallies)[:, picked]
+        values[~sample.tallies[:, :2].any(axis=1)] = np.nan  # vacuous: in no mean
+        values[sample.failed] = 0.0
+        known = ~np.isnan(values)
+        columns = np.hstack([np.where(known, values, 0.0), known])
+        return cls._summed(sample, columns, lambda sums: ratio(sums[..., : len(names)], sums[..., len(names) :]))
+
+    @classmethod
+    def _summed(cls, sample: Sample, columns: Floats, of: Callable[[Floats], Floats]) -> Statistic:
+        total = np.array([math.fsum(column.tolist()) for column in columns.T])
+        return cls(np.add.reduceat(columns, sample.starts, axis=0), total, of)
+
+    def minus(self, other: Statistic) -> Statistic:
+        """The difference of two statistics of the same units, drawn together."""
+        width = len(self.total)
+        return Statistic(
+            np.hstack([self.units, other.units]),
+            np.hstack([self.total, other.total]),
+            lambda sums: self.of(sums[..., :width]) - other.of(sums[..., width:]),
+        )
+
+
+def one_of(option: str, value: str, known: Sequence[str]) -> None:
+    """Raises DataError where the value of an option is not among the known ones."""
+    if value not in known:
+        raise DataError.of(
+            f"Expected `{option}` to be {', '.join(known[:-1])} or {known[-1]}, got {value!r}",
+            hint=did_you_mean(value, known),
+        )
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """The quotients, nan where the denominator is 0; shapes (...,)."""
+    quotients: Floats = np.full(denominator.shape, np.nan)
+    np.divide(numerator, denominator, out=quotients, where=denominator > 0.0)
+    return quotients
+
+
+def scored(tallies: Floats) -> Floats:
+    """Every score of `arbitre.tally.NAMES` for many tallies at once, nan where `Scores` has None.
+
+    `tallies` has shape (..., 5), its columns those of a Sample; the result (..., 11).
+
+    >>> scored(np.array([[4, 5, 4, 3.03, 2.4], [0, 1, 0, 0, 0]]))[:, NAMES.index("irq")].tolist()
+    [0.7575, nan]
+    """
+    gold, predicted, matched, quality, squares = np.moveaxis(tallies, -1, 0)
+    precision, recall, amq = ratio(matched, predicted), ratio(matched, gold), ratio(quality, matched)
+    imq, union = ratio(quality, predicted), gold + predicted - matched
+    found = {
+        "precision": precision,
+        "recall": recall,
+        "f1": ratio(2.0 * matched, gold + predicted),
+        "imq": imq,
+        "irq": ratio(quality, gold),
+        "f1q": ratio(2.0 * quality, gold + predicted),
+        "amq": amq,
+        "omq": _harmonic(precision, recall, amq),
+        "omq_imq": _harmonic(imq, recall, amq),
+        "quality": np.where(union > 0.0, ratio(quality, union), 1.0),
+        "variance": np.maximum(0.0, ratio(squares, matched) - amq * amq),
+    }
+    return np.stack([found[name] for name in NAMES], axis=-1)
+
+
+def _harmonic(one: Floats, two: Floats, three: Floats) -> Floats:
+    """0 as soon as one term is 0, else nan where one is nan."""
+    with np.errstate(divide="ignore", over="ignore"):
+        mean = 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
+    return np.where((one == 0.0) | (two == 0.0) | (three == 0.0), 0.0, mean)

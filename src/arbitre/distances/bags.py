@@ -1,0 +1,91 @@
+"""Values as bags of items, compared by how many items they share: one sparse product for many pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from arbitre.distances.columns import share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arbitre.distances.base import Blocks, Floats, Indices
+    from arbitre.distances.columns import Integers
+
+    Formula = Callable[[Integers, Integers, Integers], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """A pool whose distance is a formula of |A ∩ B|, |A| and |B|, which broadcasts.
+
+    `incidence` has a row for each bag and a column for each item, another one for the item held a second time, and so
+    on: the product of two rows is the size of the intersection. `sizes` are those of the bags, shape (n,).
+    """
+
+    incidence: csr_array
+    sizes: Integers
+    formula: Formula
+
+    def paired(self, left: Indices, right: Indices) -> Floats:
+        common = self.incidence[left].multiply(self.incidence[right]).sum(axis=1)
+        return self.formula(common, self.sizes[left], self.sizes[right])
+
+    def crossed(self, left: Indices, right: Indices) -> Floats:
+        common = (self.incidence[left] @ self.incidence[right].T).toarray()
+        return self.formula(common, self.sizes[left][:, None], self.sizes[right][None, :])
+
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
+        return self.paired(left, right), None
+
+    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        """Exact: one sparse product of each block."""
+        common = np.empty(int(blocks.starts[-1]), dtype=np.int64)
+        for rows, columns, cells in blocks:
+            common[cells] = (self.incidence[left[rows]] @ self.incidence[right[columns]].T).toarray().ravel()
+        return self.formula(common, self.sizes[left][blocks.rows], self.sizes[right][blocks.columns])
+
+
+def jaccard(common: Integers, left: Integers, right: Integers) -> Floats:
+    """1 - |A ∩ B| / |A ∪ B|; two empty bags are at 0."""
+    union = left + right - common
+    return share(union - common, union)
+
+
+def dice(common: Integers, left: Integers, right: Integers) -> Floats:
+    """1 - 2 |A ∩ B| / (|A| + |B|), which is 1 - F1; two empty bags are at 0."""
+    total = left + right
+    return share(total - 2 * common, total)
+
+
+def bags(count: int, owner: Indices, items: Integers, formula: Formula, *, multiple: bool = False) -> Bags:
+    """`count` bags of coded items, where `items[t]` lies in bag `owner[t]`; shapes (k,).
+
+    An item that a bag holds several times counts once, or with `multiple` as often as both bags hold it.
+
+    >>> pool = bags(2, np.array([0, 0, 1, 1, 1]), np.array([5, 5, 5, 5, 7]), dice, multiple=True)
+    >>> pool.paired(np.array([0]), np.array([1]))  # 2 items in common, of 2 and 3
+    array([0.2])
+    """
+    order = np.lexsort((items, owner))
+    row, column = owner[order], items[order]
+    first = np.ones(len(column), dtype=np.bool_)
+    first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+    if multiple:
+        place = np.arange(len(column))
+        column = joint(column, place - np.maximum.accumulate(np.where(first, place, 0)))
+    else:
+        row, column = row[first], column[first]
+    shape = count, int(column.max(initial=-1)) + 1
+    incidence = csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)
+    return Bags(incidence, np.bincount(row, minlength=count), formula)
+
+
+def joint(first: Integers, second: Integers) -> Integers:
+    """Codes from 0 up of pairs of codes; shapes (k,)."""
+    codes: Integers = np.unique(first * (second.max(initial=0) + 1) + second, return_inverse=True)[1]
+    return codes

@@ -1,0 +1,185 @@
+"""Distances that users bring: a function of two values, called as seldom as can be, and its results checked."""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.distances.base import Distance
+from arbitre.distances.columns import codes
+from arbitre.errors import SolverError
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from arbitre.distances.base import Blocks, Facts, Floats, Indices, Mask
+    from arbitre.values import Json
+
+    Function = Callable[[Any, Any], Any]
+
+SLACK: Final = 1e-12
+"""A bound may be above the distance by its rounding; so much is taken off."""
+
+EQUAL: Final = -1
+"""The key of all pairs of equal values, where these are at 0 by declaration."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A function of users, and what is known of it."""
+
+    name: str
+    function: Function
+    facts: Facts
+    bound: Function | None
+    batch: bool
+
+    def distances(self, gold: list[Json], predicted: list[Json]) -> Floats:
+        """d(gold[t], predicted[t]) for every t; shape (n,). Raises SolverError where they cannot be."""
+        if self.batch:
+            results = self.function(gold, predicted)
+        else:
+            results = [self.function(*pair) for pair in zip(gold, predicted, strict=True)]
+        distances = _numbers(results, f"`{self.name}`", self.facts.range, gold, predicted)
+        bounds = self.bounds(gold, predicted)
+        above = np.flatnonzero(bounds > distances)
+        if len(above):
+            at = above[0]
+            raise SolverError.of(
+                f"Expected the bound of `{self.name}` to be at most its distance, {distances[at]}, "
+                f"for {_shown(gold[at], predicted[at])}, got {bounds[at] + SLACK}",
+                hint="A bound never exceeds the distance: else the best matching may be missed.",
+            )
+        return distances
+
+    def bounds(self, gold: list[Json], predicted: list[Json]) -> Floats:
+        """At most the distances, from the range and the bound."""
+        least = np.full(len(gold), self.facts.range[0])
+        if self.bound is None or not gold:
+            return least
+        results = [self.bound(*pair) for pair in zip(gold, predicted, strict=True)]
+        numbers = _numbers(results, f"the bound of `{self.name}`", (0.0, 1.0), gold, predicted)
+        bounds: Floats = np.maximum(numbers - SLACK, least)
+        return bounds
+
+
+def _numbers(
+    results: Any,  # noqa: ANN401  (whatever a function of users returned)
+    what: str,
+    within: tuple[float, float],
+    gold: list[Json],
+    predicted: list[Json],
+) -> Floats:
+    """The results as float64, if they are one number within the range for each pair."""
+    try:
+        numbers: npt.NDArray[Any] = np.asarray(results)
+    except (TypeError, ValueError) as error:
+        raise SolverError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}") from error
+    if numbers.shape != (len(gold),):
+        message = f"Expected {what} to return {len(gold)} numbers, one for each pair, got the shape {numbers.shape}"
+        raise SolverError.of(message)
+    if numbers.dtype.kind not in "fiu":
+        raise SolverError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}")
+    wrong = np.flatnonzero(~((numbers >= within[0]) & (numbers <= within[1])))
+    if len(wrong):
+        at = wrong[0]
+        raise SolverError.of(
+            f"Expected {what} to return a number from {within[0]} to {within[1]} "
+            f"for {_shown(gold[at], predicted[at])}, got {numbers[at]}",
+            hint="0 is equal, 1 is wholly different; the range is declared in its Facts.",
+        )
+    return numbers.astype(np.float64, copy=False)
+
+
+def _shown(gold: Json, predicted: Json) -> str:
+    return f"{reprlib.repr(gold)} and {reprlib.repr(predicted)}"
+
+
+@dataclass(slots=True)
+class Remembered:
+    """A pool that asks the function once for each pair of distinct values, and only for pairs that are measured.
+
+    Where the distance is symmetric, once for both orders; where d(x, x) = 0 is declared, not for equal values. Pairs
+    have a key each; `keys` are those known, in increasing order, `answers` their distances; shapes (known,).
+    """
+
+    asked: _Asked
+    values: list[Json]
+    codes: Indices
+    keys: Indices = field(init=False)
+    answers: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = int(self.asked.facts.identity)
+        self.keys, self.answers = np.full(known, EQUAL, dtype=np.intp), np.zeros(known)
+
+    @property
+    def calls(self) -> int:
+        """How many pairs the function was asked for."""
+        return int((self.keys != EQUAL).sum())
+
+    def paired(self, left: Indices, right: Indices) -> Floats:
+        keys, place = np.unique(self._keys(left, right), return_inverse=True)
+        new = np.setdiff1d(keys, self.keys, assume_unique=True)
+        if len(new):
+            known, answers = np.append(self.keys, new), np.append(self.answers, self.asked.distances(*self._pairs(new)))
+            order = np.argsort(known)
+            self.keys, self.answers = known[order], answers[order]
+        return self.answers[np.searchsorted(self.keys, keys)][place]
+
+    def crossed(self, left: Indices, right: Indices) -> Floats:
+        pairs = np.repeat(left, right.size), np.tile(right, left.size)
+        return self.paired(*pairs).reshape(left.size, right.size)
+
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
+        """As `bounded`: nothing is asked, and only equal values are known to be at 0."""
+        keys = self._keys(left, right)
+        return self._bounds(keys), keys == EQUAL
+
+    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        """From the range and the bound alone, never from what is known by now: a bound depends on its two values."""
+        return self._bounds(self._keys(left[blocks.rows], right[blocks.columns]))
+
+    def _bounds(self, pairs: Indices) -> Floats:
+        if self.asked.bound is None:
+            return np.where(pairs == EQUAL, 0.0, self.asked.facts.range[0])
+        keys, place = np.unique(pairs, return_inverse=True)
+        bounds = np.zeros(len(keys))
+        bounds[keys != EQUAL] = self.asked.bounds(*self._pairs(keys[keys != EQUAL]))
+        return bounds[place]
+
+    def _keys(self, left: Indices, right: Indices) -> Indices:
+        a, b = self.codes[left], self.codes[right]
+        facts = self.asked.facts
+        first, second = (np.minimum(a, b), np.maximum(a, b)) if facts.symmetric else (a, b)
+        keys = first * len(self.values) + second
+        return np.where(a == b, EQUAL, keys) if facts.identity else keys
+
+    def _pairs(self, keys: Indices) -> tuple[list[Json], list[Json]]:
+        first, second = np.divmod(keys, len(self.values))
+        return [self.values[at] for at in first.tolist()], [self.values[at] for at in second.tolist()]
+
+
+def _pool(asked: _Asked, values: Sequence[Json]) -> Remembered:
+    code = codes(values)
+    first = np.unique(code, return_index=True)[1]
+    return Remembered(asked, [values[at] for at in first.tolist()], code)
+
+
+def custom(
+    name: str,
+    function: Function,
+    facts: Facts,
+    *,
+    bound: Function | None = None,
+    batch: bool = False,
+    kinds: Iterable[Kind] = Kind,
+) -> Distance:
+    """The distance that a function of users makes; see `DistanceCatalogue.with_distance`."""
+    return Distance(name, frozenset(kinds), facts, partial(_pool, _Asked(name, function, facts, bound, batch)))

@@ -1,0 +1,210 @@
+"""Statistics held against scipy, against enumeration, against known corpora, and on the Senate's index of 1931."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from arbitre import Comparator, bundled
+from arbitre.corpus.statistics import Sample, comparing, interval, intervals, paired, scored
+from arbitre.tally import NAMES
+
+METHODS = ["percentile", "bca"]
+
+
+def sample(rows, failed=None, clusters=None):
+    return Sample.of([f"{number:04}" for number in range(len(rows))], rows, failed, clusters)
+
+
+def corpus(seed, size=25, effect=None):
+    """Documents of 2 to 9 entries of skewed quality, some of them missed: their tallies, shape (size, 5)."""
+    generator = np.random.default_rng(seed)
+    gold = generator.integers(2, 10, size).astype(float)
+    matched = gold - (generator.random(size) < 0.3)
+    quality = generator.beta(4, 1, size) if effect is None else effect
+    return np.stack(
+        [gold, gold + generator.integers(0, 2, size), matched, matched * quality, matched * quality**2], axis=1
+    )
+
+
+def score(tallies, name):
+    return scored(tallies)[..., NAMES.index(name)]
+
+
+def by_scipy(units, statistic, method, seed):
+    """The interval of a statistic of rows, which scipy draws by their number."""
+    found = stats.bootstrap(
+        (np.arange(len(units)),),
+        lambda drawn, axis: statistic(units[drawn]),  # noqa: ARG005
+        n_resamples=2000,
+        batch=100,
+        vectorized=True,
+        method=method,
+        random_state=np.random.default_rng(seed),
+    )
+    return found.confidence_interval
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", ["irq", "f1q", "omq", "variance"])
+def test_the_same_resamples_give_the_interval_of_scipy(method, seed, name):
+    rows = corpus(seed)
+    micro = by_scipy(rows, lambda drawn: score(drawn.sum(axis=-2), name), method, seed)
+    found = interval(sample(rows), name, method=method, seed=seed)
+    assert (found.low, found.high) == pytest.approx(tuple(micro), abs=1e-10)
+    macro = by_scipy(score(rows, name), lambda drawn: drawn.mean(axis=-1), method, seed)
+    found = interval(sample(rows), name, average="macro", method=method, seed=seed)
+    assert (found.low, found.high) == pytest.approx(tuple(macro), abs=1e-10)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_clusters_are_the_rows_that_scipy_draws(method):
+    rows = corpus(3, size=60)
+    found = interval(sample(rows, clusters=np.repeat(np.arange(20), 3)), "f1q", method=method)
+    expected = by_scipy(rows.reshape(20, 3, 5).sum(axis=1), lambda drawn: score(drawn.sum(axis=-2), "f1q"), method, 0)
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-10)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_difference_has_the_interval_of_scipy(method):
+    both = np.hstack([corpus(5), corpus(6)])
+
+    def difference(drawn):
+        sums = drawn.sum(axis=-2)
+        return score(sums[..., :5], "f1q") - score(sums[..., 5:], "f1q")
+
+    found = paired(sample(both[:, :5]), sample(both[:, 5:]), "f1q", method=method)
+    assert (found.low, found.high) == pytest.approx(tuple(by_scipy(both, difference, method, 0)), abs=1e-10)
+
+
+@pytest.mark.parametrize("size", [3, 8, 11])
+def test_an_exact_p_is_that_of_scipy(size):
+    one, other = corpus(7, size), corpus(8, size)
+
+    def difference(*drawn, axis):  # noqa: ARG001
+        a, b = (np.where((picked < size)[..., None], one[picked % size], other[picked % size]) for picked in drawn)
+        return score(a.sum(axis=-2), "f1q") - score(b.sum(axis=-2), "f1q")
+
+    expected = stats.permutation_test(
+        (np.arange(size), np.arange(size) + size),
+        difference,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    found = paired(sample(one), sample(other), "f1q")
+    assert (found.estimate, found.p) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+
+
+def test_a_sampled_p_is_near_the_exact_one(monkeypatch):
+    one, other = sample(corpus(9, 14)), sample(corpus(10, 14))
+    exact = paired(one, other, "f1q")
+    monkeypatch.setattr(comparing, "ENUMERATED", 0)
+    drawn = paired(one, other, "f1q", resamples=20_000)
+    assert (exact.exact, drawn.exact) == (True, False)
+    assert 0.02 < exact.p < 0.98
+    assert drawn.p == pytest.approx(exact.p, abs=0.015)
+
+
+def test_few_resamples_at_once_are_the_same_resamples(monkeypatch):
+    rows = corpus(11, 30)
+    whole = intervals(sample(rows))
+    monkeypatch.setattr("arbitre.corpus.statistics.resampling.CELLS", 70)
+    for name, part in intervals(sample(rows)).items():
+        assert (part.low, part.high) == pytest.approx((whole[name].low, whole[name].high), abs=1e-12)
+
+
+SIMULATIONS = 500
+
+
+def coverage(make, *, truth, **options):
+    """The share of simulated corpora whose interval holds the truth."""
+    found = [interval(make(seed), "irq", resamples=400, **options) for seed in range(SIMULATIONS)]
+    return sum(one.low <= truth <= one.high for one in found) / SIMULATIONS
+
+
+def documents(seed, size=40, *, groups=None, clustered=False):
+    """Documents of 1 to 9 entries whose mean qualities are .8 on average, alike within a group."""
+    generator = np.random.default_rng(seed)
+    gold = generator.integers(1, 10, size).astype(float)
+    quality = generator.beta(4, 1, size) if groups is None else np.repeat(generator.beta(4, 1, groups), size // groups)
+    rows = np.stack([gold, gold, gold, gold * quality, gold * quality**2], axis=1)
+    return sample(rows, clusters=np.repeat(np.arange(groups), size // groups) if clustered else None)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_an_interval_holds_the_truth_as_often_as_it_says(average, method):
+    assert 0.90 <= coverage(documents, truth=0.8, average=average, method=method) <= 0.98
+
+
+def test_documents_that_are_alike_must_be_drawn_in_clusters():
+    naive = coverage(lambda seed: documents(seed, 120, groups=40), truth=0.8)
+    honest = coverage(lambda seed: documents(seed, 120, groups=40, clustered=True), truth=0.8)
+    assert naive < 0.80
+    assert 0.90 <= honest <= 0.98
+
+
+def test_p_is_small_as_often_as_it_says():
+    """Two systems that are alike: p <= .1 in about a tenth of the corpora, exact or sampled."""
+    for size in (12, 30):
+        ps = [
+            paired(sample(corpus(2 * n, size)), sample(corpus(2 * n + 1, size)), "irq", resamples=199).p
+            for n in range(300)
+        ]
+        assert 0.05 <= np.mean(np.array(ps) <= 0.1) <= 0.15
+
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
+PAGES = {
+    "02": ("01_vt", "02_corpusense_boxes", "03_corpusense_raw"),
+    "03": ("01", "02", "03"),
+    "04": ("01", "02", "03"),
+}
+RUNS = [(page, run) for page, runs in PAGES.items() for run in runs]
+
+
+@pytest.fixture(scope="module")
+def senate():
+    """The tallies of nine runs: three pages, each read by hand, by zones and raw; shape (pages, readings, 5)."""
+    if not DATA.is_dir():
+        pytest.skip("the shared data are not here")
+    judge = Comparator(bundled.schema("examples/senat-published.schema.json"))
+
+    def read(*parts):
+        return json.loads(DATA.joinpath(*parts).read_text(encoding="utf-8"))
+
+    pairs = [
+        (f"{page} {run}", read("gold", f"page_{page}.json"), read("predicted", f"page_{page}_{run}.json"))
+        for page, run in RUNS
+    ]
+    tallies = [document.tally for document in judge.evaluate(pairs).documents]
+    return np.array([[one.gold, one.predicted, one.matched, one.quality, one.quality_sq] for one in tallies]).reshape(
+        3, 3, 5
+    )
+
+
+def test_the_runs_of_one_page_are_one_cluster(senate):
+    rows, pages = senate.reshape(9, 5), np.repeat([2, 3, 4], 3)
+    apart = interval(sample(rows), "irq", average="macro")
+    page_wise = interval(sample(rows, clusters=pages), "irq", average="macro")
+    assert apart.estimate == page_wise.estimate == pytest.approx(0.941826, abs=5e-7)
+    means = score(senate, "irq").mean(axis=1)
+    every = sorted(means[list(drawn)].mean() for drawn in product(range(3), repeat=3))  # 27 draws, each as probable
+    assert (page_wise.low, page_wise.high) == pytest.approx((every[0], every[-1]), abs=1e-12)
+    assert page_wise.clusters == 3
+    assert "Fewer than 10 clusters (3)" in page_wise.notes[0]
+
+
+def test_three_pages_decide_nothing(senate):
+    by_hand, raw = (sample(senate[:, reading], clusters=[2, 3, 4]) for reading in (0, 2))
+    found = paired(by_hand, raw, "irq", average="macro")
+    assert found.estimate == pytest.approx(np.diff(score(senate[:, [2, 0]], "irq")).mean())
+    assert found.low > 0  # better on every page
+    assert (found.p, found.smallest_p, found.exact) == (0.25, 0.25, True)

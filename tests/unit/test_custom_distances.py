@@ -1,0 +1,223 @@
+"""Distances that users bring."""
+
+import math
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+from arbitre.distances import DistanceCatalogue, Facts, catalogue
+from arbitre.distances.base import Blocks
+from arbitre.errors import SchemaError, SolverError
+from arbitre.values import Kind
+
+WORDS = ["Paris", "Pau", "Lyon", "Paris"]
+
+
+class Judge:
+    """A distance that notes what it was asked."""
+
+    def __init__(self, answer=lambda gold, predicted: abs(len(gold) - len(predicted)) / 10):
+        self.answer, self.asked = answer, []
+
+    def __call__(self, gold, predicted):
+        self.asked.append((gold, predicted))
+        return self.answer(gold, predicted)
+
+
+def own(function, facts=Facts(separating=False), **options):  # noqa: B008  (facts are frozen)
+    return catalogue.with_distance("judge", function, facts, **options).build("judge")
+
+
+def all_pairs(size):
+    return np.divmod(np.arange(size * size), size)
+
+
+def whole(size):
+    return Blocks(np.array([0, size]), np.array([0, size]))
+
+
+def test_a_catalogue_grows_into_another_one():
+    larger = catalogue.with_distance("judge", Judge(), Facts(separating=False))
+    assert isinstance(larger, DistanceCatalogue)
+    assert set(larger.names) - set(catalogue.names) == {"judge"}
+    assert larger.build("judge").kinds == set(Kind)
+    assert larger.build({"judge": {}}).options == {}
+    again = larger.with_distance("other", Judge(), Facts(), kinds=[Kind.STRING])
+    assert again.build("other").kinds == {Kind.STRING}
+    assert "judge" in again.names
+
+
+@pytest.mark.parametrize("name", ["exact", "judge"])
+def test_a_name_never_changes_its_meaning(name):
+    larger = catalogue.with_distance("judge", Judge(), Facts())
+    with pytest.raises(SchemaError, match=f'Expected the name of a new distance, got "{name}"'):
+        larger.with_distance(name, Judge(), Facts())
+
+
+def test_it_takes_no_options():
+    larger = catalogue.with_distance("judge", Judge(), Facts())
+    with pytest.raises(SchemaError, match="Expected an option of `judge` to be absent") as caught:
+        larger.build({"judge": {"model": "large"}}, pointer="/d")
+    assert caught.value.pointer == "/d/judge/model"
+
+
+def test_each_pair_is_asked_for_once():
+    judge = Judge()
+    pool = own(judge).pool(WORDS)
+    assert pool.calls == 0
+    assert pool.crossed(np.array([0, 1]), np.array([2, 3])).tolist() == [[0.1, 0.0], [0.1, 0.2]]
+    assert judge.asked == [("Paris", "Pau"), ("Paris", "Lyon"), ("Pau", "Lyon")]
+    assert pool.paired(np.array([2, 0, 3, 1]), np.array([0, 1, 1, 3])).tolist() == [0.1, 0.2, 0.2, 0.2]
+    assert (pool.calls, len(judge.asked)) == (3, 3)
+
+
+def test_an_asymmetric_one_is_asked_both_ways():
+    judge = Judge(lambda gold, predicted: 0.25 if gold < predicted else 0.5)
+    pool = own(judge, Facts(symmetric=False)).pool(["a", "b"])
+    assert pool.crossed(np.arange(2), np.arange(2)).tolist() == [[0, 0.25], [0.5, 0]]
+    assert sorted(judge.asked) == [("a", "b"), ("b", "a")]
+    assert pool.calls == 2
+
+
+def test_equal_values_are_asked_for_where_the_identity_is_denied():
+    judge = Judge(lambda *_: 0.3)
+    pool = own(judge, Facts(identity=False, range=(0.1, 0.5))).pool(["a", "a", 1, True])
+    assert pool.paired(np.array([0, 1, 2]), np.array([1, 1, 3])).tolist() == [0.3, 0.3, 0.3]
+    assert judge.asked == [("a", "a"), (1, True)]
+    assert pool.calls == 2
+
+
+def test_values_equal_as_json_are_one():
+    judge = Judge(lambda *_: 0.5)
+    pool = own(judge).pool([{"a": 1, "b": []}, {"b": [], "a": 1.0}, 1, 1.0, True])
+    assert pool.crossed(np.arange(5), np.arange(5))[0].tolist() == [0, 0, 0.5, 0.5, 0.5]
+    assert pool.calls == 3
+
+
+def test_bounds_and_glimpses_ask_for_nothing():
+    judge = Judge(lambda *_: 0.5)
+    pool = own(judge).pool(WORDS)
+    rows, columns = all_pairs(4)
+    assert pool.bounded(whole(4), np.arange(4), np.arange(4)).tolist() == [0] * 16
+    distances, exact = pool.glimpsed(rows, columns)
+    assert distances.tolist() == [0] * 16
+    assert exact.reshape(4, 4)[0].tolist() == [True, False, False, True]
+    assert (judge.asked, pool.calls) == ([], 0)
+
+
+def test_the_range_bounds_what_was_never_asked():
+    facts = Facts(identity=False, range=(0.25, 0.75))
+    pool = own(Judge(lambda *_: 0.5), facts).pool(["a", "b"])
+    assert pool.bounded(whole(2), np.arange(2), np.arange(2)).tolist() == [0.25] * 4
+
+
+def test_a_bound_is_taken_and_never_above_the_distance():
+    judge = Judge(lambda gold, predicted: float(gold != predicted))
+    bound = Judge(lambda gold, predicted: 0.5 if gold[0] != predicted[0] else 0.0)
+    pool = own(judge, Facts(), bound=bound).pool(["Paris", "Pau", "Lyon"])
+    bounds = pool.bounded(whole(3), np.arange(3), np.arange(3)).reshape(3, 3)
+    assert bounds == pytest.approx(np.array([[0, 0, 0.5], [0, 0, 0.5], [0.5, 0.5, 0]]), abs=1e-11)
+    assert sorted(bound.asked) == [("Paris", "Lyon"), ("Paris", "Pau"), ("Pau", "Lyon")]
+    assert judge.asked == []
+    assert np.all(bounds <= pool.crossed(np.arange(3), np.arange(3)))
+
+
+def test_what_is_known_by_now_changes_no_bound():
+    pool = own(Judge(lambda *_: 0.5)).pool(["a", "b", "c"])
+    before = pool.bounded(whole(3), np.arange(3), np.arange(3))
+    pool.paired(*all_pairs(3))
+    assert pool.calls == 3
+    assert np.array_equal(pool.bounded(whole(3), np.arange(3), np.arange(3)), before)
+
+
+def test_a_bound_above_the_distance_is_an_error():
+    pool = own(Judge(lambda *_: 0.5), bound=lambda *_: 0.75).pool(["a", "b"])
+    with pytest.raises(
+        SolverError, match=r"Expected the bound of `judge` to be at most its distance, 0\.5, for 'a' and 'b'"
+    ):
+        pool.paired(np.array([0]), np.array([1]))
+
+
+def test_a_batch_is_asked_for_at_once():
+    judge = Judge(lambda gold, predicted: np.array([len(a + b) / 20 for a, b in zip(gold, predicted, strict=True)]))
+    pool = own(judge, batch=True).pool(WORDS)
+    assert pool.crossed(np.arange(2), np.arange(3)).tolist() == [[0, 0.4, 0.45], [0.4, 0, 0.35]]
+    assert judge.asked == [(["Paris", "Paris", "Pau"], ["Pau", "Lyon", "Lyon"])]
+    assert pool.crossed(np.arange(2), np.arange(3)).shape == (2, 3)
+    assert (len(judge.asked), pool.calls) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (math.nan, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got nan"),
+        (math.inf, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got inf"),
+        (-0.1, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got -0\.1"),
+        (0.75, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got 0\.75"),
+        (None, r"numbers, got \[None\]"),
+        ("0.5", r"numbers, got \['0\.5'\]"),
+        (True, r"numbers, got \[True\]"),
+        ([0.1, 0.2], r"1 numbers, one for each pair, got the shape \(1, 2\)"),
+    ],
+)
+def test_what_a_function_returns_is_checked(answer, message):
+    pool = own(lambda *_: answer, Facts(range=(0.0, 0.5))).pool(["a", "b"])
+    with pytest.raises(SolverError, match=f"^Expected `judge` to return {message}"):
+        pool.paired(np.array([0]), np.array([1]))
+
+
+@pytest.mark.parametrize("answer", [[], [0.1], [0.1, 0.2, 0.3], 0.5, [[0.1], [0.2, 0.3]], None])
+def test_a_batch_has_as_many_results_as_pairs(answer):
+    pool = own(lambda *_: answer, batch=True).pool(["a", "b", "c"])
+    with pytest.raises(SolverError, match=r"^Expected `judge` to return"):
+        pool.paired(np.array([0, 0]), np.array([1, 2]))
+    assert pool.calls == 0
+
+
+@pytest.mark.parametrize("answer", [np.float32(0.5), np.float64(0.5), np.array(0.5), 0.5])
+def test_results_become_float64(answer):
+    distances = own(lambda *_: answer).pool(["a", "b"]).paired(np.array([0]), np.array([1]))
+    assert distances.dtype == np.float64
+    assert distances.tolist() == [0.5]
+
+
+def test_an_error_of_the_function_is_its_own():
+    def broken(gold, predicted):
+        raise ZeroDivisionError(gold, predicted)
+
+    with pytest.raises(ZeroDivisionError):
+        own(broken)("a", "b")
+
+
+def test_a_pool_of_nothing():
+    pool = own(Judge()).pool([])
+    none = np.array([], dtype=np.intp)
+    assert pool.paired(none, none).shape == (0,)
+    assert pool.crossed(none, none).shape == (0, 0)
+    assert pool.calls == 0
+
+
+def length(gold, predicted):
+    return abs(len(gold) - len(predicted)) / 10
+
+
+def test_a_function_of_a_module_travels_between_processes(monkeypatch):
+    module = type(sys)("of_the_user")
+    module.length = length
+    monkeypatch.setitem(sys.modules, "of_the_user", module)
+    monkeypatch.setattr(length, "__module__", "of_the_user")
+    distance = own(length, kinds=[Kind.STRING])
+    copy = pickle.loads(pickle.dumps(distance))  # noqa: S301
+    assert copy == distance
+    assert copy("a", "abc") == 0.2
+
+
+def test_numbers_of_calls_for_a_long_column():
+    values = [f"text {number}" for number in range(200)]
+    judge = Judge(lambda *_: 0.5)
+    pool = own(judge).pool(values)
+    for start in range(0, 200, 50):
+        pool.paired(np.arange(start, start + 50), np.arange(199 - start, 149 - start, -1))
+    assert pool.calls == len(judge.asked) == len(set(judge.asked)) == 100

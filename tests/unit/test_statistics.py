@@ -1,0 +1,283 @@
+"""Samples, intervals, paired comparisons, adjusted p and groups: the cases one can work out by hand."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from arbitre.corpus.statistics import Sample, groups, holm, interval, intervals, paired
+from arbitre.corpus.statistics.resampling import _corrected, _left_out
+from arbitre.corpus.statistics.sample import Statistic
+from arbitre.errors import DataError
+from arbitre.tally import NAMES
+
+PERFECT, HALF, MISSED, INVENTED, EMPTY = (2, 2, 2, 2, 2), (2, 2, 2, 1, 0.5), (2, 0, 0, 0, 0), (0, 2, 0, 0, 0), (0,) * 5
+
+
+def sample(rows, failed=None, clusters=None):
+    return Sample.of([f"{number:04}" for number in range(len(rows))], rows, failed, clusters)
+
+
+def irq(*masses):
+    """Documents of 4 entries each and these quality masses."""
+    return sample([(4, 4, 4, mass, mass * mass / 4) for mass in masses])
+
+
+def test_documents_are_ordered_by_cluster_and_key():
+    found = Sample.of(
+        ["d", "c", "b", "a"], [(n, n, 0, 0, 0) for n in (4, 3, 2, 1)], [True, False, False, False], [2, 1, 2, 10]
+    )
+    assert found.keys == ("c", "b", "d", "a")
+    assert found.tallies[:, 0].tolist() == [3, 2, 4, 1]
+    assert found.failed.tolist() == [False, False, True, False]
+    assert found.starts.tolist() == [0, 1, 3]
+    assert (found.units, found.clusters) == (3, 3)
+
+
+def test_documents_are_ordered_within_large_clusters():
+    keys = [f"{37 * number % 300:03}" for number in range(300)]
+    found = Sample.of(keys, [HALF] * 300, None, [int(key) % 2 for key in keys])
+    assert list(found.keys) == sorted(keys, key=lambda key: (int(key) % 2, key))
+    assert found.starts.tolist() == [0, 150]
+
+
+def test_documents_without_clusters_are_units():
+    found = Sample.of(["b", "a"], [HALF, PERFECT])
+    assert (found.keys, found.starts.tolist(), found.units, found.clusters) == (("a", "b"), [0, 1], 2, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["a", "a"], [HALF, HALF]), "Expected the key of a document to be its own, got 'a' 2 times"),
+        ((["a"], [HALF, HALF]), "Expected `tallies` to be of shape (1, 5), one row for each key, got (2, 5)"),
+        ((["a"], [HALF[:4]]), "Expected `tallies` to be of shape (1, 5), one row for each key, got (1, 4)"),
+        (([], [HALF]), "Expected `tallies` to be of shape (0, 5)"),
+        ((["a", "b"], [HALF, (2, -1, 0, 0, 0)]), "Expected masses to be finite and not negative, got -1.0 in 'b'"),
+        ((["a"], [(2, 1, 1, math.nan, 0)]), "Expected masses to be finite and not negative, got nan in 'a'"),
+        ((["a"], [(2, 1, 1, 1, math.inf)]), "Expected masses to be finite and not negative, got inf in 'a'"),
+        ((["a"], [HALF], [False, True]), "Expected `failed` to have 1 values, one for each key, got 2"),
+        ((["a"], [HALF], None, []), "Expected `clusters` to have 1 values, one for each key, got 0"),
+        ((["a"], [HALF], None, [None]), "Expected a cluster for every document, got None"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(arguments, message):
+    with pytest.raises(DataError, match="^" + re.escape(message)):
+        Sample.of(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"score": "irqq"}, "Expected `score` to be precision, .* or variance, got 'irqq'\n  Did you mean \"irq\""),
+        ({"average": "marco"}, "Expected `average` to be micro or macro, got 'marco'\n  Did you mean \"macro\""),
+        ({"method": "bcs"}, "Expected `method` to be percentile or bca, got 'bcs'\n  Did you mean \"bca\""),
+        ({"level": 95}, "Expected `level` to be between 0 and 1, got 95"),
+        ({"resamples": 0}, "Expected `resamples` to be a positive integer, got 0"),
+    ],
+)
+def test_options_that_are_not_known_are_refused(options, message):
+    one = irq(1, 2, 3)
+    with pytest.raises(DataError, match=message):
+        interval(one, **({"score": "irq"} | options))
+    with pytest.raises(DataError, match=message):
+        paired(one, one, **({"score": "irq"} | options))
+
+
+def test_failures_are_zero_and_vacuous_documents_are_in_no_mean():
+    found = sample([PERFECT, HALF, EMPTY, EMPTY, INVENTED], failed=[False, False, False, True, False])
+    estimates = {name: one.estimate for name, one in intervals(found, average="macro").items()}
+    assert estimates["irq"] == (1 + 0.5 + 0) / 3  # the invention has none
+    assert estimates["imq"] == (1 + 0.5 + 0 + 0) / 4
+    assert estimates["quality"] == (1 + 0.5 + 0 + 0) / 4
+    assert estimates["variance"] == 0.0
+
+
+def test_the_extremes_of_a_mean_are_those_of_its_documents():
+    found = interval(irq(1, 4), "irq", average="macro", level=0.9999)
+    assert (found.low, found.estimate, found.high) == (0.25, 0.625, 1.0)
+
+
+def test_a_cluster_is_drawn_with_all_its_documents():
+    rows = [(4, 4, 4, mass, 1) for mass in (0, 2, 4, 4)]
+    found = interval(sample(rows, clusters=["a", "a", "b", "b"]), "irq", level=0.9999)
+    assert (found.low, found.estimate, found.high, found.clusters) == (0.25, 0.625, 1.0, 2)
+    apart = interval(sample(rows), "irq", level=0.9999)
+    assert (apart.low, apart.high, apart.clusters) == (0.0, 1.0, None)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_all_scores_come_from_the_resamples_of_one(average, method):
+    documents = sample([PERFECT, HALF, MISSED, INVENTED, EMPTY] * 3, failed=[False, True, False] * 5)
+    found = intervals(documents, average=average, method=method, seed=4)
+    assert list(found) == list(NAMES)
+    for name in NAMES:
+        assert found[name] == interval(documents, name, average=average, method=method, seed=4)
+
+
+def test_another_seed_gives_other_resamples():
+    documents = irq(*np.linspace(0, 4, 30))
+    first, second = (interval(documents, "irq", seed=seed) for seed in (0, 1))
+    assert first.low != second.low
+    assert first.estimate == second.estimate == 0.5
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_equal_documents_have_an_interval_of_no_width(average, method):
+    found = interval(sample([(3, 3, 3, 2.1, 1.5)] * 40), "irq", average=average, method=method)
+    assert found.low == found.estimate == found.high == pytest.approx(0.7)
+    assert found.notes == ("Every resample has the same score.",)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("clusters", [None, ["a"]])
+def test_a_single_unit_has_no_interval(clusters, method):
+    found = interval(sample([HALF], clusters=clusters), "irq", method=method)
+    assert (found.low, found.estimate, found.high) == (None, 0.5, None)
+    assert found.notes == (
+        f"A single {'cluster' if clusters else 'document'}: nothing says how far the score can be trusted.",
+    )
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_a_corpus_without_documents(average):
+    found = intervals(sample([]), average=average)
+    assert {one.estimate for name, one in found.items() if name != "quality"} == {None}
+    assert found["quality"].estimate == (1.0 if average == "micro" else None)  # a vacuous sum is right
+    assert {(one.low, one.high) for one in found.values()} == {(None, None)}
+    assert paired(sample([]), sample([]), "irq").p is None
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_an_undefined_score_has_no_interval(average, method):
+    found = interval(sample([INVENTED] * 12), "irq", average=average, method=method)
+    assert (found.low, found.estimate, found.high, found.notes) == (None, None, None, ())
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_resamples_without_the_score_are_left_out_and_said(average, method):
+    found = interval(sample([PERFECT, HALF] + [INVENTED] * 8), "irq", average=average, method=method)
+    assert 0.5 <= found.low < found.estimate < found.high <= 1.0
+    (note,) = found.notes
+    undefined = int(re.fullmatch(r"The score is undefined in (\d+) of 2000 resamples, which are left out\.", note)[1])
+    assert undefined / 2000 == pytest.approx(0.8**10, abs=0.03)
+
+
+def test_an_unknown_sum_of_squares_leaves_only_the_variance_unknown():
+    found = intervals(sample([PERFECT, HALF, (2, 2, 2, 1, None)] * 5))
+    assert {name for name, one in found.items() if one.estimate is None} == {"variance"}
+    assert intervals(sample([HALF, (2, 2, 2, 1, None)] * 5), average="macro")["variance"].estimate == 0.0
+
+
+@pytest.mark.parametrize(("size", "noted"), [(9, True), (10, False)])
+def test_few_units_are_warned_of(size, noted):
+    rows = [(4, 4, 4, mass, 1) for mass in range(size)]
+    for clusters, what in ((None, "documents"), (range(size), "clusters")):
+        found = interval(sample(rows, clusters=clusters and list(clusters)), "irq")
+        expected = (f"Fewer than 10 {what} (9): the interval is probably too narrow.",)
+        assert found.notes == (expected if noted else ())
+
+
+def test_a_bca_interval_that_does_not_exist_is_not_made_up():
+    found = interval(irq(*[4] * 49, 0), "irq", method="bca", level=1 - 1e-10)
+    plain = interval(irq(*[4] * 49, 0), "irq", level=1 - 1e-10)
+    assert (found.low, found.high, found.method) == (plain.low, plain.high, "percentile")
+    assert found.notes == ("The bca interval does not exist for these documents: this is the percentile one.",)
+    assert interval(irq(*[4] * 49, 0), "irq", method="bca").method == "bca"
+    assert _corrected(np.array([0.025, 0.975]), 0.5, np.array([0.6, 0.7]), np.array([0.1, 0.2])) is None
+
+
+def test_a_bca_interval_leans_to_the_side_of_the_outlier():
+    documents = irq(*[4] * 29, 0)
+    plain, corrected = (interval(documents, "irq", method=method) for method in ("percentile", "bca"))
+    assert corrected.low < plain.low
+    assert corrected.high <= plain.high
+
+
+def test_a_unit_left_out_leaves_nothing_of_its_masses():
+    rounded = 1.0 - 2**-53  # as 0.1 added up ten times: a unit may be rounded more often than the whole
+    rest = _left_out(Statistic(np.array([[rounded, 0.0], [0.0, 2.0]]), np.array([1.0, 2.0]), np.asarray))
+    assert rest.tolist() == [[0.0, 2.0], [1.0, 0.0]]
+
+
+def test_five_documents_all_better_are_not_enough():
+    found = paired(irq(2, 3, 4, 3, 2), irq(1, 1, 2, 1, 1), "irq")
+    assert (found.estimate, found.p, found.smallest_p, found.exact) == (pytest.approx(0.4), 2 / 2**5, 0.0625, True)
+    assert 0.25 <= found.low < 0.4 < found.high <= 0.5
+    assert found.notes == ("Fewer than 10 documents (5): the interval is probably too narrow.",)
+
+
+def test_an_exact_p_counts_the_swaps_that_do_as_much():
+    found = paired(irq(3, 3, 2), irq(1, 2, 3), "irq")  # differences 2, 1, -1: sizes over the 8 swaps 4, 2, 2, 0 twice
+    assert (found.estimate, found.p) == (pytest.approx(2 / 12), 6 / 8)
+
+
+@pytest.mark.parametrize(("size", "exact"), [(16, True), (17, False)])
+def test_up_to_sixteen_documents_every_swap_is_tried(size, exact):
+    found = paired(irq(*[3] * size), irq(*[2] * size), "irq", resamples=99)
+    assert found.exact is exact
+    assert found.smallest_p == (2 / 2**16 if exact else 1 / 100)
+    assert found.p == found.smallest_p
+
+
+def test_clusters_are_swapped_whole():
+    rows = {mass: [(4, 4, 4, mass, 1)] * 20 for mass in (2, 3)}
+    better, worse = (sample(rows[mass], clusters=[number % 4 for number in range(20)]) for mass in (3, 2))
+    found = paired(better, worse, "irq", average="macro")
+    assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, 0.25, 0.25)
+
+
+def test_an_undefined_difference_has_no_p():
+    found = paired(sample([INVENTED] * 3), sample([HALF] * 3), "irq")
+    assert (found.estimate, found.low, found.high, found.p) == (None, None, None, None)
+
+
+def test_a_swap_that_leaves_the_difference_undefined_counts_against_it():
+    first, second = sample([HALF, MISSED]), sample([MISSED, PERFECT])
+    found = paired(first, second, "imq")  # swapped on one document: one system predicts nothing at all
+    assert (found.estimate, found.p) == (-0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "clusters", "message"),
+    [
+        (["a", "b", "x"], None, "Expected both systems .*, got 2 that one lacks, such as 'c'"),
+        (["a", "b", "c"], [0, 0, 1], "Expected both systems .*, got other clusters"),
+    ],
+)
+def test_systems_are_compared_on_the_same_documents(keys, clusters, message):
+    with pytest.raises(DataError, match=message):
+        paired(Sample.of(["a", "b", "c"], [HALF] * 3), Sample.of(keys, [HALF] * 3, None, clusters), "irq")
+
+
+def test_holm():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == [0.03, 0.06, 0.06, 0.02]
+    assert holm([0.6, None, 0.7]) == [1.0, None, 1.0]
+    assert holm([None, 0.04]) == [None, 0.04]
+    assert holm([]) == []
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, math.nan])
+def test_holm_refuses_what_is_no_probability(wrong):
+    with pytest.raises(DataError, match=r"Expected every p to be in \[0, 1\]"):
+        holm([0.1, wrong])
+
+
+def test_groups():
+    assert groups(np.ones((3, 3))) == ((0, 1, 2),)
+    assert groups(np.zeros((3, 3))) == ((0,), (1,), (2,))
+    assert groups([[None, None], [0.05, None]]) == ((0,), (1,))  # one side of the diagonal is enough
+    assert groups([[None, 0.06], [None, None]]) == ((0, 1),)
+    assert groups([[None, 0.06], [None, None]], level=0.1) == ((0,), (1,))
+    line = [[None, 1, 0, 0], [1, None, 1, 0], [0, 1, None, 1], [0, 0, 1, None]]
+    assert groups(line) == ((0, 1), (1, 2), (2, 3))
+    assert groups(np.empty((0, 0))) == ()
+    with pytest.raises(DataError, match=re.escape("Expected a square matrix of p, got the shape (1, 2)")):
+        groups([[None, 0.1]])

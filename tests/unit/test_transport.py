@@ -1,0 +1,425 @@
+"""Transport plans on small tables: what they are, what they refuse, and what a schema may say of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import ot
+import pytest
+
+from arbitre.errors import SchemaError, SolverError
+from arbitre.matching import Coupling, catalogue
+from arbitre.matching.catalog import Dummy, Exact, Masses, Partial, Penalty, Sinkhorn, Transport, Unbalanced
+from arbitre.matching.coupling import line
+from arbitre.matching.transport import gromov, transport, transport_all
+
+MERGED = 1.0 - np.array([[3 / 7, 1.0], [1 / 14, 1.0], [1.0, 0.0]])
+"""Gold A, B and C; predicted AB, which merges two, and C."""
+EVERY = [Exact(), Sinkhorn(), Sinkhorn(debiased=True), Partial(), Partial(mass=0.5), Unbalanced(), Dummy()]
+EVERY += [Unbalanced(penalty=Penalty.TV)]
+SQUARE = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.1], [0.2, 0.3, 0.4]])
+
+
+def solve(tables, how, masses=None, within=None):
+    """`transport_all` on tables, with uniform masses where none are given; problem p stands at /p."""
+    heights = np.array([table.shape[0] for table in tables])
+    widths = np.array([table.shape[1] for table in tables])
+    flat = np.concatenate([np.ravel(table) for table in tables]).astype(float)
+    gold, predicted = masses or (np.ones(heights.sum()), np.ones(widths.sum()))
+    if within is None and how.debiased:
+        within = [np.concatenate([np.eye(side).ravel() for side in sides]) for sides in (heights, widths)]
+    return transport_all(flat, heights, widths, gold, predicted, how, name="/{}".format, within=within)
+
+
+def one(quality, solver, gold=None, predicted=None):
+    n, m = quality.shape
+    masses = (np.ones(n) if gold is None else np.array(gold), np.ones(m) if predicted is None else np.array(predicted))
+    return transport(quality, how=Transport(solver), masses=masses)
+
+
+# what the plans are
+
+
+def test_balanced_plans_spread_a_missing_item_over_all():
+    coupling = one(MERGED, Exact())
+    assert coupling.matrix == pytest.approx(np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]), abs=1e-12)
+    assert solve([MERGED], Transport()).cost == pytest.approx([0.262], abs=5e-4)
+
+
+def test_with_sizes_for_masses_a_merge_is_read_off_the_plan():
+    coupling = one(MERGED, Exact(), [1.0, 6.0, 2.0], [7.0, 2.0])
+    assert coupling.matrix * 3 == pytest.approx(np.array([[1.0, 0.0], [6.0, 0.0], [0.0, 2.0]]), abs=1e-12)
+    assert list(zip(coupling.gold.tolist(), coupling.predicted.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1)]
+    assert coupling.unmatched_gold == pytest.approx([0, 0, 0], abs=1e-12)
+    assert coupling.unmatched_predicted == pytest.approx([0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("reg_m", "first", "second"), [(0.05, 0.00, 0.49), (0.2, 0.13, 0.77), (1.0, 0.52, 0.74)])
+def test_the_price_of_mass_sweeps_from_omission_to_merge(reg_m, first, second):
+    matrix = one(MERGED, Unbalanced(reg_m=reg_m, tolerance=1e-9)).matrix
+    merged = max(first + second, 1.0)  # of AB no more than there is
+    assert matrix[:2, 0] == pytest.approx([first / merged, second / merged], abs=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("solver", "expected"),
+    [
+        (Partial(), [[0, 0], [1, 0], [0, 1]]),
+        (Partial(mass=0.5), [[0, 0], [0, 0], [0, 1]]),
+        (Partial(mass=0.75), [[0, 0], [0.5, 0], [0, 1]]),
+        (Dummy(), [[0, 0], [1, 0], [0, 1]]),
+        (Dummy(lambda_=1 / 29), [[0, 0], [0, 0], [0, 1]]),
+        (Dummy(lambda_=1 / 27), [[0, 0], [1, 0], [0, 1]]),
+        (Unbalanced(penalty=Penalty.TV, reg_m=1 / 29), [[0, 0], [0, 0], [0, 1]]),
+    ],
+)
+def test_what_may_be_left_out_is_left_out_where_it_costs_least(solver, expected):
+    assert one(MERGED, solver).matrix == pytest.approx(np.array(expected, dtype=float), abs=1e-12)
+
+
+@pytest.mark.parametrize("solver", [Dummy(lambda_=0.125), Unbalanced(penalty=Penalty.TV, reg_m=0.125)])
+def test_a_pair_that_costs_what_leaving_both_out_costs_is_not_made(solver):
+    plans = solve([np.array([[0.75]]), np.array([[0.7500001]])], Transport(solver))
+    assert plans.problems.tolist() == [1]
+
+
+def test_of_plans_that_cost_the_same_the_one_that_couples_most():
+    plans = solve([np.array([[0.75, 1.0], [0.0, 0.75]])], Transport(Dummy(lambda_=0.25)))
+    assert (plans.matched.tolist(), plans.total.tolist()) == ([2.0], [1.5])
+
+
+def test_no_item_counts_for_more_than_it_is():
+    plans = solve([np.ones((1, 3))], Transport(Unbalanced(tolerance=1e-12)))
+    assert plans.mass == pytest.approx([1 / 3] * 3)
+    assert plans.matched == pytest.approx([1.0])
+    assert plans.excess == pytest.approx([np.sqrt(3.0) - 1.0])
+
+
+@pytest.mark.parametrize("solver", EVERY, ids=str)
+def test_an_empty_side_has_no_pairs(solver):
+    plans = solve([np.zeros((0, 2)), np.ones((1, 1)), np.zeros((3, 0)), np.zeros((0, 0))], Transport(solver))
+    assert set(plans.problems.tolist()) == {1}
+    assert plans.cells.tolist() == [0]
+    assert (plans.total[[0, 2, 3]].tolist(), plans.matched[[0, 2, 3]].tolist()) == ([0.0] * 3, [0.0] * 3)
+    assert np.isnan(plans.cost[[0, 2, 3]]).all()
+
+
+def test_a_single_row_or_column_needs_no_solver(monkeypatch):
+    monkeypatch.delattr(ot, "emd")
+    plans = solve(
+        [np.array([[0.2, 0.6]]), np.array([[0.2], [0.6], [1.0]])],
+        Transport(),
+        (np.array([5.0, 1.0, 2.0, 1.0]), np.array([1.0, 3.0, 7.0])),
+    )
+    assert plans.cells.tolist() == [0, 1, 2, 3, 4]
+    assert plans.mass == pytest.approx([0.25, 0.75, 0.75, 1.5, 0.75])
+    assert plans.total == pytest.approx([0.25 * 0.2 + 0.75 * 0.6, 0.75 * 0.2 + 1.5 * 0.6 + 0.75])
+
+
+def test_equal_problems_are_solved_once(monkeypatch):
+    seen = []
+    emd = ot.emd
+    monkeypatch.setattr(ot, "emd", lambda *given, **more: seen.append(1) or emd(*given, **more))
+    plans = solve([MERGED, MERGED, MERGED.T, MERGED], Transport(Dummy()))
+    assert len(seen) == 2
+    assert plans.total[0] == plans.total[1] == plans.total[3]
+
+
+def test_equal_masses_in_any_unit_are_uniform(monkeypatch):
+    monkeypatch.delattr(ot, "emd")
+    plans = solve([SQUARE], Transport(), (np.full(3, 0.1), np.full(3, 49.0)))
+    assert (plans.cells.tolist(), plans.mass.tolist(), plans.total) == ([0, 4, 8], [1.0] * 3, pytest.approx([2.1]))
+
+
+def test_negligible_masses_are_dropped():
+    plans = solve([np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])], Transport(Sinkhorn(epsilon=0.03)))
+    kernel = np.exp(-1.0 / 0.03)
+    assert kernel < 1e-12
+    assert plans.cells.tolist() == [0, 1, 2, 4, 5]  # of the first column, all but the mass of the second row
+    assert plans.matched.tolist() == [2.0]
+
+
+def test_equal_lists_are_at_no_debiased_distance():
+    table = np.array([[1.0, 0.6, 0.2], [0.6, 1.0, 0.5], [0.2, 0.5, 1.0]])
+    plain = solve([table], Transport(Sinkhorn()))
+    debiased = solve([table], Transport(Sinkhorn(debiased=True)), within=(table.ravel(), table.ravel()))
+    assert plain.cost[0] > 1e-3
+    assert debiased.cost.tolist() == [0.0]
+    assert debiased.mass.tolist() == plain.mass.tolist()
+
+
+def test_numbers_on_a_line_are_coupled_in_order():
+    coupling = line(np.array([3.0, 1.0]), np.array([2.0, 9.0, 1.0]), np.ones(2), np.array([1.0, 2.0, 1.0]))
+    assert coupling.matrix == pytest.approx(np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]))
+    assert coupling.unmatched_predicted == pytest.approx([0, 0, 0], abs=1e-12)
+    empty = line(np.zeros(0), np.ones(2), np.zeros(0), np.ones(2))
+    assert (len(empty.mass), empty.spurious.tolist()) == (0, [0, 1])
+
+
+def test_a_coupling_reads_its_plan():
+    coupling = Coupling.of([1, 0, 1], [2, 0, 0], (3, 3), np.array([0.5, 0.25, 0.5]))
+    assert coupling.gold.tolist() == [0, 1, 1]
+    assert coupling.predicted.tolist() == [0, 0, 2]
+    assert coupling.matrix.tolist() == [[0.25, 0, 0], [0.5, 0, 0.5], [0, 0, 0]]
+    assert coupling.row_shares.tolist() == [[1, 0, 0], [0.5, 0, 0.5], [0, 0, 0]]
+    assert coupling.column_shares == pytest.approx(np.array([[1 / 3, 0, 0], [2 / 3, 0, 1], [0, 0, 0]]))
+    gold, predicted = coupling.partners
+    assert gold == pytest.approx([1.0, 2.0, 0.0])
+    assert predicted == pytest.approx([3.0 / 2.0 ** (2 / 3), 0.0, 1.0])
+    assert (coupling.missing.tolist(), coupling.spurious.tolist()) == ([2], [1])
+    assert coupling.unmatched_gold.tolist() == [0.75, 0.0, 1.0]
+    assert coupling.unmatched_predicted.tolist() == [0.25, 1.0, 0.5]
+
+
+def test_without_masses_every_pair_of_a_coupling_has_mass_one():
+    coupling = Coupling.of([2, 0], [1, 3], (3, 4))
+    assert (coupling.gold.tolist(), coupling.mass.tolist()) == ([0, 2], [1.0, 1.0])
+    assert coupling.unmatched_gold.tolist() == [0.0, 1.0, 0.0]
+
+
+def test_pot_is_loaded_only_when_it_is_needed():
+    code = "import arbitre, sys; from arbitre.matching import catalogue; catalogue.build('transport'); print('ot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
+
+
+# what they refuse
+
+
+@pytest.mark.parametrize("solver", EVERY, ids=str)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -0.1, 1.1])
+def test_what_is_no_quality_is_refused(solver, value):
+    broken = MERGED.copy()
+    broken[2, 1] = value
+    with pytest.raises(SolverError, match="Expected the quality of a pair to be in") as caught:
+        solve([MERGED, np.zeros((0, 3)), broken], Transport(solver))
+    assert caught.value.pointer == "/2"
+
+
+@pytest.mark.parametrize("solver", EVERY, ids=str)
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
+def test_what_is_no_mass_is_refused(solver, value):
+    with pytest.raises(
+        SolverError, match=f"Expected the mass of an item to be a positive number, got {value}"
+    ) as caught:
+        solve([MERGED, MERGED], Transport(solver), (np.array([1.0, 1.0, 1.0, 1.0, value, 1.0]), np.ones(4)))
+    assert (caught.value.pointer, caught.value.hint is None) == ("/1", False)
+    with pytest.raises(SolverError) as caught:
+        solve([MERGED, MERGED], Transport(solver), (np.ones(6), np.array([1.0, value, 1.0, 1.0])))
+    assert caught.value.pointer == "/0"
+
+
+def test_what_does_not_fit_is_refused():
+    how, two = Transport(), np.array([2])
+    with pytest.raises(SolverError, match="Expected 4 qualities"):
+        transport_all(np.ones(3), two, two, np.ones(2), np.ones(2), how, name=str)
+    with pytest.raises(SolverError, match="Expected 2 masses"):
+        transport_all(np.ones(4), two, two, np.ones(3), np.ones(2), how, name=str)
+    with pytest.raises(SolverError, match="within either side"):
+        transport_all(np.ones(4), two, two, np.ones(2), np.ones(2), Transport(Sinkhorn(debiased=True)), name=str)
+    with pytest.raises(SolverError, match="to be allowed"):
+        transport(np.ones((1, 2)), np.array([[True, False]]), how=how)
+    with pytest.raises(SolverError, match="Expected the masses"):
+        transport(np.ones((1, 2)), how=Transport(masses=Masses.SIZE))
+    with pytest.raises(SolverError, match="on a line"):
+        line(np.array([np.nan]), np.ones(1), np.ones(1), np.ones(1))
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        Exact(max_iterations=1),
+        Partial(max_iterations=1),
+        Dummy(max_iterations=1),
+        Sinkhorn(epsilon=0.01, max_iterations=100),
+        Unbalanced(max_iterations=1, tolerance=1e-12),
+        Unbalanced(penalty=Penalty.TV, max_iterations=1),
+    ],
+    ids=str,
+)
+def test_a_solver_that_does_not_get_there_is_an_error(solver):
+    table = np.random.default_rng(0).random((12, 9))
+    with pytest.raises(SolverError, match=f"Expected the {type(solver).__name__.lower()} transport to reach") as caught:
+        solve([np.ones((1, 1)), table], Transport(solver))
+    assert caught.value.pointer == "/1"
+    assert "max_iterations" in caught.value.hint
+
+
+NOTHING = {"warning": None, "u": np.zeros(3), "v": np.zeros(2)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ((np.full((3, 2), np.nan), NOTHING), "masses that are negative or no numbers"),
+        ((np.zeros((3, 2)), NOTHING), "marginals that are wrong by 1.5"),
+        ((np.array([[4.0, -2.0], [0, 2], [0, 2]]), NOTHING), "masses that are negative or no numbers"),
+        ((np.ones((3, 2)), NOTHING | {"warning": "it is infeasible"}), "it is infeasible"),
+    ],
+)
+def test_an_answer_that_cannot_be_true_is_an_error(monkeypatch, answer, message):
+    monkeypatch.setattr(ot, "emd", lambda *_, **__: answer)
+    with pytest.raises(SolverError, match=message):
+        solve([MERGED], Transport())
+
+
+# what a schema may say
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, Transport()),
+        ({"masses": "size"}, Transport(Exact(), Masses.SIZE)),
+        ({"masses": "pages"}, Transport(Exact(), ("pages",))),
+        ({"masses": "/meta/page~1s"}, Transport(Exact(), ("meta", "page/s"))),
+        ({"masses": "/size"}, Transport(Exact(), ("size",))),
+        ({"solver": "sinkhorn", "epsilon": 0.2, "debiased": True}, Transport(Sinkhorn(0.2, debiased=True))),
+        ({"solver": "partial", "mass": 0.5}, Transport(Partial(mass=0.5))),
+        ({"solver": "unbalanced", "penalty": "tv", "reg_m": 2}, Transport(Unbalanced(Penalty.TV, 2.0))),
+        ({"solver": "dummy", "lambda": 0.25, "max_iterations": 1e6}, Transport(Dummy(0.25))),
+        ({"solver": "exact", "tolerance": 1e-6}, Transport(Exact(tolerance=1e-6))),
+    ],
+)
+def test_options_are_settled(options, expected):
+    matcher = catalogue.build({"transport": options})
+    assert matcher.transport == expected
+    assert (matcher.metric, matcher.separating, matcher.forced) == (
+        expected.solver == Exact() or "tolerance" in options,
+        False,
+        False,
+    )
+
+
+def test_all_options_are_on_record_as_plain_values():
+    options = catalogue.build({"transport": {"solver": "unbalanced"}}).options
+    assert (
+        json.loads(json.dumps(options))
+        == options
+        == {
+            "solver": "unbalanced",
+            "masses": "uniform",
+            "penalty": "kl",
+            "reg_m": 0.5,
+            "max_iterations": 100_000,
+            "tolerance": 1e-5,
+        }
+    )
+    assert type(options["penalty"]) is str
+
+
+@pytest.mark.parametrize("name", ["hungarian", "greedy", "ordered", "sequence", "set"])
+def test_the_other_matchings_separate_and_move_no_mass(name):
+    matcher = catalogue.build(name)
+    assert (matcher.separating, matcher.transport) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "messages"),
+    [
+        (
+            {"epsilon": 0.1},
+            [
+                "Expected `epsilon` to be absent with the solver exact, got 0.1\n  It is an option of the solver sinkhorn."
+            ],
+        ),
+        (
+            {"solver": "dummy", "reg_m": 1, "mass": 1},
+            [
+                "Expected `mass` to be absent with the solver dummy",
+                "Expected `reg_m` to be absent with the solver dummy",
+            ],
+        ),
+        ({"solver": "sinkhorn", "epsilon": 0}, ["Expected `epsilon` to be greater than 0, got 0"]),
+        ({"solver": "partial", "mass": 1.5}, ["Expected `mass` to be at most 1, got 1.5"]),
+        ({"solver": "simplex"}, ["Expected `solver` to be one of exact or sinkhorn or partial or unbalanced or dummy"]),
+        ({"solver": "unbalanced", "penalty": "l2"}, ["Expected `penalty` to be one of kl or tv"]),
+        ({"masses": ""}, ["Expected `masses`"]),
+        ({"lamda": 1}, ['Did you mean "lambda"?']),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, messages):
+    with pytest.raises(SchemaError) as caught:
+        catalogue.build({"transport": options})
+    assert len(caught.value.problems) == len(messages)
+    for problem, message in zip(caught.value.problems, messages, strict=True):
+        assert message in str(problem)
+
+
+def test_the_coupling_of_the_matching_is_its_plan():
+    assert catalogue.build("transport").couple(MERGED).matrix.tolist() == one(MERGED, Exact()).matrix.tolist()
+    assert len(catalogue.build({"transport": {"solver": "sinkhorn", "debiased": True}}).couple(MERGED).mass) == 6
+
+
+# distances within either list
+
+
+def rings(count, seed):
+    """Distances between points of the plane, at most 1, and a permuted copy."""
+    random = np.random.default_rng(seed)
+    points = random.random((count, 2)) / np.sqrt(2.0)
+    costs = np.linalg.norm(points[:, None] - points, axis=2)
+    order = random.permutation(count)
+    return costs, costs[np.ix_(order, order)], order
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 12])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_permuted_copy_is_at_no_distance(count, seed):
+    costs, permuted, order = rings(count, seed)
+    found = gromov(costs, permuted)
+    assert found.distance == pytest.approx(0.0, abs=1e-12)
+    assert (found.alpha, found.converged) == (1.0, True)
+    if count == 12:
+        assert found.coupling[order, np.arange(count)] == pytest.approx(np.full(count, 1 / count))
+
+
+def test_the_distance_is_that_of_the_coupling():
+    costs, _, _ = rings(5, 0)
+    other, _, _ = rings(4, 1)
+    between = np.random.default_rng(2).random((5, 4))
+    masses = np.array([1.0, 2.0, 3.0, 4.0])
+    found = gromov(costs, other, cost=between, alpha=0.3, predicted_masses=masses)
+    plan = found.coupling
+    assert plan.sum(axis=1) == pytest.approx(np.full(5, 0.2))
+    assert plan.sum(axis=0) == pytest.approx(masses / 10.0)
+    stretch = np.einsum("ij,kl,ijkl", plan, plan, (costs[:, None, :, None] - other[None, :, None, :]) ** 2)
+    assert found.distance == pytest.approx(0.7 * (between * plan).sum() + 0.3 * stretch)
+    assert found.distance > 0.0
+
+
+def test_fused_without_structure_is_plain_transport():
+    costs, other = rings(5, 0)[0], rings(4, 1)[0]
+    quality = np.random.default_rng(2).random((5, 4))
+    assert gromov(costs, other, cost=1.0 - quality, alpha=0.0).distance == pytest.approx(
+        solve([quality], Transport()).cost[0]
+    )
+
+
+def test_more_starts_find_no_worse_and_a_seed_repeats():
+    costs, other = rings(7, 3)[0], rings(6, 4)[0]
+    found = [gromov(costs, other, starts=starts).distance for starts in (1, 2, 4, 16)]
+    assert found == sorted(found, reverse=True)
+    first, again = gromov(costs, other, seed=5), gromov(costs, other, seed=5)
+    assert (first.coupling == again.coupling).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gold_costs": np.ones((2, 3))}, "Expected costs to be finite and of shape"),
+        ({"predicted_costs": np.full((3, 3), np.nan)}, "Expected costs to be finite"),
+        ({"cost": np.ones((3, 2))}, r"of shape \(2, 3\), got some of shape \(3, 2\)"),
+        ({"gold_costs": np.ones((0, 0))}, "Expected costs to be finite"),
+        ({"cost": np.ones((2, 3)), "alpha": 1.5}, "Expected `alpha`"),
+        ({"starts": 0}, "`starts` at least 1"),
+        ({"gold_masses": np.array([1.0, 0.0])}, "Expected the mass of an item"),
+        ({"gold_masses": np.ones(3)}, "Expected 2 masses"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(change, message):
+    good = {"gold_costs": np.ones((2, 2)), "predicted_costs": np.ones((3, 3))}
+    with pytest.raises(SolverError, match=message):
+        gromov(**(good | change))
