@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluate import Evaluation, evaluate
 from arbitre.distances import catalogue
-from arbitre.engine import outcome
+from arbitre.engine import calls, outcome
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, Source, compile_plan, load
 from arbitre.schema.infer import infer
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
+MAX_CALLS: Final = 100_000
+"""A user's function is not called more often than this for a document, unless that is asked for."""
+
+
 class Comparator:
     """Compares documents as a schema and its `x-arbitre` annotations say.
 
@@ -31,7 +35,8 @@ class Comparator:
     by wildcard path (a dictionary or a file); from the quality `close` on, a value that is not equal is called close.
     `distances` are those that the schema may name: `arbitre.distances.catalogue.with_distance` adds your own. To see
     what a choice costs, `match` is a matching for every array, and `distance` a distance for every leaf of its kinds
-    that is graded, in place of what the schema says.
+    that is graded, in place of what the schema says. A function of yours is called at most `max_calls` times for a
+    document (None: as often as it takes); what may need more is refused before it is called, see `most_calls`.
 
     Raises SchemaError, listing every problem of the schema.
 
@@ -49,9 +54,16 @@ class Comparator:
         distances: DistanceCatalogue = catalogue,
         match: Json = None,
         distance: Json = None,
+        max_calls: int | None = MAX_CALLS,
     ) -> None:
         self.plan: Plan = compile_plan(
-            load(schema), overlay=overlay, close=close, distances=distances, match=match, distance=distance
+            load(schema),
+            overlay=overlay,
+            close=close,
+            distances=distances,
+            match=match,
+            distance=distance,
+            max_calls=max_calls,
         )
 
     @classmethod
@@ -107,6 +119,13 @@ class Comparator:
             close=self.plan.close,
             schema=self.plan.root,
         )
+
+    def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
+        """How often the functions of user distances may be called to compare these, by path; nothing is called.
+
+        With a bound, or beside a field that tells the items of a list apart, about as often as there are items.
+        """
+        return calls(self.plan, gold, predicted)
 
     def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
         """Compare a corpus of (id, gold, predicted) triples; see `arbitre.corpus.evaluate`."""

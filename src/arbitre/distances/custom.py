@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SLACK: Final = 1e-12
 """A bound may be above the distance by its rounding; so much is taken off."""
 
+CHEAPER: Final = "Give it a `bound`, compare a field beside it that tells the items apart, or raise `max_calls`."
+"""What to do where a function would be called too often."""
+
 EQUAL: Final = -1
 """The key of all pairs of equal values, where these are at 0 by declaration."""
 
@@ -106,18 +109,25 @@ class Remembered:
     """A pool that asks the function once for each pair of distinct values, and only for pairs that are measured.
 
     Where the distance is symmetric, once for both orders; where d(x, x) = 0 is declared, not for equal values. Pairs
-    have a key each; `keys` are those known, in increasing order, `answers` their distances; shapes (known,).
+    have a key each; `keys` are those known, in increasing order, `answers` their distances; shapes (known,). More than
+    `limit` calls are refused.
     """
 
     asked: _Asked
     values: list[Json]
     codes: Indices
+    limit: int | None = None
     keys: Indices = field(init=False)
     answers: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         known = int(self.asked.facts.identity)
         self.keys, self.answers = np.full(known, EQUAL, dtype=np.intp), np.zeros(known)
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing is known of a pair before it is asked for."""
+        return self.asked.bound is None
 
     @property
     def calls(self) -> int:
@@ -128,6 +138,11 @@ class Remembered:
         keys, place = np.unique(self._keys(left, right), return_inverse=True)
         new = np.setdiff1d(keys, self.keys, assume_unique=True)
         if len(new):
+            if self.limit is not None and self.calls + len(new) > self.limit:
+                raise SolverError.of(
+                    f"Expected at most {self.limit} calls of `{self.asked.name}`, got a need for more",
+                    hint=CHEAPER,
+                )
             known, answers = np.append(self.keys, new), np.append(self.answers, self.asked.distances(*self._pairs(new)))
             order = np.argsort(known)
             self.keys, self.answers = known[order], answers[order]
@@ -182,4 +197,5 @@ def custom(
     kinds: Iterable[Kind] = Kind,
 ) -> Distance:
     """The distance that a function of users makes; see `DistanceCatalogue.with_distance`."""
-    return Distance(name, frozenset(kinds), facts, partial(_pool, _Asked(name, function, facts, bound, batch)))
+    asked = _Asked(name, function, facts, bound, batch)
+    return Distance(name, frozenset(kinds), facts, partial(_pool, asked), dear=True)

@@ -69,7 +69,7 @@ LARGE: Final = 1 << 16
 LONG: Final = 64
 """Edit distances of texts up to this length fit one machine word; those of longer ones are many times dearer."""
 
-CLOSE: Final = 16
+CLOSE: Final = 8
 """Of long texts that are more edits apart than this, a glimpse tells just that: the others are many times cheaper."""
 
 

@@ -170,7 +170,7 @@ class ListColumn(Column):
     `groups` are codes by which a keyed or set matching may pair items (-1: with none); `prefix` are the positions that
     are compared as fields are (`sizes` counts those too, `lengths` does not); `peels` says that equal items may be
     matched first, `counts` that they are equal or not (there are `marks` then), `deep` that
-    there are lists in them whose items tell more than their number.
+    there are lists in them whose items tell more than their number, `dear` that there is what is dear to compare.
     """
 
     items: Column | None = None
@@ -184,6 +184,7 @@ class ListColumn(Column):
     peels: bool = False
     counts: bool = False
     deep: bool = False
+    dear: bool = False
 
     def rows(self, slots: Indices) -> Indices:
         """The rows of `items` that these items are."""

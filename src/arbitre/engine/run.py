@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.engine.calls import limit_calls, most_calls
 from arbitre.engine.shred import shred
 from arbitre.engine.solve import Solver
 from arbitre.engine.trace import Tracer
@@ -59,6 +60,8 @@ def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exha
     first = sum(side == 0 for side, _, _ in present)
     values = [value for _, _, value in present]
     columns = shred(plan, values[:first], values[first:])
+    if plan.max_calls is not None:
+        limit_calls(columns, documents, first, plan.max_calls)
     root = columns[0]
     rows = np.full((2, len(gold)), -1, dtype=np.intp)
     alive = np.arange(root.size, dtype=np.intp) if root.alive is None else np.flatnonzero(root.alive)
@@ -67,6 +70,12 @@ def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exha
     batch = Solver(exhaustive=exhaustive).evaluate(root, rows[0][both], rows[1][both])
     missing, spurious = rows[0][(rows[0] >= 0) & ~both], rows[1][(rows[1] >= 0) & ~both]
     return Outcome(columns, documents, batch, missing, spurious)
+
+
+def calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
+    """How often users' functions may be called to compare two documents, by path. Raises DataError."""
+    columns = shred(plan, [gold], [predicted])
+    return {path: most for _, path, most in most_calls(columns, np.zeros(2, dtype=np.intp), 1)}
 
 
 def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> tuple[Level, ...]:

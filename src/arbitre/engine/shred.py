@@ -242,7 +242,7 @@ class _Shredder:
         known = self.plan.shortcuts
         column.peels = node.matcher.forced and node.items in known.peelable
         column.counts = node.matcher.forced and node.items in known.countable
-        column.deep = node.items in known.deep
+        column.deep, column.dear = node.items in known.deep, node.items in known.dear
         for position, index in enumerate(node.prefix):
             child = self.plan.sites[index]
             rows = [

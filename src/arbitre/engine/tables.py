@@ -73,7 +73,7 @@ class Tables:
         if not (column.matcher.forced and self.complete):
             return [self._one_by_one(below, column)]
         if below.exact is not None:
-            return self._narrowed(below, below.exact.copy(), evaluate)
+            return self._narrowed(below, below.exact.copy(), evaluate, dear=column.dear)
         at, owner = assign_all(quality, self.heights, self.widths)
         return [Matched(below, at, self.problems[owner])]
 
@@ -93,11 +93,12 @@ class Tables:
             of.append(np.full(len(found[-1]), self.problems[number], dtype=np.intp))
         return Matched(below, np.concatenate(found), np.concatenate(of))
 
-    def _narrowed(self, below: Batch, exact: Mask, evaluate: Evaluate) -> list[Matched]:
+    def _narrowed(self, below: Batch, exact: Mask, evaluate: Evaluate, *, dear: bool) -> list[Matched]:
         """The optimal matchings where some qualities are upper bounds: those that matter are made exact.
 
-        First those of two items that both have no good partner, which are most of what is selected; then, where
-        another bound is selected, all that is left of that table.
+        First those of two items that both have no good partner, which are most of what is selected; where values are
+        `dear` and no item of a table is known to have a good partner, those that are selected. Then, where another
+        bound is selected, all that is left of that table.
         """
         quality = below.quality.copy()
         settled = np.flatnonzero(exact)
@@ -109,7 +110,14 @@ class Tables:
                 quality[asked], exact[asked] = batch.quality, True
                 evaluated.append((batch, asked, np.arange(len(asked), dtype=np.intp)))
 
-        settle(np.flatnonzero(~exact & ~self._partnered(exact & (quality >= GOOD))))
+        good = exact & (quality >= GOOD)
+        wanted = ~self._partnered(good)
+        if dear:
+            blind = np.bincount(self.owner[good], minlength=len(self.problems)) == 0
+            wanted &= ~blind[self.owner]
+            _, cells = spread(self.starts, np.flatnonzero(blind))
+            wanted[cells[assign_all(quality[cells], self.heights[blind], self.widths[blind])[0]]] = True
+        settle(np.flatnonzero(wanted & ~exact))
         chosen, owner = assign_all(quality, self.heights, self.widths)
         doubtful = np.unique(owner[~exact[chosen]])
         if len(doubtful):

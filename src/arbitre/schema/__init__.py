@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ def compile_plan(
     distances: DistanceCatalogue = catalogue,
     match: Json = None,
     distance: Json = None,
+    max_calls: int | None = None,
 ) -> Plan:
     """The plan of a schema. Raises SchemaError listing every problem found.
 
@@ -50,11 +52,8 @@ def compile_plan(
         None if match is None else matching.catalogue.build(match),
         None if distance is None else distances.build(distance),
     )
-    return deep.call(
-        lambda: _compiled(
-            root, laid, float(close), Compiler(distances, matching.catalogue, normalizers.catalogue), forced
-        )
-    )
+    compiler = Compiler(distances, matching.catalogue, normalizers.catalogue)
+    return replace(deep.call(lambda: _compiled(root, laid, float(close), compiler, forced)), max_calls=max_calls)
 
 
 def _compiled(root: Located, overlay: Overlay | None, close: float, compiler: Compiler, forced: Instead) -> Plan:

@@ -133,7 +133,8 @@ class Site:
 class Plan:
     """A compiled schema: `sites[0]` is the root. `entries` is the wildcard path of the list of entries, or ().
 
-    `shortcuts` are what the engine may take for granted.
+    `shortcuts` are what the engine may take for granted; a user's function is called at most `max_calls` times for a
+    document (None: as often as it takes).
     """
 
     sites: tuple[Site, ...]
@@ -144,6 +145,7 @@ class Plan:
     rows: tuple[Resolved, ...]
     certificate: Certificate
     shortcuts: Shortcuts
+    max_calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,16 +22,20 @@ class Shortcuts:
       values, so by the triangle inequality two equal items can always be partners in an optimal matching.
     * `countable`: values here are equal or not, so an optimal matching is a count.
     * `deep`: there are lists in here whose items tell more than their number.
+    * `dear`: there are values in here that are dear to compare.
     """
 
     peelable: frozenset[int]
     countable: frozenset[int]
     deep: frozenset[int]
+    dear: frozenset[int]
 
     @classmethod
     def of(cls, sites: Sequence[Site]) -> Shortcuts:
         countable = frozenset(index for index, site in enumerate(sites) if _countable(site))
-        return cls(_peelable(sites), countable, _deep(sites, countable))
+        telling = {index for index, site in enumerate(sites) if _is_list(site) and site.list.items not in countable}
+        dear = {index for index, site in enumerate(sites) if any(leaf.distance.dear for leaf in leaves_of(site))}
+        return cls(_peelable(sites), countable, _with_any(telling, sites), _with_any(dear, sites))
 
 
 def _countable(site: Site) -> bool:
@@ -56,10 +60,9 @@ def _pseudometric(site: Site) -> bool:
     return all(leaf.distance.facts.pseudometric for leaf in leaves_of(site)) and matcher.metric and not matcher.key
 
 
-def _deep(sites: Sequence[Site], countable: frozenset[int]) -> frozenset[int]:
-    """The least set: sites that are telling lists themselves, and those with such a site below."""
-    telling = {index for index, site in enumerate(sites) if _is_list(site) and site.list.items not in countable}
-    found = set(telling)
+def _with_any(wanted: set[int], sites: Sequence[Site]) -> frozenset[int]:
+    """The least set: the sites that are wanted themselves, and those with such a site below."""
+    found = set(wanted)
     while True:
         more = {
             index

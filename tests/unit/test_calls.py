@@ -1,0 +1,108 @@
+"""How often a user's function is called: once for a pair, for few pairs, and never beyond what was agreed."""
+
+import random
+
+import pytest
+from rapidfuzz.distance import Levenshtein
+
+from arbitre import Comparator, Facts, SolverError
+from arbitre.distances import catalogue
+
+FACTS = Facts(triangle=False, witness=("ab", "aba", "ba"))
+TEXT = {"type": "string", "x-arbitre": {"distance": "judge"}}
+NAMED = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "text": TEXT}}}
+ALONE = {"type": "array", "items": TEXT}
+SIZES = [3, 9, 10, 60]
+
+
+class Judge:
+    """A distance that counts how often it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, gold, predicted):
+        self.asked.append((gold, predicted))
+        return Levenshtein.normalized_distance(gold, predicted)
+
+
+def a_little_less(gold, predicted):
+    return max(0.0, Levenshtein.normalized_distance(gold, predicted) - 0.1)
+
+
+@pytest.fixture
+def judge():
+    return Judge()
+
+
+def comparator(schema, judge, *, bound=None, max_calls=100_000):
+    return Comparator(
+        schema, distances=catalogue.with_distance("judge", judge, FACTS, bound=bound), max_calls=max_calls
+    )
+
+
+def documents(size):
+    rng = random.Random(size)  # noqa: S311
+    letters = "abcdefghij "
+
+    def damaged(text, times):
+        places = set(rng.sample(range(len(text)), times))
+        return "".join("#" if place in places else letter for place, letter in enumerate(text))
+
+    gold = [
+        {"name": "".join(rng.choices(letters, k=12)), "text": "".join(rng.choices(letters, k=80))} for _ in range(size)
+    ]
+    predicted = [{"name": damaged(item["name"], 2), "text": damaged(item["text"], 20)} for item in gold]
+    rng.shuffle(predicted)
+    return gold, predicted
+
+
+def texts(items):
+    return [item["text"] for item in items]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_beside_a_field_that_tells_the_items_apart_there_is_about_one_call_for_each(judge, size):
+    gold, predicted = documents(size)
+    comparison = comparator(NAMED, judge).compare(gold=gold, predicted=predicted)
+    assert size <= len(judge.asked) <= 2 * size
+    assert len(set(judge.asked)) == len(judge.asked)
+    assert comparison.quality == pytest.approx(0.5 * (1 - 0.25) + 0.5 * comparison.by_path()["/*/name"].amq, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_with_a_bound_there_is_about_one_call_for_each_item(judge, size):
+    gold, predicted = documents(size)
+    made = comparator(ALONE, judge, bound=a_little_less)
+    assert made.compare(gold=texts(gold), predicted=texts(predicted)).quality == pytest.approx(0.75)
+    assert size <= len(judge.asked) <= 2 * size
+
+
+def test_alone_and_without_a_bound_what_may_be_needed_is_told_before_any_call(judge):
+    gold, predicted = documents(20)
+    assert comparator(ALONE, judge).most_calls(gold=texts(gold), predicted=texts(predicted)) == {"/*": 400}
+    assert judge.asked == []
+
+
+def test_what_may_need_more_calls_than_agreed_is_refused_before_any(judge):
+    gold, predicted = documents(20)
+    with pytest.raises(SolverError, match=r"at most 399 calls of `judge` for a document, got up to 400 at /\*"):
+        comparator(ALONE, judge, max_calls=399).compare(gold=texts(gold), predicted=texts(predicted))
+    assert judge.asked == []
+    assert comparator(ALONE, judge, max_calls=400).compare(gold=texts(gold), predicted=texts(predicted)).quality == 0.75
+
+
+def test_what_few_calls_promised_to_do_stops_where_it_does_not(judge):
+    gold, predicted = documents(20)
+    for item in gold + predicted:
+        item["name"] = "all the same"
+    with pytest.raises(SolverError, match="Expected at most 30 calls of `judge`, got a need for more"):
+        comparator(NAMED, judge, max_calls=30).compare(gold=gold, predicted=predicted)
+    assert len(judge.asked) <= 30
+
+
+def test_only_the_two_sides_of_one_document_meet(judge):
+    pairs = [(str(number), *map(texts, documents(size))) for number, size in enumerate((3, 5))]
+    made = comparator(ALONE, judge, max_calls=25)
+    assert made.evaluate(pairs).micro.irq == pytest.approx(0.75)
+    assert made.most_calls(gold="lone text", predicted=None) == {}
