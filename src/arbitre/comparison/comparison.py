@@ -18,7 +18,7 @@ from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from arbitre.comparison.levels import Floats, Level, Traced
     from arbitre.schema.load import Located
@@ -41,14 +41,26 @@ class Match(NamedTuple):
 class Alignment:
     """Who is matched to whom in one pair of lists, by position in the documents.
 
-    `missing` and `spurious` are the items that have no partner at all; `plan` holds the same as masses, with the shares
-    of every item, its effective number of partners, and what is left over of it.
+    `missing` and `spurious` are the items that have no partner at all, `sizes` how many items the two lists hold, and
+    `spare` the mass of every item, by position in gold and in the prediction, that is left over.
     """
 
     pairs: tuple[Match, ...]
     missing: tuple[int, ...]
     spurious: tuple[int, ...]
-    plan: Coupling = field(compare=False, repr=False)
+    sizes: tuple[int, int] = field(compare=False, repr=False)
+    spare: tuple[Mapping[int, float], Mapping[int, float]] = field(compare=False, repr=False)
+
+    @property
+    def plan(self) -> Coupling:
+        """The same as masses: the shares of every item, its effective number of partners, what is left over of it."""
+        met = [pair.gold for pair in self.pairs], [pair.predicted for pair in self.pairs]
+        mass = np.array([pair.mass for pair in self.pairs], dtype=np.float64)
+        masses = np.zeros(self.sizes[0]), np.zeros(self.sizes[1])
+        for own, positions, spare in zip(masses, met, self.spare, strict=True):
+            np.add.at(own, positions, mass)
+            np.add.at(own, list(spare), list(spare.values()))
+        return Coupling.of(*met, self.sizes, mass, masses)
 
     @property
     def coupling(self) -> Floats:
@@ -188,7 +200,9 @@ class Comparison:
             max((len(value) for side in lists if isinstance(value := records.value(side, gold=gold), list)), default=0)
             for gold in (True, False)
         )
-        return _aligned(pairs, lone, (gold_size, predicted_size))
+        met = {pair.gold for pair in pairs}, {pair.predicted for pair in pairs}
+        missing, spurious = (tuple(sorted(spare.keys() - own)) for spare, own in zip(lone, met, strict=True))
+        return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
 
     def _found(self, records: Records, pointer: str) -> int:
         """The record of the gold node at a pointer. Raises DataError where there is none."""
@@ -257,22 +271,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
-
-
-def _aligned(
-    pairs: Sequence[Match], lone: tuple[Mapping[int, float], Mapping[int, float]], shape: tuple[int, int]
-) -> Alignment:
-    """The alignment of these pairs, and of what is left over on either side, by position."""
-    met = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
-    mass = np.array([pair.mass for pair in pairs], dtype=np.float64)
-    masses = np.zeros(shape[0]), np.zeros(shape[1])
-    for own, positions, spare in zip(masses, met, lone, strict=True):
-        np.add.at(own, positions, mass)
-        np.add.at(own, list(spare), list(spare.values()))
-    missing, spurious = (
-        tuple(sorted(spare.keys() - set(positions))) for spare, positions in zip(lone, met, strict=True)
-    )
-    return Alignment(tuple(pairs), missing, spurious, Coupling.of(*met, shape, mass, masses))
 
 
 def _tally(level: Level, at: int, square: float) -> Tally:
