@@ -30,7 +30,7 @@ types alone, anything of its layer. The root stands below the command and above 
 ROOT = len(LAYERS) - 1.5
 
 EXACTLY_ONE = ("rapidfuzz", "cydifflib")
-AT_MOST_ONE = ("ot", "dask")
+AT_MOST_ONE = ("ot", "dask", "distributed", "pyarrow", "jmespath", "json_repair", "sacrebleu", "vl_convert")
 """So many modules import these libraries."""
 LONGEST = 400
 

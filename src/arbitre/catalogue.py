@@ -126,7 +126,11 @@ class Catalogue(Generic[T]):
         if problems:
             raise SchemaError(*problems)
         defaults = {option: schema["default"] for option, schema in entry.options.items() if "default" in schema}
-        return entry.build(deepcopy(defaults | given))
+        try:
+            return entry.build(deepcopy(defaults | given))
+        except SchemaError as error:  # options that are wrong together: their pointers start at the choice
+            placed = (replace(problem, pointer=pointer + (problem.pointer or "")) for problem in error.problems)
+            raise SchemaError(*placed) from error
 
 
 def _problems(name: str, entry: Entry[Any], given: Json, pointer: str) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -101,3 +101,41 @@ class Curve:
             "gold": self.gold,
             "predicted": self.predicted,
         }
+
+
+BINS: Final = 10_000
+"""Beyond so many distinct qualities a curve has as many equal bins at most."""
+
+
+class Steps:
+    """The qualities of matched pairs gathered piece by piece: exact steps, or bins where there are too many.
+
+    A bin stands at the mean of its qualities, so that the area under the curve is the quality mass all the same, and
+    so are the scores at thresholds that are multiples of 1 / BINS.
+    """
+
+    def __init__(self) -> None:
+        self._qualities, self._masses = np.empty(0), np.empty(0)
+        self._sums: Floats | None = None
+
+    def add(self, qualities: Floats, masses: Floats) -> None:
+        """Take in more pairs; both of shape (pairs,)."""
+        if self._sums is None:
+            merged = Curve.of(
+                np.concatenate([self._qualities, qualities]), 0.0, 0.0, np.concatenate([self._masses, masses])
+            )
+            self._qualities, self._masses = merged.qualities, merged.counts
+            if len(merged.qualities) <= BINS:
+                return
+            self._sums, qualities, masses = np.zeros(BINS + 1), self._qualities, self._masses
+            self._masses = np.zeros(BINS + 1)
+        bins = np.minimum((qualities * BINS).astype(np.intp), BINS)
+        self._masses += np.bincount(bins, weights=masses, minlength=BINS + 1)
+        self._sums += np.bincount(bins, weights=masses * qualities, minlength=BINS + 1)
+
+    def curve(self, gold: float, predicted: float) -> Curve:
+        """The curve of all pairs, with the masses of all gold and all predicted entries."""
+        if self._sums is None:
+            return Curve(self._qualities, self._masses, gold, predicted)
+        there = self._masses > 0.0
+        return Curve(self._sums[there] / self._masses[there], self._masses[there], gold, predicted)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Self
+from difflib import SequenceMatcher, get_close_matches
+from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,12 +105,18 @@ class SolverError(ArbitreError):
     """A numerical solver failed, or returned something that cannot be trusted."""
 
 
+MARGIN: Final = 0.25
+"""A second name is meant where it is less like the word than the first by no more than this."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint naming the known words nearest to `word`, or None where nothing is near.
 
     >>> did_you_mean("hungarain", ["hungarian", "greedy"])
     'Did you mean "hungarian"?'
     """
-    close = get_close_matches(word, list(known), n=2, cutoff=0.7)
+    close = get_close_matches(word, list(known), n=2, cutoff=0.6)
+    likeness = [SequenceMatcher(None, name, word).ratio() for name in close]
+    close = [name for name, ratio in zip(close, likeness, strict=True) if ratio >= likeness[0] - MARGIN]
     quoted = " or ".join(f'"{name}"' for name in close)
     return f"Did you mean {quoted}?" if close else None

@@ -2,7 +2,7 @@
 
 Alphabets are small, so that equal values, duplicates and ties occur. With `ties=False` every item of a list is, or
 holds in a field `noise`, a number that resembles no other: then matchings of equal quality are improbable.
-Gates are numbers that no quality comes to be by chance.
+Gates and prices are numbers that no quality comes to be by chance.
 """
 
 from __future__ import annotations
@@ -14,6 +14,22 @@ NOISE = "noise"
 POLICIES = [[], [None], [None, ""], [None, [], {}], ["", [], {}], [None, "", [], {}]]
 WEIGHTS = [0.5, 2, 3.25]
 GATES = [0.3141, 0.7183]
+SOLVERS = [
+    {"solver": "exact"},
+    {"solver": "partial", "mass": 0.6},
+    {"solver": "partial"},
+    {"solver": "dummy", "lambda": 0.2718},
+    {"solver": "dummy", "lambda": 0.4142},
+    {"solver": "unbalanced", "penalty": "tv", "reg_m": 0.1234},
+    {"solver": "unbalanced", "penalty": "tv", "reg_m": 0.5772},
+]
+"""The transports that are linear programmes."""
+SMOOTH = [
+    {"solver": "sinkhorn", "epsilon": 0.1},
+    {"solver": "unbalanced", "reg_m": 0.4},
+]
+"""Those that are not."""
+MANY = 300
 RANDOMS = st.randoms(use_true_random=True)
 TEXTS = st.text("abA ", max_size=4)
 NUMBERS = st.sampled_from([-1, 0, 1, 2, 0.5, 1.0, 10])
@@ -67,6 +83,46 @@ def cases(draw, *, ties=True, depth=3):
     """A schema, a gold document, a prediction."""
     schema = draw(schemas(ties=ties, depth=depth))
     return schema, *draw(pairs(schema, ties=ties))
+
+
+@st.composite
+def moved(draw, schema, *, solvers=SOLVERS, ties=True, uniform=False):
+    """The schema with mass moved between most of its lists, whose heads and fields may be positions and maps."""
+    options = dict(schema.get("x-arbitre", {}))
+    if type_of(schema) == "array":
+        items = draw(moved(schema["items"], solvers=solvers, ties=ties, uniform=uniform))
+        if not one_in(draw, 4):
+            others = ["size"] + ([NOISE] if NOISE in items.get("properties", {}) else [])
+            masses = ["uniform"] + ([] if uniform else others)
+            options["match"] = {"transport": draw(st.sampled_from(solvers)) | {"masses": draw(st.sampled_from(masses))}}
+        elif "keyed" in str(options):
+            options.pop("match")
+        head = {"prefixItems": [items]} if ties and one_in(draw, 4) else {}
+        return schema | {"items": items} | head | ({"x-arbitre": options} if options else {})
+    if type_of(schema) == "object":
+        parts = {
+            name: draw(moved(part, solvers=solvers, ties=ties, uniform=uniform))
+            for name, part in schema["properties"].items()
+        }
+        free = [name for name, part in parts.items() if name != NOISE and "weight" not in part.get("x-arbitre", {})]
+        rest = {"additionalProperties": parts.pop(draw(st.sampled_from(free)))} if free and one_in(draw, 4) else {}
+        return schema | {"properties": parts} | rest
+    return schema
+
+
+def leaf_count(value):
+    """The number of scalars in a value."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 1 if inside is None else sum(map(leaf_count, inside))
+
+
+@st.composite
+def transports(draw, *, solvers=SOLVERS, ties=True, depth=3, uniform=False):
+    """A schema with mass moved between lists, a gold document, a prediction; few enough items to solve by the book."""
+    schema, gold, predicted = draw(
+        cases(ties=ties, depth=depth).filter(lambda case: leaf_count(case[1]) * leaf_count(case[2]) <= MANY)
+    )
+    return draw(moved(schema, solvers=solvers, ties=ties, uniform=uniform)), gold, predicted
 
 
 def _schema(draw, name, depth, *, ties, item):

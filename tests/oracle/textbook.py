@@ -16,7 +16,9 @@ from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from scipy.optimize import linear_sum_assignment
+from tests.oracle import programme
 
 from arbitre.paths import STAR, pointer, wildcard
 
@@ -54,7 +56,8 @@ def edits(left: str, right: str) -> int:
 class Node:
     """How the values at one place are compared; without a `kind`, by the kind that each happens to be.
 
-    `absent` names the kinds whose empty value (null, "", [], {}) counts as absent.
+    `absent` names the kinds whose empty value (null, "", [], {}) counts as absent. `fields` are those of an object, or
+    the positions of a list that are compared as fields are; `rest` compares the entries of a map.
     """
 
     kind: str | None = None
@@ -63,20 +66,37 @@ class Node:
     distance: Callable[[Any, Any], float] = DISTANCES["exact"]
     normalize: tuple[Callable[[str], str], ...] = ()
     fields: Mapping[str, Node] = field(default_factory=dict)
+    rest: Node | None = None
     item: Node | None = None
     match: str = "hungarian"
-    gate: float = 0.0
-    key: tuple[str, ...] = ()
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        key = self.how.get("key", ())
+        return (key,) if isinstance(key, str) else tuple(key)
 
     def of(self, kind: str) -> Node:
         """The node for a value of this kind here."""
         usual = DISTANCES[USUAL.get(kind, "exact")]
-        return self if kind == self.kind else Node(kind, absent=self.absent, distance=usual)
+        return self if kind == self.kind else Node(kind, self.weight, self.absent, usual)
 
-    def part(self, name: str | int) -> Node:
+    def token(self, name: str | int) -> str | int:
+        """What names a part here: a number is an item's, a `Key` a map's, another text a field's or a position's."""
+        if isinstance(name, int):
+            return str(name) if str(name) in self.fields else name
+        return Key(name) if self.rest and name not in self.fields else name
+
+    def part(self, token: str | int) -> Node:
         """The node of a field or of an item; what is not declared is compared by kind."""
-        declared = self.item if self.kind == "array" else self.fields.get(name)
-        return declared or Node(absent=self.absent)
+        other = self.item if isinstance(token, int) else self.rest
+        return self.fields.get(token) or other or Node(absent=self.absent)
+
+
+class Key(str):
+    """The key of an entry of a map, any key being as good as another."""
+
+    __slots__ = ()
 
 
 def spec(schema: Mapping[str, Any], absent: frozenset[str] = Node.absent) -> Node:
@@ -88,18 +108,18 @@ def spec(schema: Mapping[str, Any], absent: frozenset[str] = Node.absent) -> Nod
     (name,) = [name for name in ([types] if isinstance(types, str) else types) if name != "null"] or [None]
     distance, measure = choice(options.get("distance", USUAL.get(name, "exact")))
     match, how = choice(options.get("match", "hungarian"))
-    key = how.get("key", ())
+    fields = schema.get("properties", {}) | {str(at): part for at, part in enumerate(schema.get("prefixItems", ()))}
     return Node(
         TYPES.get(name, name),
         weight=options.get("weight", 1.0),
         absent=absent,
         distance=partial(DISTANCES[distance], **measure),
         normalize=tuple(NORMALIZERS[each] for each in options.get("normalize", ())),
-        fields={name: spec(part, absent) for name, part in schema.get("properties", {}).items()},
+        fields={name: spec(part, absent) for name, part in fields.items()},
+        rest=spec(schema["additionalProperties"], absent) if "additionalProperties" in schema else None,
         item=spec(schema["items"], absent) if "items" in schema else None,
         match=match,
-        gate=how.get("gate", 0.0),
-        key=(key,) if isinstance(key, str) else tuple(key),
+        how=how,
     )
 
 
@@ -109,7 +129,7 @@ def choice(option):
 
 @dataclass(frozen=True)
 class Tree:
-    """A value as it is compared: a scalar has a `value`, an object or a list `parts`, by name or by position."""
+    """A value as it is compared: a scalar has a `value`, an object or a list `parts`, by token."""
 
     node: Node
     value: Any
@@ -121,6 +141,22 @@ class Tree:
         inside = frozenset(parts.items()) if self.node.kind == "object" else (*parts.values(),)
         return self.node.kind, self.value, inside
 
+    def size(self) -> int:
+        """The number of leaves."""
+        return sum(part.size() for part in self.parts.values()) or 1
+
+    @property
+    def items(self) -> dict[int, Tree]:
+        """The items of a list that are matched, by position."""
+        return {token: part for token, part in self.parts.items() if isinstance(token, int)}
+
+    def masses(self, total: int) -> dict[int, float]:
+        """What each item weighs where mass is moved between lists, so much in all."""
+        measure = self.node.how.get("masses", "uniform")
+        weigh = {"uniform": lambda _: 1, "size": Tree.size}.get(measure, lambda item: item.parts[measure].value)
+        found = {token: weigh(item) for token, item in self.items.items()}
+        return {token: mass * total / sum(found.values()) for token, mass in found.items()}
+
 
 def read(node: Node, value: Any) -> Tree | None:
     """The tree of a value, bottom-up; None where it counts as absent."""
@@ -128,10 +164,14 @@ def read(node: Node, value: Any) -> Tree | None:
     node, parts = node.of(kind), {}
     if kind in ("object", "array"):
         inside = value.items() if kind == "object" else enumerate(value)
-        parts = {name: part for name, inner in inside if (part := read(node.part(name), inner))}
+        tokens = ((node.token(name), inner) for name, inner in inside)
+        parts = {token: part for token, inner in tokens if (part := read(node.part(token), inner))}
         if node.match == "set":  # the first of equal items stands for them all
-            first = {part.identity(): position for position, part in reversed(parts.items())}
-            parts = {position: part for position, part in parts.items() if position in first.values()}
+            known = set()
+            for token, part in Tree(node, None, parts).items.items():
+                if part.identity() in known:
+                    del parts[token]
+                known.add(part.identity())
         value = None
     for change in node.normalize:
         value = change(value)
@@ -176,23 +216,24 @@ class Result:
     pairs: dict[str, tuple[tuple[int, int, float], ...]] = field(default_factory=dict)
     unique: bool = True
 
-    def take(self, inner: Result) -> Result:
-        """Add what another result counted."""
-        self.leaves += inner.leaves
+    def take(self, inner: Result, mass: float = 1.0) -> Result:
+        """Add what another result counted, so much of it."""
+        self.leaves += mass * inner.leaves
         for path, tally in inner.by_path.items():
-            self.by_path[path] = self.by_path.get(path, Tally()) + tally
+            self.by_path[path] = self.by_path.get(path, Tally()) + mass * tally
         self.pairs |= inner.pairs
         self.unique &= inner.unique
         return self
 
-    def count(self, node: Node, path: tuple, tally: Tally, inner: Result) -> None:
-        """Count the field or item of `node` at `path`, and what was counted below it."""
-        self.tally += node.part(path[-1]).weight * tally
-        self.take(inner).take(Result(by_path={wild(path): tally} if node.kind == "array" else {}))
+    def count(self, path: tuple, part: Tree, mass: float, tally: Tally, inner: Result) -> None:
+        """Count so much of the part at `path`, and of what was counted below it."""
+        self.tally += part.node.weight * mass * tally
+        item = {wild(path): tally} if isinstance(path[-1], int) else {}
+        self.take(inner, mass).take(Result(by_path=item), mass)
 
 
 def wild(path: tuple) -> str:
-    return wildcard(tuple(STAR if isinstance(token, int) else token for token in path))
+    return wildcard(tuple(STAR if isinstance(token, (int, Key)) else token for token in path))
 
 
 def compare(node: Node, gold: Any, predicted: Any) -> Result:
@@ -203,8 +244,8 @@ def compare(node: Node, gold: Any, predicted: Any) -> Result:
 
 def visit(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
     """The result of two trees that stand for each other, or of one that the other side lacks."""
-    if gold and predicted and (gold.node.kind != predicted.node.kind or bool(gold.parts) != bool(predicted.parts)):
-        missing, spurious = visit(gold, None, path), visit(None, predicted, path)  # nothing in common
+    if gold and predicted and gold.node.kind != predicted.node.kind:  # nothing in common
+        missing, spurious = visit(gold, None, path), visit(None, predicted, path)
         return Result(0.0, missing.tally + spurious.tally).take(missing).take(spurious)
     node, ours, theirs = (gold or predicted).node, gold.parts if gold else {}, predicted.parts if predicted else {}
     if not (ours or theirs):  # a leaf: a scalar, or an empty container, which asserts no field and no item
@@ -212,38 +253,70 @@ def visit(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
         tally, is_item = seen(gold, predicted, quality), path and isinstance(path[-1], int)
         own = Tally() if node.kind in ("object", "array") else tally
         return Result(quality, own, tally, {} if is_item else {wild(path): tally})
-    pairs, unique = couple(node, ours, theirs, path) if ours and theirs else ([], True)
-    missing = [(i, None, visit(ours[i], None, (*path, i))) for i in ours if i not in {i for i, _, _ in pairs}]
-    spurious = [(None, j, visit(None, theirs[j], (*path, j))) for j in theirs if j not in {j for _, j, _ in pairs}]
-    result = Result(unique=unique)
-    for i, j, inner in pairs + missing + spurious:
-        result.count(node, (*path, j if i is None else i), seen(i, j, inner.quality), inner)
-    if node.kind == "array" and pairs:
-        result.pairs[pointer(path)] = tuple(sorted((i, j, inner.quality) for i, j, inner in pairs))
+    result, pairs, left = Result(), [], amounts(gold, predicted)
+    if ours and theirs:
+        pairs, result.unique = couple(gold, predicted, left, path)
+    elif gold and predicted:  # the empty one is a leaf
+        result.take(visit(None if ours else gold, None if theirs else predicted, path))
+    for i, j, mass, inner in pairs:
+        left[0][i] -= mass
+        left[1][j] -= mass
+        result.count((*path, i), ours[i], mass, seen(i, j, inner.quality), inner)
+    for i, mass in left[0].items():
+        if mass > TIE:
+            result.count((*path, i), ours[i], mass, seen(i, None, 0.0), visit(ours[i], None, (*path, i)))
+    for j, mass in left[1].items():
+        if mass > TIE:
+            result.count((*path, j), theirs[j], mass, seen(None, j, 0.0), visit(None, theirs[j], (*path, j)))
+    matched = tuple(sorted((i, j, inner.quality) for i, j, _, inner in pairs if isinstance(i, int)))
+    result.pairs |= {pointer(path): matched} if matched else {}
     total = result.tally
     result.quality = total.quality / (total.gold + total.predicted - total.matched)
     return result
 
 
-def couple(node: Node, gold: Mapping, predicted: Mapping, path: tuple) -> tuple[list, bool]:
-    """The fields of one name or the items matched, with their results; and whether no other matching is as good."""
-    if node.kind == "object":
-        names = [name for name in gold if name in predicted]
-        return [(name, name, visit(gold[name], predicted[name], (*path, name))) for name in names], True
-    rows, columns = list(gold), list(predicted)
-    results = [[visit(gold[i], predicted[j], (*path, i)) for j in columns] for i in rows]
+def amounts(gold: Tree | None, predicted: Tree | None) -> tuple[dict, dict]:
+    """How much there is of every part of two trees: 1, or where mass is moved between lists, what it weighs there."""
+    ours, theirs = (dict.fromkeys(tree.parts, 1.0) if tree else {} for tree in (gold, predicted))
+    if gold and predicted and gold.node.match == "transport":
+        n, m = len(gold.items), len(predicted.items)
+        balanced = n and gold.node.how.get("solver", "exact") == "exact"
+        ours, theirs = ours | gold.masses(n), theirs | predicted.masses(n if balanced else m)
+    return ours, theirs
+
+
+def couple(gold: Tree, predicted: Tree, own: tuple[dict, dict], path: tuple) -> tuple[list, bool]:
+    """The parts of one name and the items matched, with the mass of each pair; and whether nothing else is as good."""
+    node = gold.node
+    names = [name for name in gold.parts if isinstance(name, str) and name in predicted.parts]
+    pairs = [(name, name, 1.0, visit(gold.parts[name], predicted.parts[name], (*path, name))) for name in names]
+    rows, columns = gold.items, predicted.items
+    if not (rows and columns):
+        return pairs, True
+    results = [[visit(ours, theirs, (*path, i)) for theirs in columns.values()] for i, ours in rows.items()]
+    qualities = [[result.quality for result in row] for row in results]
+    if node.match == "transport":
+        masses = (np.array([side[token] for token in items]) for side, items in zip(own, (rows, columns), strict=True))
+        plan, unique = programme.plan(1.0 - np.array(qualities), *masses, node.how)
+        chosen = list(zip(*np.nonzero(plan), strict=True))
+    else:
+        plan = np.ones((len(rows), len(columns)))
+        chosen, unique = match(node, rows, columns, qualities)
+    names = list(rows), list(columns)
+    return pairs + [(names[0][i], names[1][j], float(plan[i, j]), results[i][j]) for i, j in chosen], unique
+
+
+def match(node: Node, gold: Mapping, predicted: Mapping, qualities: list[list[float]]) -> tuple[list, bool]:
+    """Which item is matched with which, one to one; and whether no other matching is as good."""
     ours, theirs = ([mark(node, rank, item) for rank, item in enumerate(side.values())] for side in (gold, predicted))
-    more = TIE / (len(rows) + 1)  # of the matchings of greatest quality, one with most pairs
-    weights = [
-        [result.quality + more if result.quality >= node.gate else FORBIDDEN for result in row] for row in results
-    ]
-    for i, j in product(range(len(rows)), range(len(columns))):
+    more, gate = TIE / (len(gold) + 1), node.how.get("gate", 0.0)  # of the greatest quality, the most pairs
+    weights = [[quality + more if quality >= gate else FORBIDDEN for quality in row] for row in qualities]
+    for i, j in product(range(len(ours)), range(len(theirs))):
         if ours[i] is None or ours[i] != theirs[j]:
             weights[i][j] = FORBIDDEN
     solve = {"greedy": greedy, "sequence": align}.get(node.match, assign)
     chosen = solve(weights)
-    unique = solve is greedy or tie_free(solve, weights, chosen)
-    return [(rows[i], columns[j], results[i][j]) for i, j in chosen], unique
+    return chosen, solve is greedy or tie_free(solve, weights, chosen)
 
 
 def mark(node: Node, rank: int, item: Tree) -> Hashable:

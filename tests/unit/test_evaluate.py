@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.oracle.strategies import pairs, schemas
 
 from arbitre import ABSENT, Comparator, Scores, Tally
-from arbitre.corpus import evaluate as module
+from arbitre.corpus import work as module
 from arbitre.corpus.evaluate import evaluate
 from arbitre.corpus.join import join
 from arbitre.corpus.read import Failure, Record

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from arbitre.corpus.join import Pair, combined, join
-from arbitre.corpus.read import Failure, Record, records
+from arbitre.corpus.join import Pair, join, paired
+from arbitre.corpus.read import Failure, Reading, Record, records
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
 
@@ -157,44 +157,61 @@ class TestNothing:
         assert len(join([doc("a", 1), doc("b", 1)], [broken("a")])) == 2
 
 
-class TestCombined:
-    def read(self, tmp_path, *lines, **options):
+class TestPaired:
+    def read(self, tmp_path, *lines, only=(), **options):
         path = tmp_path / "both.jsonl"
         path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
-        return list(combined(path, **options))
+        return paired(Reading(**options).rows(path), only=only)
 
     def test_pairs(self, tmp_path):
-        first, second, third = self.read(
+        joined = self.read(
             tmp_path,
             {"id": 1, "gold": {"x": 1}, "predicted": {"x": 2}},
             {"id": 1, "run": "r", "gold": {"x": 1}, "predicted": None, "model": "m"},
             {"id": "b", "gold": []},
         )
+        first, second, third = joined.pairs
         assert first == Pair("1", None, {"x": 1}, {"x": 2})
         assert (second.key, second.predicted, second.failure) == ("1/r", None, None)
         assert (third.key, third.gold, third.predicted) == ("b", [], ABSENT)
         assert (third.failure.side, third.failure.line, third.failure.reason) == ("predicted", 3, "no prediction")
+        assert joined.failures == (third.failure,)
 
     def test_failures(self, tmp_path):
-        found = self.read(
+        joined = self.read(
             tmp_path,
             {"id": 1, "gold": 1, "predicted": 1},
             {"id": 1, "gold": 2, "predicted": 2},
             {"id": 2, "predicted": 2},
+            {"id": 5, "gold": 5},
             '{"id": 3, "gold": [',
         )
-        assert found[0] == Pair("1", None, 1, 1)
-        assert [(failure.id, failure.line) for failure in found[1:]] == [("1", 2), ("2", 3), ("3", 4)]
-        assert found[1].reason == "duplicate id and run"
-        assert found[2].reason == "Expected a record to hold 'gold' and 'predicted', got no 'gold'"
+        assert joined.pairs == (Pair("1", None, 1, 1), Pair("5", None, 5, ABSENT, joined.failures[2]))
+        assert [(failure.id, failure.line) for failure in joined.failures] == [("1", 2), ("2", 3), ("5", 4), ("3", 5)]
+        assert joined.failures[0].reason == "duplicate id and run"
+        assert joined.failures[1].reason == "Expected a record to hold 'gold' and 'predicted', got no 'gold'"
 
-    def test_another_key(self, tmp_path):
-        assert self.read(tmp_path, {"doc": "a", "gold": 1, "predicted": 2}, id_key="doc") == [Pair("a", None, 1, 2)]
+    def test_other_keys(self, tmp_path):
+        joined = self.read(
+            tmp_path, {"doc": "a", "right": 1, "answer": 2}, id_key="doc", gold_key="right", predicted_key="answer"
+        )
+        assert joined.pairs == (Pair("a", None, 1, 2),)
 
     def test_an_array(self, tmp_path):
         path = tmp_path / "both.json"
         path.write_text('[{"id": "a", "gold": 1, "predicted": 2}, {"id": "b", "gold": 3}]')
-        assert rows(combined(path)) == [("a", 1, 2), ("b", 3, ABSENT)]
+        assert rows(paired(Reading().rows(path))) == [("a", 1, 2), ("b", 3, ABSENT)]
+
+    def test_only_some(self, tmp_path):
+        lines = ({"id": 1, "gold": 1, "predicted": 1}, {"id": 2, "gold": 2}, {"id": 2, "gold": 3}, {"id": 1})
+        joined = self.read(tmp_path, *lines, only=["2"])
+        assert rows(joined) == [("2", 2, ABSENT)]
+        assert reasons(joined) == [
+            ("predicted", "2", None, "no prediction"),
+            ("gold", "2", None, "duplicate id and run"),
+        ]
+        with pytest.raises(DataError, match="got '3'"):
+            self.read(tmp_path, *lines, only=["3"])
 
 
 @pytest.mark.skipif(not SENAT.is_dir(), reason="the shared data are not here")

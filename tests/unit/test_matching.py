@@ -124,7 +124,7 @@ def test_what_a_matching_declares(choice, candidates, metric, forced):
 
 
 def test_every_matching_of_the_catalogue_is_tested_here():
-    assert catalogue.names == ("greedy", "hungarian", "keyed", "ordered", "sequence", "set")
+    assert catalogue.names == ("greedy", "hungarian", "keyed", "ordered", "sequence", "set", "transport")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,10 @@ from typer.core import TyperGroup
 from arbitre.cli.compare import compare
 from arbitre.cli.demo import demo
 from arbitre.cli.evaluate import evaluate
+from arbitre.cli.faults import faults
+from arbitre.cli.figures import figures
+from arbitre.cli.metricity import metricity
+from arbitre.cli.report import report
 from arbitre.cli.schema import app as schema
 from arbitre.cli.screen import Screen
 from arbitre.errors import ArbitreError
@@ -38,6 +42,10 @@ app.command()(compare)
 app.command()(evaluate)
 app.add_typer(schema, name="schema")
 app.command()(demo)
+app.command()(report)
+app.command()(figures)
+app.command()(metricity)
+app.command()(faults)
 
 
 def _print_version(*, wanted: bool) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli import render
+from arbitre.cli import render, side_by_side
+from arbitre.cli.choices import Distances, Matches, choices
 from arbitre.cli.options import (
     Close,
     FailUnder,
@@ -28,6 +29,7 @@ from arbitre.cli.tree import tree
 from arbitre.corpus import strict
 from arbitre.corpus.read import STDIN
 from arbitre.schema import CLOSE
+from arbitre.schema.infer import infer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +50,8 @@ def compare(
     overlay: Overlay = None,
     output: Output = Format.TEXT,
     *,
+    match: Matches = None,
+    distance: Distances = None,
     validate: Validate = False,
     fail_under: FailUnder = None,
     max_depth: MaxDepth = strict.MAX_DEPTH,
@@ -56,16 +60,27 @@ def compare(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare one prediction with its gold: scores, then a verdict on every node that is not right."""
+    """Compare one prediction with its gold: scores, then a verdict on every node that is not right.
+
+    With several --match or --distance: one table of what each of them, or each pair of them, comes to.
+    """
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
     screen = Screen.of(plain=no_color, quiet=quiet)
-    documents = [_read(source, max_depth) for source in (gold, predicted)]
+    documents = [read(source, max_depth) for source in (gold, predicted)]
     if schema is None:
-        comparator = arbitre.Comparator.infer(documents[:1], overlay=overlay, close=close)
         screen.note(f"No --schema: one was inferred from {gold} (arbitre schema infer {gold} prints it).")
-    else:
-        comparator = arbitre.Comparator(schema, overlay=overlay, close=close)
+    chosen = choices(schema or infer(documents[:1]), match, distance, overlay=overlay, close=close)
+    if len(chosen) > 1:
+        if fail_under or validate or published:
+            raise typer.BadParameter("Expected one choice with --fail-under, --validate or --published, got several.")
+        rows = side_by_side.rows(chosen, *documents)
+        if output is Format.JSON:
+            screen.json(side_by_side.plain(rows))
+        else:
+            screen.show(side_by_side.blocks(rows, screen.width))
+        return
+    comparator = chosen[0].comparator
     comparison = comparator.compare(gold=documents[0], predicted=documents[1])
     missed = list(shortfalls(fail_under or (), comparison, {row.path for row in comparator.explain()}))
     if output is Format.JSON:
@@ -77,7 +92,8 @@ def compare(
     raise typer.Exit(int(bool(missed)))
 
 
-def _read(source: str, max_depth: int) -> Json:
+def read(source: str, max_depth: int) -> Json:
+    """The document in a file, or on standard input. Raises DataError."""
     if source == STDIN:
         return strict.parse(sys.stdin.buffer.read(), file="<stdin>", max_depth=max_depth)
     return strict.load(Path(source), max_depth=max_depth)

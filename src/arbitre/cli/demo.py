@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,10 +12,13 @@ from rich.text import Text
 import arbitre
 from arbitre import bundled
 from arbitre.cli import render
-from arbitre.cli.evaluate import Reader
-from arbitre.cli.options import Plain, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.cli.options import NoReport, Plain, Quiet  # noqa: TC001  (typer reads annotations)
 from arbitre.cli.screen import Screen, titled
+from arbitre.corpus.join import join
+from arbitre.corpus.read import records
 from arbitre.report.entries import Entries, Entry
+from arbitre.report.files import REPORT, remove_report, view_of, write_page, write_report
+from arbitre.report.kept import Kept
 from arbitre.report.tables import evaluate_into, fresh
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.levels import Level
     from arbitre.corpus.evaluate import Evaluation
     from arbitre.corpus.join import Pair
+    from arbitre.report.view import Subject
 
 SYSTEMS: Final = ("careful", "hasty")
 GOLD: Final = "gold.jsonl"
@@ -35,7 +40,13 @@ WORST: Final = 3
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the corpus and the results are written.")]
 
 
-def demo(*, out: Out = Path("arbitre-demo"), no_color: Plain = False, quiet: Quiet = False) -> None:
+def demo(
+    *,
+    out: Out = Path("arbitre-demo"),
+    no_report: NoReport = False,
+    no_color: Plain = False,
+    quiet: Quiet = False,
+) -> None:
     """Evaluate two systems on a small bundled corpus: the speakers named on six pages of an index."""
     screen = Screen.of(plain=no_color, quiet=quiet)
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
@@ -46,16 +57,32 @@ def demo(*, out: Out = Path("arbitre-demo"), no_color: Plain = False, quiet: Qui
     entries = Entries.of(comparator.plan)
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[Entry]] = {}
+    subjects: list[Subject] = []
     for system in SYSTEMS:
-        kept = found[system] = []
+        rows = found[system] = []
+        kept = Kept(comparator.plan)
 
-        def collect(pairs: Sequence[Pair], levels: Sequence[Level], kept: list[Entry] = kept) -> None:
-            kept.extend(entries.rows(pairs, levels))
+        def collect(
+            pairs: Sequence[Pair], levels: Sequence[Level], rows: list[Entry] = rows, kept: Kept = kept
+        ) -> None:
+            rows.extend(entries.rows(pairs, levels))
+            kept(pairs, levels)
 
-        joined = Reader().joined(str(out / GOLD), str(out / f"{system}.jsonl"))
+        joined = join(records(out / GOLD, "gold"), records(out / f"{system}.jsonl", "predicted"))
         evaluations[system], _ = evaluate_into(out / system, comparator.plan, joined, collect)
+        if no_report:
+            remove_report(out / system)
+        else:
+            made, _ = write_report(out / system, evaluations[system], kept)
+            subjects.append(replace(made, name=system))
+    if subjects:
+        write_page(out / REPORT, view_of(subjects))
+    else:
+        remove_report(out)
     screen.show(_blocks(evaluations, found))
     screen.verbatim(f"\nWritten into {out.as_posix()}. To do it again:", *_commands(out))
+    if subjects:
+        screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
 
 def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[Entry]]) -> Iterator[RenderableType]:

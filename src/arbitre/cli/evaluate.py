@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import csv
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -15,11 +16,22 @@ from arbitre.cli.options import (
     Close,
     FailUnder,
     Format,
+    Gold,
+    GoldKey,
     IdKey,
+    IdPattern,
+    Lenient,
+    Manifest,
     MaxDepth,
+    NoReport,
+    Only,
     Output,
     Overlay,
+    Pairs,
     Plain,
+    Predicted,
+    PredictedKey,
+    Project,
     Quiet,
     Schema,
     Validate,
@@ -27,39 +39,34 @@ from arbitre.cli.options import (
 from arbitre.cli.screen import Screen
 from arbitre.cli.thresholds import shortfalls
 from arbitre.corpus import evaluate as corpus
-from arbitre.corpus import strict as reading
-from arbitre.corpus.join import Join, Pair, combined, join
-from arbitre.corpus.read import STDIN, Failure, Record, Side, listed, records
-from arbitre.errors import DataError, did_you_mean
+from arbitre.corpus.join import join, paired
+from arbitre.corpus.manifest import Manifest as Table
+from arbitre.corpus.project import Projection
+from arbitre.corpus.read import SHOWN, STDIN, Reading
+from arbitre.corpus.records import key
+from arbitre.corpus.strict import MAX_DEPTH
+from arbitre.errors import DataError
+from arbitre.report import files as reports
 from arbitre.report import tables
+from arbitre.report.kept import Kept
 from arbitre.schema import CLOSE
 from arbitre.schema.validate import violations
+from arbitre.signature import Signature
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from arbitre.comparison.levels import Level
     from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.join import Join
+    from arbitre.corpus.records import Failure, Pair, Repair
     from arbitre.schema import Plan
     from arbitre.schema.validate import Violation
 
-Gold = Annotated[
-    str | None, typer.Option(metavar="PATH", help="Gold documents: a folder, a .json or .jsonl file, or -.")
-]
-Predicted = Annotated[
-    str | None, typer.Option(metavar="PATH", help="Predictions: a folder, a .json or .jsonl file, or -.")
-]
-Pairs = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Instead of --gold and --predicted: records with id, gold and predicted."),
-]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write evaluation.json and the tables into this folder.")]
-IdPattern = Annotated[
-    str | None,
-    typer.Option(metavar="REGEX", help="What in a file name is the id: the group id, the first group, or all of it."),
-]
-Only = Annotated[list[str] | None, typer.Option(metavar="ID", help="Evaluate this document. May be repeated.")]
+REPAIRED: Final = "repaired.csv"
+
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write evaluation.json, tables and report.html here.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop with exit code 2 where a document failed.")]
 
 
@@ -69,79 +76,83 @@ def evaluate(
     gold: Gold = None,
     predicted: Predicted = None,
     pairs: Pairs = None,
+    manifest: Manifest = None,
     out: Out = None,
     overlay: Overlay = None,
     id_key: IdKey = "id",
     id_pattern: IdPattern = None,
+    gold_key: GoldKey = "gold",
+    predicted_key: PredictedKey = "predicted",
+    project: Project = None,
+    lenient: Lenient = False,
     only: Only = None,
     fail_under: FailUnder = None,
     strict: Strict = False,
     validate: Validate = False,
     output: Output = Format.TEXT,
-    max_depth: MaxDepth = reading.MAX_DEPTH,
+    max_depth: MaxDepth = MAX_DEPTH,
     close: Close = CLOSE,
+    no_report: NoReport = False,
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
     """Evaluate a corpus: every prediction against the gold document of the same id."""
-    given = gold is not None and predicted is not None and pairs is None
-    if not given and (pairs is None or gold is not None or predicted is not None):
-        raise typer.BadParameter("Expected --gold and --predicted, or --pairs alone.")
-    if gold == predicted == STDIN:
-        raise typer.BadParameter("Expected one of --gold and --predicted to be a file or a folder, got - for both.")
+    sources = Sources(gold or [], predicted or [], pairs or [], manifest)
     screen = Screen.of(plain=no_color, quiet=quiet)
     comparator = arbitre.Comparator(schema, overlay=overlay, close=close)
-    reader = Reader(id_key, id_pattern, max_depth, tuple(only or ()))
-    joined = reader.pairs(pairs) if pairs is not None else reader.joined(str(gold), str(predicted))
-    watch = Watch(comparator.plan, strict=strict, validate=validate)
+    projection = None if project is None else Projection.load(project)
+    reading = Reading(id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection)
+    signed = Signature.of({**dict(comparator.signature.entries), **reading.signature}, comparator.signature.version)
+    plan = replace(comparator.plan, signature=signed)
+    joined = sources.joined(reading, only or [])
+    watch = Watch(plan, strict=strict, validate=validate)
     watch.check(joined.failures)
-    evaluation, files = run(comparator.plan, joined, out, watch, screen)
+    evaluation, files = run(plan, joined, out, watch, screen, report=not no_report)
     missed = list(shortfalls(fail_under or (), evaluation, {row.path for row in comparator.explain()}))
     if output is Format.JSON:
         plain = tables.portable(evaluation).to_dict()
-        screen.json(plain | {"violations": tables.plain_violations(watch.found)} if validate else plain)
+        plain |= {"violations": tables.plain_violations(watch.found)} if validate else {}
+        screen.json(plain | ({"repaired": [_plain(one) for one in joined.repaired]} if lenient else {}))
     else:
         violated = [(pair.key, one) for pair, one in watch.found] if validate else None
         screen.show(render.evaluation(evaluation, screen.width, violated))
         if out is not None:
             screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
+    if joined.repaired:
+        screen.note(_repaired(joined.repaired))
     for text in missed:
         screen.error(text, "not met")
     raise typer.Exit(int(bool(missed)))
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """How the documents are read."""
+class Sources:
+    """Where the documents are. Raises typer.BadParameter unless they are given in exactly one way."""
 
-    id_key: str = "id"
-    id_pattern: str | None = None
-    max_depth: int = reading.MAX_DEPTH
-    only: tuple[str, ...] = ()
+    gold: Sequence[str]
+    predicted: Sequence[str]
+    pairs: Sequence[str]
+    manifest: str | None
 
-    def joined(self, gold: str, predicted: str) -> Join:
-        """Two sources joined by id. Raises DataError."""
-        sides = (self._records(gold, "gold"), self._records(predicted, "predicted"))
-        return join(*sides, only=self.only)
+    def __post_init__(self) -> None:
+        if bool(self.gold and self.predicted) + bool(self.pairs) + (self.manifest is not None) != 1 or (
+            bool(self.gold) != bool(self.predicted)
+        ):
+            raise typer.BadParameter("Expected --gold and --predicted, or --pairs alone, or --manifest alone.")
+        if [*self.gold, *self.predicted, *self.pairs].count(STDIN) > 1:
+            raise typer.BadParameter("Expected standard input (-) to be one source, got it more than once.")
 
-    def _records(self, source: str, side: Side) -> Iterator[Record | Failure]:
-        return records(source, side, id_key=self.id_key, id_pattern=self.id_pattern, max_depth=self.max_depth)
-
-    def pairs(self, source: str) -> Join:
-        """One source that holds both sides. Raises DataError where `only` names a document that it does not hold."""
-        found = list(combined(source, id_key=self.id_key, id_pattern=self.id_pattern, max_depth=self.max_depth))
-        known = {one.id for one in found if one.id is not None}
-        unknown = [name for name in self.only if name not in known]
-        if unknown:
-            raise DataError.of(
-                f"Expected --only to name documents, got {listed(unknown)}",
-                file=source,
-                hint=did_you_mean(unknown[0], known),
-            )
-        wanted = [one for one in found if not self.only or one.id is None or one.id in self.only]
-        pairs = tuple(one for one in wanted if isinstance(one, Pair))
-        failures = [one if isinstance(one, Failure) else one.failure for one in wanted]
-        return Join(pairs, tuple(failure for failure in failures if failure is not None))
+    def joined(self, reading: Reading, only: Sequence[str]) -> Join:
+        """The pairs. Raises DataError."""
+        if self.manifest is not None:
+            table = Table(self.manifest, reading)
+            return paired(table.rows(), factors=table.factors, only=only)
+        if self.pairs:
+            try:
+                return paired(reading.rows(self.pairs), only=only)
+            except DataError as error:
+                raise error.located(file=", ".join(self.pairs)) from None
+        return join(reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted"), only=only)
 
 
 @dataclass(slots=True)
@@ -174,7 +185,9 @@ class Watch:
             )
 
 
-def run(plan: Plan, joined: Join, out: Path | None, watch: Watch, screen: Screen) -> tuple[Evaluation, tuple[str, ...]]:
+def run(
+    plan: Plan, joined: Join, out: Path | None, watch: Watch, screen: Screen, *, report: bool = True
+) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate, with a progress bar where somebody is looking; the evaluation, and the files written into `out`."""
     columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn())
     hidden = screen.quiet or not screen.err.is_terminal
@@ -185,9 +198,40 @@ def run(plan: Plan, joined: Join, out: Path | None, watch: Watch, screen: Screen
             evaluation = corpus.evaluate(plan, joined, observe=watch)
             watch.check(evaluation.failures)
             return evaluation, ()
-        evaluation, files = tables.evaluate_into(out, plan, joined, watch)
+        kept = Kept(plan)
+
+        def observe(pairs: Sequence[Pair], levels: Sequence[Level]) -> None:
+            watch(pairs, levels)
+            if report:
+                kept(pairs, levels)
+
+        evaluation, files = tables.evaluate_into(out, plan, joined, observe)
+    if report:
+        files = (*files, *reports.write_report(out, evaluation, kept)[1])
+    else:
+        reports.remove_report(out)
+    if joined.repaired:
+        with tables.fresh(out / REPAIRED) as file:
+            rows = csv.DictWriter(file, ["id", "run", "file", "line", "how"], lineterminator="\n")
+            rows.writeheader()
+            rows.writerows(_plain(one) for one in joined.repaired)
+        files = (*files, REPAIRED)
+    else:
+        (out / REPAIRED).unlink(missing_ok=True)  # of an earlier evaluation
     if watch.validate:
         with tables.fresh(out / tables.VIOLATIONS) as file:
             tables.write_violations(file, watch.found)
         files = (*files, tables.VIOLATIONS)
     return evaluation, files
+
+
+def _plain(repair: Repair) -> dict[str, Any]:
+    """A repair without the folder of its file: results do not tell where they were made."""
+    return asdict(repair) | {"file": Path(repair.file).name}
+
+
+def _repaired(repairs: Sequence[Repair]) -> str:
+    """What to say of predictions that were no JSON."""
+    shown = ", ".join(f"{key(one.id, one.run)} ({one.how})" for one in repairs[:SHOWN])
+    more = ", ..." * (len(repairs) > SHOWN)
+    return f"No JSON, but read leniently ({len(repairs)}): {shown}{more}"

@@ -48,3 +48,31 @@ Close = Annotated[float, typer.Option(metavar="QUALITY", help="From this quality
 Plain = Annotated[bool, typer.Option("--no-color", help="No colours, nor any other escape code. NO_COLOR works too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results asked for as JSON, and errors; no more.")]
 IdKey = Annotated[str, typer.Option(metavar="KEY", help="The key that holds the id of a record.")]
+IdPattern = Annotated[
+    str | None,
+    typer.Option(metavar="REGEX", help="What in a file name is the id: the group id, the first group, or all of it."),
+]
+_SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or -. May be repeated."
+Gold = Annotated[list[str] | None, typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")]
+Predicted = Annotated[list[str] | None, typer.Option(metavar="PATH", help=f"Predictions: {_SOURCE}")]
+Pairs = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH", help="Instead of --gold and --predicted: records with id, gold and predicted. May be repeated."
+    ),
+]
+Manifest = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Instead: a CSV table with the columns id, gold and predicted (files)."),
+]
+GoldKey = Annotated[str, typer.Option(metavar="KEY", help="The key or column of gold, where a record holds both.")]
+PredictedKey = Annotated[str, typer.Option(metavar="KEY", help="The key or column of the prediction.")]
+Project = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="JMESPath expressions that build what is compared, for gold and predicted."),
+]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="Read predictions that are not quite JSON, and list those that were repaired.")
+]
+Only = Annotated[list[str] | None, typer.Option(metavar="ID", help="Evaluate this document. May be repeated.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out report.html, and what it is made from.")]

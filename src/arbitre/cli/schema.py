@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.text import Text
 
 import arbitre
 from arbitre.cli import render
 from arbitre.cli.options import Format, IdKey, Output, Overlay, Plain, SchemaArgument
-from arbitre.cli.screen import Screen
+from arbitre.cli.screen import Screen, titled
 from arbitre.corpus import strict
 from arbitre.corpus.read import Record, records
 from arbitre.errors import DataError, Problem
+from arbitre.paths import order
 from arbitre.report.tables import fresh, json_text
 from arbitre.schema.infer import infer as infer_schema
 from arbitre.schema.validate import violations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.schema.certificate import Certificate
+    from arbitre.schema.validate import Violation
+    from arbitre.values import Json
 
 app = typer.Typer(no_args_is_help=True, help="Infer a schema, check one, or see what it comes to.")
+
+_SHORT: Final = 60
+"""Witnesses are shown up to so many characters."""
 
 Sources = Annotated[list[str], typer.Argument(metavar="GOLD...", help="Folders, .json and .jsonl files, or -.")]
 Documents = Annotated[
     list[str] | None, typer.Argument(metavar="[DOCUMENT]...", help="Folders, .json and .jsonl files, or -.")
+]
+Certified = Annotated[
+    bool, typer.Option("--certificate", help="Say whether the distance between documents is a metric, and why not.")
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the schema here, not to standard output.")]
 
@@ -47,25 +62,71 @@ def check(
     documents: Documents = None,
     *,
     overlay: Overlay = None,
+    certificate: Certified = False,
+    output: Output = Format.TEXT,
     id_key: IdKey = "id",
     no_color: Plain = False,
 ) -> None:
     """List every problem of a schema (exit code 2), then what documents violate of it (exit code 1)."""
     screen = Screen.of(plain=no_color)
     comparator = arbitre.Comparator(schema, overlay=overlay)
-    entries = comparator.entries or "(the whole)"
-    screen.verbatim(f"{schema}: no problem; {len(comparator.explain())} paths, entries {entries}")
-    found = []
     read = [record for source in documents or () for record in _documents(source, id_key)]
-    for record in read:
-        found += [
-            Problem(f"{one.message} ({one.keyword})", record.file, record.line, one.pointer)
-            for one in violations(comparator.plan.root, record.value)
-        ]
-    screen.verbatim(*map(str, found))
-    if read:
-        screen.verbatim(f"{len(read)} documents, {len(found)} violations")
+    found = [(record, one) for record in read for one in violations(comparator.plan.root, record.value)]
+    if output is Format.JSON:
+        plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
+        plain |= {"certificate": comparator.certificate.to_dict()} if certificate else {}
+        screen.json(plain | {"documents": len(read), "violations": [_plain(*one) for one in found]})
+    else:
+        entries = comparator.entries or "(the whole)"
+        screen.verbatim(f"{schema}: no problem; {len(comparator.explain())} paths, entries {entries}")
+        if certificate:
+            screen.verbatim("")
+            screen.show(_certified(comparator.certificate, screen.width))
+        screen.verbatim(*(str(_problem(*one)) for one in found))
+        if read:
+            screen.verbatim(f"{len(read)} documents, {len(found)} violations")
     raise typer.Exit(int(bool(found)))
+
+
+def _problem(record: Record, one: Violation) -> Problem:
+    return Problem(f"{one.message} ({one.keyword})", record.file, record.line, one.pointer)
+
+
+def _plain(record: Record, one: Violation) -> dict[str, Json]:
+    place = {"id": record.id, "file": record.file, "line": record.line}
+    return place | {"pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+
+
+def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
+    """The verdict, what breaks it, what it takes for granted, and what is not told apart before it is asked."""
+    yield Text.assemble("certificate of the distance 1 - quality between documents: ", (found.verdict, "bold"))
+    breaks = [(one.path, one.reason + _shown(one.witness), one.remedy) for one in found.breaks]
+    assumed = [(one.path, one.condition) for one in found.assumes]
+    identified = [(one.path, one.by, one.values) for one in found.identifies]
+    for title, columns, rows in (
+        ("Where it breaks", ("path", "why", "nearest that keeps it"), breaks),
+        ("What it takes for granted", ("path", "condition"), assumed),
+        ("Not told apart before anything is measured", ("path", "by", "values"), identified),
+    ):
+        if rows:
+            yield titled(title, _by_path(columns, rows, width * 2 // 5))
+
+
+def _shown(witness: Sequence[Json] | None) -> str:
+    """The values that show a break, as far as they are short."""
+    text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness)
+    return f", as {render.visible(text)} show" if 0 < len(text) <= _SHORT else ""
+
+
+def _by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
+    """A table of texts in document order, each path once, indented under the one that holds it."""
+    made = render.table(*columns, left=len(columns))
+    rows = sorted(rows, key=lambda row: order(row[0]))
+    paths = list(dict.fromkeys(path for path, *_ in rows))
+    labels = dict(zip(paths, render.nested(paths, room), strict=True))
+    for path, *cells in rows:
+        made.add_row(labels.pop(path, ""), *cells)
+    return made
 
 
 @app.command()

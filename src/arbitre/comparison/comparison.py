@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.notebook import scores_html
 from arbitre.comparison.records import Records, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
@@ -268,6 +269,10 @@ class Comparison:
         from arbitre.comparison.plain import from_plain  # noqa: PLC0415
 
         return from_plain(data)
+
+    def _repr_html_(self) -> str:
+        columns = {"entries": self.scores, "leaves": self.leaves}
+        return scores_html(f"quality {self.quality:.4f} of the whole document", columns, self.by_path(), self.signature)
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"

@@ -64,7 +64,7 @@ def _node(records: Records, level: Level, at: int, verdict: int) -> dict[str, An
         "quality": float(level.quality[at]),
         "verdict": Verdict(verdict).text,
     }
-    if level.share is not None:
+    if level.share is not None and level.share[at] != 1.0:
         node["mass"] = float(level.share[at])
     if level.leaf:
         for side, gold in (("gold_value", True), ("predicted_value", False)):

@@ -2,63 +2,95 @@
 
 from __future__ import annotations
 
-import io
-import json
-import re
-import sys
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import regex
-
-from arbitre.corpus import strict
-from arbitre.errors import DataError
-from arbitre.paths import pointer
-from arbitre.values import kind_of
+from arbitre.corpus import lenient, strict
+from arbitre.corpus.labels import SHOWN, Names, listed
+from arbitre.corpus.open import STDIN, expanded, named
+from arbitre.corpus.reader import TABLE, Reader
+from arbitre.corpus.records import Failure, Record, Side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from arbitre.paths import Path as Tokens
-    from arbitre.values import Json
+    from arbitre.corpus.project import Projection
 
-Side = Literal["gold", "predicted"]
-
-STDIN: Final = "-"
-RUN: Final = "run"
-LINES: Final = frozenset({".jsonl", ".ndjson"})
-
-_TIMEOUT: Final = 1.0
-"""Seconds that a pattern may take on one file name."""
-SHOWN: Final = 4
-"""How many of several things a message names."""
+__all__ = ["SHOWN", "STDIN", "Failure", "Reading", "Record", "Row", "Side", "listed", "records"]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One document; `named` is false where its id is just the name of a file that holds nothing else."""
+NO_PREDICTION: Final = "no prediction"
 
-    id: str
-    run: str | None
-    value: Json
-    file: str
-    line: int | None = None
-    named: bool = True
+
+class Row(NamedTuple):
+    """Both sides of one pair, as one record of a source holds or names them; no `predicted` for a record that failed.
+
+    `factors` are the other columns of a manifest.
+    """
+
+    gold: Record | Failure
+    predicted: Record | Failure | None
+    factors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A document that cannot be had, as far as is known which one, where, and why."""
+class Reading:
+    """How documents are read.
 
-    side: Side
-    id: str | None = None
-    run: str | None = None
-    file: str | None = None
-    line: int | None = None
-    pointer: str | None = None
-    reason: str = field(kw_only=True)
+    `id_key` names the key (or Parquet column) with the id of a record, `gold_key` and `predicted_key` those with
+    either side where one record holds both, and the columns of a Parquet table; `id_pattern` finds the id in the name
+    of a file. `lenient` reads predictions that are not quite JSON; `projection` builds what is compared.
+    """
+
+    id_key: str = "id"
+    id_pattern: str | None = None
+    max_depth: int = strict.MAX_DEPTH
+    gold_key: str = "gold"
+    predicted_key: str = "predicted"
+    lenient: bool = False
+    projection: Projection | None = None
+
+    def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
+        """The documents of one side, source after source; see the function `records`. Raises DataError."""
+        reader, names = self.reader(side), list(expanded(sources))
+        for name in names:
+            yield from reader.source(name, alone=len(names) == 1)
+
+    def rows(self, sources: str | Path | Iterable[str | Path]) -> Iterator[Row]:
+        """The records of sources that hold both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
+
+        Raises DataError where a source as a whole cannot be read.
+        """
+        whole = replace(self, lenient=False, projection=None).reader("gold")
+        gold, predicted = self.reader("gold"), self.reader("predicted")
+        names = list(expanded(sources))
+        for name in names:
+            if named(Path(name))[1] == TABLE:
+                yield from _table_rows(Path(name), gold, predicted)
+            else:
+                items = whole.source(name, alone=len(names) == 1)
+                yield from (_row(item, gold, predicted) for item in items)
+
+    def reader(self, side: Side) -> Reader:
+        """The reader of one side. Raises DataError for an `id_pattern` that is none or a missing extra."""
+        if self.lenient:
+            lenient.version()
+        return Reader(
+            side,
+            self.id_key,
+            column=self.gold_key if side == "gold" else self.predicted_key,
+            names=Names.of(self.id_pattern),
+            max_depth=self.max_depth,
+            expression=getattr(self.projection, side, None),
+            lenient=self.lenient and side == "predicted",
+        )
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """What the signature of a measurement says of the reading, as far as it moves numbers."""
+        found = {"lenient": f"json-repair {lenient.version()}"} if self.lenient else {}
+        return found | (self.projection.signature if self.projection else {})
 
 
 def records(
@@ -77,207 +109,49 @@ def records(
     * `.jsonl`, `.ndjson`: a record a line; `.json` with an array: a record an item. The key `id_key` (a text or an
       integer) holds the id, `run` the run where there is one; neither is part of the value;
     * `.json` with anything else: one document as it is, its id under `id_key`, else from the file name;
-    * `-`: standard input, JSON or JSON lines.
+    * `.parquet`: a record a row, the document in the column named like the side;
+    * `-`: standard input, JSON or JSON lines; a glob: the files it finds. `.gz` and `.zst` are unpacked.
 
-    What is wrong with one document is a Failure. Raises DataError where the source as a whole cannot be read.
+    Lines and rows are read one by one; an array is held in memory. What is wrong with one document is a Failure.
+    Raises DataError where the source as a whole cannot be read.
     """
-    reader = _Reader(side, id_key, _compiled(id_pattern), max_depth)
-    path = Path(source)
-    if str(source) == STDIN:
-        yield from reader.stream(sys.stdin.buffer.read())
-    elif path.is_dir():
-        yield from reader.folder(path)
-    elif path.suffix.lower() in LINES:
-        try:
-            with path.open("rb") as lines:
-                yield from reader.lines(lines, str(path))
-        except OSError as error:
-            raise strict.unreadable(path, error) from error
-    elif path.suffix.lower() == ".json":
-        yield from reader.whole(strict.load(path, max_depth=max_depth), str(path), path.stem)
-    else:
-        raise DataError.of(
-            f"Expected a folder, a .json, .jsonl or .ndjson file, or - for standard input, got {str(source)!r}",
-            file=str(path),
-            hint="Check the name." if not path.exists() else "Rename the file after what it holds.",
-        )
+    yield from Reading(id_key, id_pattern, max_depth).records(source, side)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    side: Side
-    id_key: str
-    pattern: regex.Pattern[str] | None
-    max_depth: int
-
-    def folder(self, folder: Path) -> Iterator[Record | Failure]:
-        files = sorted((path for path in folder.glob("*.json") if path.is_file()), key=lambda path: path.name)
-        if not files:
-            raise DataError.of(
-                "Expected a folder of <id>.json files, got none", file=str(folder), hint="Check the name of the folder."
-            )
-        for path in files:
-            identity, run = None, None
-            try:
-                identity, run = self.named(path.stem)
-                value = strict.load(path, max_depth=self.max_depth)
-            except DataError as error:
-                yield self.failure(error.located(file=str(path)), identity, run)
-            else:
-                yield Record(identity, run, value, str(path))
-
-    def lines(self, lines: Iterable[bytes], file: str) -> Iterator[Record | Failure]:
-        for number, raw in enumerate(lines, start=1):
-            if not raw.strip():
-                continue
-            try:
-                value = strict.parse(raw, file=file, line=number, max_depth=self.max_depth)
-            except DataError as error:
-                text = raw.decode(errors="replace")
-                yield self.failure(error, _salvaged(text, self.id_key), _salvaged(text, RUN))
-            else:
-                yield self.record(value, file, number)
-
-    def whole(self, value: Json, file: str, stem: str) -> Iterator[Record | Failure]:
-        if not isinstance(value, list):
-            yield self.single(value, file, stem)
-        elif len(value) == 1 and not self.labelled(value[0]):
-            yield self.single(value[0], file, stem)
+def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> Row:
+    """A record that holds both sides, taken apart."""
+    if isinstance(item, Failure):
+        return Row(item, None)
+    sides: list[Record | Failure | None] = []
+    for reader in (gold, predicted):
+        if isinstance(item.value, dict) and reader.column in item.value:
+            place = item.place and item.place._replace(member=reader.column)
+            sides.append(reader.finished(replace(item, value=item.value[reader.column], place=place)))
         else:
-            for position, item in enumerate(value):
-                if not self.labelled(item):
-                    raise self.unlabelled(item, (position,)).located(file=file)
-                yield self.record(item, file, at=(position,))
-
-    def stream(self, data: bytes) -> Iterator[Record | Failure]:
-        """Standard input: lines, where it is neither one JSON value nor a broken array, and one line is a record."""
-        file = "<stdin>"
-        try:
-            value = strict.parse(data, file=file, max_depth=self.max_depth)
-        except DataError:
-            found = tuple(self.lines(io.BytesIO(data), file))
-            if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") or not any(
-                isinstance(item, Record) for item in found
-            ):
-                raise
-            yield from found
-        else:
-            yield from replace(self, pattern=None).whole(value, file, "stdin")
-
-    def record(self, value: Json, file: str, line: int | None = None, at: Tokens = ()) -> Record | Failure:
-        """One record of several: its id and its run are labels, not part of what is compared."""
-        if not self.labelled(value):
-            return self.failure(self.unlabelled(value, at).located(file=file, line=line))
-        identity, run = None, None
-        try:
-            identity = _label(value[self.id_key], (*at, self.id_key))
-            if value.get(RUN) is not None:
-                run = _label(value[RUN], (*at, RUN))
-        except DataError as error:
-            return self.failure(error.located(file=file, line=line), identity)
-        rest = {key: item for key, item in value.items() if key not in {self.id_key, RUN}}
-        return Record(identity, run, rest, file, line)
-
-    def single(self, value: Json, file: str, stem: str) -> Record | Failure:
-        """The only document of a file, as it is."""
-        try:
-            if self.labelled(value):
-                return Record(_label(value[self.id_key], (self.id_key,)), None, value, file)
-            identity, run = self.named(stem)
-        except DataError as error:
-            return self.failure(error.located(file=file))
-        return Record(identity, run, value, file, named=self.pattern is not None)
-
-    def named(self, stem: str) -> tuple[str, str | None]:
-        """The id and the run that a file name holds. Raises DataError where the pattern finds no id in it."""
-        if self.pattern is None:
-            return stem, None
-        try:
-            match = self.pattern.search(stem, timeout=_TIMEOUT)
-        except TimeoutError:
-            raise DataError.of(
-                f"Expected the id pattern to be done in {_TIMEOUT:g} s with {stem!r}, got no answer",
-                hint="Avoid repetitions inside repetitions.",
-            ) from None
-        groups = self.pattern.groupindex
-        others = (group for group in range(1, self.pattern.groups + 1) if group != groups.get(RUN))
-        identity = match and match[groups.get("id") or next(others, 0)]
-        if match is None or not identity:
-            raise DataError.of(
-                f"Expected the file name to match the id pattern {self.pattern.pattern!r}, got {stem!r}",
-                hint="Correct --id-pattern, or move the file elsewhere.",
-            )
-        if RUN in groups:
-            return identity, match[RUN]
-        return identity, stem if stem != identity else None
-
-    def labelled(self, value: Json) -> bool:
-        return isinstance(value, dict) and self.id_key in value
-
-    def unlabelled(self, value: Json, at: Tokens) -> DataError:
-        found = f"the keys {listed(value)}" if isinstance(value, dict) else kind_of(value).name.lower()
-        return DataError.of(
-            f"Expected a record to be an object with its id under {self.id_key!r}, got {found}",
-            pointer=pointer(at),
-            hint="Name the key of the id with --id-key, or write one file per document, <id>.json, into a folder.",
-        )
-
-    def failure(self, error: DataError, identity: str | None = None, run: str | None = None) -> Failure:
-        return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
+            sides.append(None)
+    return Row(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
 
 
-def listed(names: Iterable[str]) -> str:
-    """The first few of the names, for a message.
+def _table_rows(path: Path, gold: Reader, predicted: Reader) -> Iterator[Row]:
+    """The rows of a Parquet table with a column for either side."""
+    from arbitre.corpus.arrow import Table  # noqa: PLC0415  (an extra)
 
-    >>> listed("abcdef"), listed([])
-    ("'a', 'b', 'c', 'd', ...", 'none')
-    """
-    shown = [repr(name) for name in islice(names, SHOWN + 1)]
-    return ", ".join([*shown[:SHOWN], *["..."] * (len(shown) > SHOWN)]) or "none"
-
-
-def _compiled(pattern: str | None) -> regex.Pattern[str] | None:
-    if pattern is None:
-        return None
-    try:
-        return regex.compile(pattern)
-    except regex.error as error:
-        raise DataError.of(
-            f"Expected the id pattern to be a regular expression, got {pattern!r}: {error}",
-            hint=r"As in --id-pattern 'page_\d+'.",
-        ) from None
+    for row in Table(path).rows(gold.id_key, [gold.column, predicted.column]):
+        labels = gold.labels(row.id, row.run, str(path), row.number)
+        if isinstance(labels, Failure):
+            yield Row(labels, None)
+            continue
+        item = Record(*labels, None, str(path), row.number)
+        sides = [
+            one.cell(text, labels, path, row.number) for one, text in zip((gold, predicted), row.texts, strict=True)
+        ]
+        yield Row(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
 
 
-def _label(value: Json, at: Tokens) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    raise DataError.of(
-        f"Expected {str(at[-1])!r} to be text or an integer, got {kind_of(value).name.lower()}",
-        pointer=pointer(at),
-        hint="Write it as text.",
-    )
+def _no_gold(item: Record, gold: Reader, predicted: Reader) -> Failure:
+    reason = f"Expected a record to hold {gold.column!r} and {predicted.column!r}, got no {gold.column!r}"
+    return Failure("gold", item.id, item.run, item.file, item.line, reason=reason)
 
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[{]|[\]}]')  # a string may break off: the text is damaged
-_LABEL: Final = re.compile(r'\s*+:\s*+("(?:[^"\\]++|\\.)*+"|-?\d++)(?=\s*+[,}])')
-
-
-def _salvaged(text: str, key: str) -> str | None:
-    """What a damaged record still shows under one of its own keys (not under a key of a value in it)."""
-    quoted = json.dumps(key, ensure_ascii=False)
-    level = 0
-    for token in _TOKEN.finditer(text):
-        if token[0] in "[{":
-            level += 1
-        elif token[0] in "]}":
-            level -= 1
-        elif level == 1 and token[0] == quoted:
-            label = _LABEL.match(text, token.end())
-            if label:
-                try:
-                    return _label(strict.parse(label[1]), (key,))
-                except DataError:
-                    return None
-    return None
+def _no_prediction(item: Record) -> Failure:
+    return Failure("predicted", item.id, item.run, item.file, item.line, reason=NO_PREDICTION)

@@ -74,10 +74,10 @@ def load(path: Path, *, max_depth: int = MAX_DEPTH) -> Json:
     return parse(text, file=str(path), max_depth=max_depth)
 
 
-def unreadable(path: Path, error: OSError) -> DataError:
-    """The error of a file that cannot be opened or read."""
+def unreadable(path: Path, error: Exception) -> DataError:
+    """The error of a file that cannot be opened, read or unpacked."""
     return DataError.of(
-        f"Expected a file that can be read, got: {error.strerror or error}",
+        f"Expected a file that can be read, got: {getattr(error, 'strerror', None) or error}",
         file=str(path),
         hint="Check the name and the permissions.",
     )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.catalogue import Catalogue, Entry
 from arbitre.distances import dates, discrete, ngrams, numbers, prose, ratcliff, sets, strings, taxonomy, translation
 from arbitre.distances.base import Distance
 from arbitre.distances.custom import custom
-from arbitre.errors import SchemaError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -45,14 +43,6 @@ class DistanceCatalogue(Catalogue[Distance]):
     """The table of the distances; `with_distance` makes a larger one, with a function of your own."""
 
     __slots__ = ()
-
-    def build(self, choice: Json, *, pointer: str = "") -> Distance:
-        """As every catalogue; options that are wrong together are reported at their place too."""
-        try:
-            return super().build(choice)
-        except SchemaError as error:  # all pointers start at the choice
-            problems = (replace(problem, pointer=pointer + (problem.pointer or "")) for problem in error.problems)
-            raise SchemaError(*problems) from error
 
     def with_distance(
         self,

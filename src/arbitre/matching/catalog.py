@@ -84,14 +84,14 @@ class Partial:
 class Unbalanced:
     """What is left over, or used too often, costs `reg_m` times a divergence (Chizat et al., 2018).
 
-    Under `Penalty.TV` this is `Dummy` at the price `reg_m` (Piccoli and Rossi, 2014). Under `Penalty.KL` the objective
-    is optimal to within the share `tolerance` of what moving nothing costs, which a duality gap proves.
+    Under `Penalty.TV` this is `Dummy` at the price `reg_m` (Piccoli and Rossi, 2014). Under `Penalty.KL` a duality gap
+    proves that the objective is above its optimum by at most the share `tolerance` of what moving nothing costs.
     """
 
     penalty: Penalty = Penalty.KL
     reg_m: float = 0.5
     max_iterations: int = 100_000
-    tolerance: float = 1e-5
+    tolerance: float = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +240,7 @@ def _foreign(option: str, solver: str, value: Any) -> Problem:  # noqa: ANN401  
     takers = [name for name, other in SOLVERS.items() if option in _settings(other)]
     return Problem(
         f"Expected `{option}` to be absent with the solver {solver}, got {value}",
+        pointer=f"/transport/{option}",
         hint=f"It is an option of the solver {' or '.join(takers)}.",
     )
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from arbitre.matching.coupling import Floats, Indices, Mask
 
-_CHUNK: Final = 100
-"""So many iterations pass between two looks at a duality gap."""
+_CENTRED: Final = 1e-10
+"""The square of Newton's decrement, per mass, at which a smoothed problem counts as solved."""
 _DAMPING: Final = 1e-3
 """So much of its error damps a step of Newton's method, whose matrix is singular."""
 _DESCENT: Final = 1000
@@ -114,10 +114,10 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
         plan(p)[:], excess[p], divergence[p] = solved.mass.ravel(), solved.excess, solved.divergence
     cells = np.flatnonzero(mass)
     problems = owners_of(sizes, cells)
-    matched = _summed(problems, mass[cells], len(sizes))
+    matched = np.bincount(problems, mass[cells], minlength=len(sizes)).astype(np.float64)
     kept = mass[cells] > NEGLIGIBLE * matched[problems]
     cells, problems = cells[kept], problems[kept]
-    total = _summed(problems, mass[cells] * quality[cells], len(sizes))
+    total = np.bincount(problems, mass[cells] * quality[cells], minlength=len(sizes)).astype(np.float64)
     if how.balanced:
         matched = np.where(sizes > 0, heights, 0.0)
         total = np.where(np.isnan(divergence), total, matched * (1.0 - divergence))
@@ -233,10 +233,6 @@ def _distrusted(what: Solver | str, name: Callable[[int], str | None], problem: 
         ) from error
 
 
-def _summed(problems: Indices, values: Floats, count: int) -> Floats:
-    return np.bincount(problems, values, minlength=count).astype(np.float64)
-
-
 def _cut(values: Floats, counts: Indices) -> Callable[[int], Floats]:
     """What each problem has of the values, which lie end to end."""
     ends = np.cumsum(counts)
@@ -327,33 +323,48 @@ def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: Sinkhorn) -> 
 
 
 def _relaxed(problem: _Problem, solver: Unbalanced) -> _Plan:
-    """The plan whose marginals are free, at the price of their Kullback-Leibler divergence (Chapel et al., 2021)."""
+    """The plan whose marginals are free, at the price of their Kullback-Leibler divergence.
+
+    By Newton's method on the dual, smoothed by an entropy of which ever less is left: it follows the central path, so
+    that of several optima it finds the most even one. A duality gap says when it is there.
+    """
     cost, gold, predicted, _ = problem
-    price, plan = solver.reg_m, np.outer(gold, predicted)
-    enough = solver.tolerance * price * (gold.sum() + predicted.sum())
-    for done in range(0, solver.max_iterations, _CHUNK):
-        steps = min(_CHUNK, solver.max_iterations - done)
-        plan = _pot().unbalanced.mm_unbalanced(
-            gold, predicted, cost, price, div="kl", G0=plan, numItermax=steps, stopThr=0.0
-        )
-        gap = _gap(plan, cost, gold, predicted, price)
-        if gap <= enough:
-            by_row, by_column = (own / np.maximum(plan.sum(axis=k), own) for k, own in ((1, gold), (0, predicted)))
-            capped = plan * np.minimum(by_row[:, None], by_column)
-            _trust(capped, gold, predicted, solver.tolerance, balanced=False)
-            return _Plan(capped, excess=float((plan - capped).sum()))
-    raise ArithmeticError(f"a duality gap of {gap} after {solver.max_iterations} iterations")
+    price = smoothing = solver.reg_m
+    unit = gold.sum() + predicted.sum()
+    left, right = cost.min(axis=1) / 2.0, cost.min(axis=0) / 2.0
+    for _ in range(solver.max_iterations):
+        plan = np.exp((left[:, None] + right - cost) / smoothing)
+        rows, columns = gold * np.exp(-left / price), predicted * np.exp(-right / price)
+        wanted, made = np.concatenate([rows, columns]), np.concatenate([plan.sum(axis=1), plan.sum(axis=0)])
+        slope = np.diag(wanted / price + made / smoothing)
+        slope[: len(rows), len(rows) :], slope[len(rows) :, : len(rows)] = plan / smoothing, plan.T / smoothing
+        step = np.linalg.solve(slope, wanted - made)
+        if (wanted - made) @ step <= _CENTRED * smoothing * unit:
+            if _gap(plan, problem, right, price) <= solver.tolerance * price * unit:
+                return _capped(plan, gold, predicted)
+            smoothing /= 4.0
+        up, along = np.split(step, [len(gold)])
+        size = max(np.abs(up[:, None] + along).max() / smoothing, np.abs(step).max() / price)
+        left, right = left + up / max(1.0, size / 2.0), right + along / max(1.0, size / 2.0)
+    raise ArithmeticError(f"no plan that is proven optimal after {solver.max_iterations} steps")
 
 
-def _gap(plan: Floats, cost: Floats, gold: Floats, predicted: Floats, price: float) -> float:
-    """How far, at most, the objective of a plan is above its optimum: by the dual point that its marginals suggest."""
+def _gap(plan: Floats, problem: _Problem, right: Floats, price: float) -> float:
+    """How far, at most, the objective of a plan is above its optimum: by the dual point next to these potentials."""
+    cost, gold, predicted, _ = problem
     rows, columns = plan.sum(axis=1), plan.sum(axis=0)
     spent = rel_entr(rows, gold).sum() - rows.sum() + rel_entr(columns, predicted).sum() - columns.sum()
-    right = -price * np.log(columns / predicted)
     left = (cost - right).min(axis=1)
     right = (cost - left[:, None]).min(axis=0)
     lost = np.vdot(gold, np.exp(-left / price)) + np.vdot(predicted, np.exp(-right / price))
     return float(np.vdot(plan, cost) + price * (spent + lost))
+
+
+def _capped(plan: Floats, gold: Floats, predicted: Floats) -> _Plan:
+    """The plan scaled down where a row or column has more than its item."""
+    by_row, by_column = gold / np.maximum(plan.sum(axis=1), gold), predicted / np.maximum(plan.sum(axis=0), predicted)
+    capped = plan * np.minimum(by_row[:, None], by_column)
+    return _Plan(_trust(capped, gold, predicted, NEGLIGIBLE, balanced=False), float((plan - capped).sum()))
 
 
 def _with_dummies(

@@ -9,6 +9,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE
 from arbitre.comparison.records import Records
+from arbitre.matching import Candidates
 from arbitre.paths import order
 from arbitre.schema.describe import walk
 from arbitre.values import ABSENT, Json, Kind
@@ -53,22 +54,29 @@ class Entry:
 class Entries:
     """Where the entries stand in the documents of a plan, and what the schema says they hold.
 
-    `names` are the declared fields; `scalar` says that an entry may be, or always is, a value of its own.
+    `names` are the declared fields; `scalar` says that an entry may be, or always is, a value of its own; `forced` that
+    every entry of the shorter list is given a partner, however bad, which makes counts of pairs say nothing of them.
     """
 
     path: Path
     listed: bool
     names: tuple[str, ...]
     scalar: bool
+    forced: bool = False
 
     @classmethod
     def of(cls, plan: Plan) -> Entries:
         site = next(plan.sites[index] for path, index, _, _ in walk(plan.sites) if path == plan.entries)
         listed = Kind.ARRAY in site.declared and site.leaf is None
+        forced = False
         if listed:
+            matcher = site.list.matcher
+            free = matcher.name == "sequence" or matcher.options.get("gate") is not None
+            forced = matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
             site = plan.sites[site.list.items]
         names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
-        return cls(plan.entries, listed, names, scalar=bool(site.leaf or site.declared != {Kind.OBJECT}))
+        scalar = bool(site.leaf or site.declared != {Kind.OBJECT})
+        return cls(plan.entries, listed, names, scalar=scalar, forced=forced)
 
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[Entry]:
         """The entries of documents compared together: document by document, as in gold, then the spurious ones."""
@@ -98,9 +106,9 @@ class Entries:
 _LIST = (NONE, Kind.ARRAY)
 
 
-def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, Cell]]:
-    """Some records of a level: where they are, the key or position they stand under, and what stands there."""
-    sides = []
+def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]:
+    """Values, and the keys or positions they stand under, of some records: of gold, then of predicted (or ABSENT)."""
+    found = []
     for rows in (level.left[at], level.right[at]):
         present = np.flatnonzero(rows >= 0)
         values: list[Json] = [ABSENT] * len(at)
@@ -112,8 +120,13 @@ def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, Cell]]:
             strict=True,
         ):
             values[number], names[number] = value, name
-        sides.append((values, names))
-    (gold, gold_names), (predicted, predicted_names) = sides
+        found.append((values, names))
+    return found
+
+
+def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, Cell]]:
+    """Some records of a level: where they are, the key or position they stand under, and what stands there."""
+    (gold, gold_names), (predicted, predicted_names) = sides(level, at)
     for number, position in enumerate(at.tolist()):
         name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
         yield position, str(name), Cell(gold[number], predicted[number], float(level.quality[position]))
@@ -123,7 +136,7 @@ def _entry(
     records: Records, level: Level, at: int, pairs: Sequence[Pair], whole: Cell
 ) -> tuple[tuple[object, ...], Entry]:
     """One entry, and where it comes among all."""
-    indices = [_index(level.path, records.tokens(level.first + at, gold=gold)) for gold in (True, False)]
+    indices = [index_of(level.path, records.tokens(level.first + at, gold=gold)) for gold in (True, False)]
     gold, predicted = whole.gold is not ABSENT, whole.predicted is not ABSENT
     status: Status = "matched" if gold and predicted else "missing" if gold else "spurious"
     document = int(level.document[at])
@@ -131,7 +144,8 @@ def _entry(
     return place, Entry(pairs[document], indices[0], indices[1], status, whole)
 
 
-def _index(path: Path, tokens: tuple[int | str, ...] | None) -> str | None:
+def index_of(path: Path, tokens: tuple[int | str, ...] | None) -> str | None:
+    """The positions and keys among the tokens of a path, joined; None where there is no node, and at the root."""
     if tokens is None or not path:
         return None
     return "/".join(str(token) for place, token in zip(path, tokens, strict=True) if not isinstance(place, str))

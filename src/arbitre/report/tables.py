@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from arbitre.comparison.levels import Level
-    from arbitre.corpus.evaluate import Evaluation, Observer
+    from arbitre.corpus.evaluate import Evaluation
     from arbitre.corpus.join import Join, Pair
+    from arbitre.corpus.outcomes import Observer
     from arbitre.corpus.read import Failure
     from arbitre.schema.nodes import Plan
     from arbitre.schema.validate import Violation
@@ -35,6 +36,8 @@ VIOLATIONS: Final = "violations.csv"
 
 COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Spreadsheets may take text that begins so for a formula; the last four are full-width signs."""
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
 
 
@@ -73,11 +76,13 @@ def json_text(value: Json) -> str:
 def cell(value: Json) -> str:
     """A value in one cell: text as it is, nothing where there is none, all else as compact JSON.
 
-    >>> [cell(value) for value in ("Ada", None, True, 0.5, {"pages": [1, 2]})]
-    ['Ada', '', 'true', '0.5', '{"pages":[1,2]}']
+    Text that a spreadsheet would run as a formula is preceded by an apostrophe.
+
+    >>> [cell(value) for value in ("Ada", None, True, 0.5, {"pages": [1, 2]}, "=1+1")]
+    ['Ada', '', 'true', '0.5', '{"pages":[1,2]}', "'=1+1"]
     """
     if isinstance(value, str):
-        return value
+        return f"'{value}" if value.startswith(_FORMULA) else value
     return "" if value is None or value is ABSENT else compact(value)
 
 
@@ -154,7 +159,7 @@ def write_violations(file: TextIO, violations: Iterable[tuple[Pair, Violation]])
     """One row for everything that a prediction violates of the schema."""
     rows = csv.DictWriter(file, ["id", "run", "pointer", "keyword", "message"], lineterminator="\n")
     rows.writeheader()
-    rows.writerows(plain_violations(violations))
+    rows.writerows({name: cell(value) for name, value in row.items()} for row in plain_violations(violations))
 
 
 def plain_violations(violations: Iterable[tuple[Pair, Violation]]) -> list[dict[str, Any]]:
@@ -183,7 +188,7 @@ class Matches:
         parts = ("gold", "predicted", "distance", "quality")
         fields = [f"{name}.{part}" for name in self._columns for part in parts]
         head = ["id", "run", "gold_index", "predicted_index", "status"]
-        self._write([*head, *fields, "undeclared", "distance", "quality"])
+        self._write([*head, *map(cell, fields), "undeclared", "distance", "quality"])
 
     def add(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> None:
         """Write the entries of documents compared together."""

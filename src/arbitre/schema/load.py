@@ -16,6 +16,8 @@ from arbitre.paths import escape, pointer
 from arbitre.schema.documents import Document, Library, UnavailableError, read_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from referencing._core import Resolved, Resolver
 
     from arbitre.values import Json
@@ -58,6 +60,10 @@ class Located:
 
     def __hash__(self) -> int:
         return hash(self._identity)
+
+    def __reduce__(self) -> tuple[Callable[[Source], Located], tuple[Source]]:
+        """The root of a schema is sent to another process as what it was loaded from."""
+        return load, (Path(self.document.file) if self.document.file is not None else self.document.contents,)
 
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:

@@ -1,0 +1,128 @@
+"""Choices of the command line in place of those of the schema: `--match` and `--distance`, one or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+import arbitre
+from arbitre import matching
+from arbitre.corpus import strict
+from arbitre.distances import catalogue as distances
+from arbitre.errors import ArbitreError, SchemaError
+from arbitre.schema import CLOSE
+from arbitre.schema.certificate import leaves_of
+from arbitre.signature import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from arbitre.catalogue import Catalogue
+    from arbitre.values import Json
+
+SCHEMAS_OWN: Final = "as the schema says"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A choice as a schema would write it, and how it is called in tables."""
+
+    name: str
+    choice: Json
+    label: str
+
+    @classmethod
+    def of(cls, text: str, catalogue: Catalogue[Any]) -> Named:
+        """The choice of a catalogue that is written so: a name, or JSON. Raises typer.BadParameter.
+
+        >>> Named.of('{"transport": {"solver": "dummy", "lambda": 0.2}}', matching.catalogue).label
+        'transport(dummy, lambda=0.2)'
+        """
+        try:
+            choice = strict.parse(text) if text.lstrip().startswith(("{", "[", '"')) else text
+            name = catalogue.build(choice).name
+        except ArbitreError as error:
+            placed = (replace(one, line=None, pointer=one.pointer or None) for one in error.problems)
+            raise typer.BadParameter("\n".join(map(str, placed))) from error
+        given = choice[name] if isinstance(choice, dict) else {}
+        options = (value if isinstance(value, str) else f"{key}={text_of(value)}" for key, value in given.items())
+        return cls(name, choice, f"{name}({', '.join(options)})" if given else name)
+
+
+def _match(text: str) -> Named:
+    return Named.of(text, matching.catalogue)
+
+
+def _distance(text: str) -> Named:
+    return Named.of(text, distances)
+
+
+_WRITTEN: Final = "a name, or JSON as in a schema. May be repeated: one row for each."
+Matches = Annotated[
+    list[Named] | None,
+    typer.Option("--match", metavar="NAME", parser=_match, help=f"Match every array so: {_WRITTEN}"),
+]
+Distances = Annotated[
+    list[Named] | None,
+    typer.Option("--distance", metavar="NAME", parser=_distance, help=f"Measure what is graded so: {_WRITTEN}"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A comparator under one matching and one distance; None leaves that to the schema."""
+
+    match: Named | None
+    distance: Named | None
+    comparator: arbitre.Comparator
+
+    @property
+    def label(self) -> str:
+        return ", ".join(one.label for one in (self.match, self.distance) if one is not None) or SCHEMAS_OWN
+
+    def to_dict(self) -> dict[str, Json]:
+        """What was chosen, as a schema would write it; null is what the schema says."""
+        chosen = {"match": self.match, "distance": self.distance}
+        return {key: None if one is None else one.choice for key, one in chosen.items()}
+
+
+def choices(
+    schema: Json,
+    matches: Sequence[Named] | None,
+    measures: Sequence[Named] | None,
+    *,
+    overlay: str | None = None,
+    close: float = CLOSE,
+) -> list[Choice]:
+    """Every matching with every distance. Raises SchemaError, also where a choice would change nothing at all."""
+    found = []
+    alone: list[Named | None] = [None]
+    for match, distance in product(matches or alone, measures or alone):
+        comparator = arbitre.Comparator(
+            schema,
+            overlay=overlay,
+            close=close,
+            match=None if match is None else match.choice,
+            distance=None if distance is None else distance.choice,
+        )
+        _check_used(comparator, match, distance)
+        found.append(Choice(match, distance, comparator))
+    return found
+
+
+def _check_used(comparator: arbitre.Comparator, match: Named | None, distance: Named | None) -> None:
+    if match is not None and not any(row.match for row in comparator.explain()):
+        raise SchemaError.of(
+            f"Expected --match to match an array of the schema, got {match.label}: there is none",
+            hint="Arrays that have a distance of their own are compared as one value.",
+        )
+    used = {leaf.distance.name for site in comparator.plan.sites for leaf in leaves_of(site)}
+    if distance is not None and distance.name not in used:
+        raise SchemaError.of(
+            f"Expected --distance to measure a value of the schema, got {distance.label}: it is for none of them",
+            hint="`arbitre schema explain` shows what is compared by what; what is exact stays so.",
+        )

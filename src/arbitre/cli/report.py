@@ -1,0 +1,39 @@
+"""`arbitre report`: the report of evaluations that were written before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arbitre.cli.options import Plain, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.cli.screen import Screen
+from arbitre.report.files import REPORT, read_view, write_page
+from arbitre.report.language import Language
+
+Evaluations = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="EVALUATION.json", help="What `arbitre evaluate --out` wrote. Several are compared, named by folder."
+    ),
+]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="The page; report.html beside the evaluation.")]
+Lang = Annotated[Language, typer.Option("--lang", help="The language of the page.")]
+
+
+def report(
+    evaluations: Evaluations,
+    *,
+    out: Out = None,
+    lang: Lang = Language.EN,
+    no_color: Plain = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the report of an evaluation again, in English or French: one HTML page that needs nothing else."""
+    screen = Screen.of(plain=no_color, quiet=quiet)
+    if out is None and len(evaluations) > 1:
+        raise typer.BadParameter("Expected --out to say where the page of several evaluations goes.")
+    file = evaluations[0].with_name(REPORT) if out is None else out
+    write_page(file, read_view(evaluations), lang)
+    screen.note(f"wrote {file.as_posix()}")

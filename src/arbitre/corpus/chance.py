@@ -1,0 +1,124 @@
+"""What chance alone would score: predictions held against other documents' gold, and gold entries against each other.
+
+Never subtracted from a score: printed beside it, so that it is seen where the scale begins.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.comparison.levels import of_nodes
+from arbitre.corpus.records import Pair
+from arbitre.diagnosis.pool import pool
+from arbitre.engine import run
+from arbitre.errors import DataError
+from arbitre.paths import wildcard
+from arbitre.tally import Scores, Tally
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.schema.nodes import Plan
+    from arbitre.values import Json
+
+DOCUMENTS: Final = 48
+"""So many documents are looked at, drawn where there are more."""
+
+CELLS: Final = 1 << 20
+"""So many pairs of entries are compared, about."""
+
+ENTRIES: Final = 200
+"""So many entries of a gold document are held against each other, drawn where there are more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What chance alone scores on a corpus.
+
+    `floor` are the scores of the entries of predictions, each matched optimally with those of another document's gold
+    (None where there is no other); `comparisons` so many were made, drawn with `seed` where `sampled`. `self_agreement`
+    is the mean quality of two entries of one gold document drawn with replacement, over the gold documents; in [0, 1].
+    """
+
+    floor: Scores | None
+    comparisons: int
+    self_agreement: float | None
+    seed: int
+    sampled: bool
+
+
+class Drawn:
+    """Documents drawn as they go by, each as likely as any other (algorithm R; Vitter, 1985)."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._passed, self._kept = 0, list[Pair]()
+        self._generator = np.random.default_rng(seed)
+
+    def add(self, pair: Pair) -> None:
+        """Let a document go by."""
+        self._passed += 1
+        if len(self._kept) < DOCUMENTS:
+            self._kept.append(pair)
+        elif (place := int(self._generator.integers(self._passed))) < DOCUMENTS:
+            self._kept[place] = pair
+
+    def __call__(self) -> list[Pair]:
+        """Those that were drawn."""
+        return self._kept
+
+
+def drawn_from(pairs: Sequence[Pair], seed: int = 0) -> list[Pair]:
+    """Documents drawn from those that can be read again."""
+    if len(pairs) <= DOCUMENTS:
+        return list(pairs)
+    places = np.random.default_rng(seed).choice(len(pairs), DOCUMENTS, replace=False)
+    return [pairs[place] for place in sorted(places.tolist())]
+
+
+def chance(plan: Plan, pairs: Sequence[Pair], documents: int, seed: int = 0) -> Chance:
+    """What chance alone scores on these documents, drawn from so many."""
+    ordered = sorted(pairs, key=lambda pair: pair.key)
+    duels = [
+        (one.predicted, other.gold)
+        for one in ordered
+        for other in ordered
+        if one.id != other.id and one.predicted is not ABSENT
+    ]
+    tallies, cells = [], 0.0
+    for at in np.random.default_rng(seed).permutation(len(duels)).tolist():
+        predicted, gold = duels[at]
+        tallies.append(_tally(plan, gold, predicted))
+        cells += tallies[-1].gold * tallies[-1].predicted
+        if cells > CELLS:
+            break
+    golds = {pair.id: pair.gold for pair in ordered}
+    agreements = [found for gold in golds.values() if (found := _agreement(plan, gold, seed)) is not None]
+    return Chance(
+        Scores(Tally.sum(tallies)) if tallies else None,
+        len(tallies),
+        fmean(agreements) if agreements else None,
+        seed,
+        documents > len(ordered) or len(tallies) < len(duels),
+    )
+
+
+def _agreement(plan: Plan, gold: Json, seed: int) -> float | None:
+    try:
+        distances = pool(plan, [gold], [], sample=ENTRIES, seed=seed).distances
+    except DataError:
+        return None
+    return 1.0 - math.fsum(distances.ravel().tolist()) / distances.size
+
+
+def _tally(plan: Plan, gold: Json, predicted: Json) -> Tally:
+    try:
+        levels = run(plan, [gold], [predicted])
+    except DataError:
+        return Tally()
+    return of_nodes(levels, wildcard(plan.entries), 1).tally(0)

@@ -1,0 +1,94 @@
+"""Who compares the parts of a corpus: this process, or several of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final, Protocol
+
+from arbitre.errors import ArbitreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from multiprocessing.context import BaseContext
+
+    from arbitre.corpus.outcomes import Outcomes
+    from arbitre.corpus.parts import Part
+    from arbitre.corpus.work import Worker
+
+AHEAD: Final = 2
+"""So many parts are given out for every process: what waits stays small."""
+
+
+FEW: Final = 2
+"""So few parts are compared in this process: others would take longer to start."""
+
+
+class Engine(Protocol):
+    """Compares parts, wherever that is done."""
+
+    def __call__(self, worker: Worker, parts: Iterable[Part]) -> Iterator[Outcomes]:
+        """The outcomes of the parts, in their order."""
+        ...
+
+
+def here(worker: Worker, parts: Iterable[Part]) -> Iterator[Outcomes]:
+    """In this process."""
+    return map(worker, parts)
+
+
+_worker: Worker | None = None
+
+
+def _begin(worker: Worker) -> None:
+    global _worker  # noqa: PLW0603  (one for each process, made once)
+    _worker = worker
+
+
+def _work(part: Part) -> Outcomes:
+    if _worker is None:
+        raise ArbitreError.of("A process was asked to compare before it knew how")
+    return _worker(part)
+
+
+class Processes:
+    """Several processes of this machine. Raises ArbitreError where one of them is killed."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def __call__(self, worker: Worker, parts: Iterable[Part]) -> Iterator[Outcomes]:
+        first = list(islice(parts := iter(parts), FEW + 1))
+        if len(first) <= FEW:
+            yield from here(worker, first)
+            return
+        context = _context()
+        waiting: deque[Future[Outcomes]] = deque()
+        with ProcessPoolExecutor(self.workers, context, _begin, (worker,)) as pool:
+            try:
+                for part in chain(first, parts):
+                    waiting.append(pool.submit(_work, part))
+                    if len(waiting) >= AHEAD * self.workers:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            except BrokenProcessPool as error:
+                raise ArbitreError.of(
+                    "A process that compared documents was killed",
+                    hint="Memory may have run out: take fewer --workers, and --resume what was begun.",
+                ) from error
+            finally:
+                for one in waiting:
+                    one.cancel()
+
+
+def _context() -> BaseContext:
+    """How processes are started: from one that has all in memory, where there is such a thing."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "arbitre.engine", "arbitre.schema"])
+    return context

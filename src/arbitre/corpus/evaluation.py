@@ -1,0 +1,258 @@
+"""What came of a corpus: tallies of every document in columns, and every score a function of their sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.comparison.notebook import scores_html
+from arbitre.corpus.clusters import labels
+from arbitre.corpus.records import key
+from arbitre.corpus.statistics import Sample, interval
+from arbitre.corpus.statistics.resampling import LEVEL
+from arbitre.errors import DataError, did_you_mean
+from arbitre.tally import MacroScores, Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from arbitre.comparison.levels import Floats, Mask
+    from arbitre.corpus.chance import Chance
+    from arbitre.corpus.clusters import Cluster
+    from arbitre.corpus.records import Failure
+    from arbitre.corpus.statistics import Average, Interval, Method
+    from arbitre.curve import Curve
+    from arbitre.signature import Signature
+
+FORMAT: Final = "arbitre-evaluation/1"
+THRESHOLDS: Final = (0.5, 0.7, 0.9)
+"""The survival curve is printed at these qualities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What came of one document: the tally of its entries, the quality of its root (0 where it failed)."""
+
+    id: str
+    run: str | None
+    key: str
+    tally: Tally
+    quality: float
+    failed: bool
+
+    @property
+    def scores(self) -> Scores:
+        return Scores(self.tally)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Columns:
+    """The documents of a corpus, in the order they came in: a row each.
+
+    `tallies` (documents, 5) are those of their entries, `leaves` (documents, 5) of their leaves, `paths` (documents, 5)
+    of every wildcard path, in document order; a tally is gold, predicted, matched, quality and
+    quality_sq. `qualities` (documents,) are those of the roots.
+    """
+
+    ids: tuple[str, ...]
+    runs: tuple[str | None, ...]
+    tallies: Floats
+    leaves: Floats
+    qualities: Floats
+    failed: Mask
+    paths: Mapping[str, Floats]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def keys(self) -> list[str]:
+        """What names each document in results."""
+        return [key(identity, run) for identity, run in zip(self.ids, self.runs, strict=True)]
+
+    @property
+    def tally(self) -> Tally:
+        """The sum of the tallies of the entries."""
+        return summed(self.tallies)
+
+    def __iter__(self) -> Iterator[Document]:
+        rows = zip(
+            self.ids,
+            self.runs,
+            self.keys,
+            self.tallies.tolist(),
+            self.qualities.tolist(),
+            self.failed.tolist(),
+            strict=True,
+        )
+        for identity, run, name, tally, quality, failed in rows:
+            yield Document(identity, run, name, Tally(*tally), quality, failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The wildcard paths of a schema that gold documents hold, and those that none of them does."""
+
+    exercised: tuple[str, ...]
+    never: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of the paths that gold holds, in [0, 1]; 1 where the schema names none."""
+        whole = len(self.exercised) + len(self.never)
+        return len(self.exercised) / whole if whole else 1.0
+
+
+def summed(rows: Floats) -> Tally:
+    """The sum of tallies (n, 5), every part of it correctly rounded (see `Tally.sum`)."""
+    return Tally(*(math.fsum(column.tolist()) for column in rows.T))
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The results of a corpus.
+
+    `columns` hold its documents in the order they came in; `failures` lists every prediction (or gold) that could not
+    be used, and counts as an empty prediction in the sums and as 0 in the means; `without_gold` names predictions
+    nobody asked for.
+    """
+
+    signature: Signature
+    entries: str
+    columns: Columns
+    curve: Curve
+    failures: tuple[Failure, ...] = ()
+    without_gold: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+    """The paths that the schema names."""
+    told: Callable[[], Chance] | None = field(default=None, repr=False)
+    """What chance alone scores, worked out when it is asked for."""
+
+    @cached_property
+    def chance(self) -> Chance | None:
+        """What chance alone scores on these documents; None where they are no longer known."""
+        return None if self.told is None else self.told()
+
+    @property
+    def chance_floor(self) -> Scores | None:
+        """The scores of predictions matched with other documents' gold; None where there is no other document."""
+        return None if self.chance is None else self.chance.floor
+
+    @property
+    def gold_self_agreement(self) -> float | None:
+        """The mean quality of two entries of one gold document, drawn with replacement; in [0, 1]."""
+        return None if self.chance is None else self.chance.self_agreement
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """What came of every document."""
+        return tuple(self.columns)
+
+    @cached_property
+    def micro(self) -> Scores:
+        """The scores of the entries of all documents together."""
+        return Scores(self.columns.tally)
+
+    @cached_property
+    def macro(self) -> MacroScores:
+        """The means of the documents' scores of their entries; a failed document is 0 in each."""
+        good = [document.scores for document in self.documents if not document.failed]
+        return MacroScores.of(good, [document.scores for document in self.documents if document.failed])
+
+    @cached_property
+    def leaves(self) -> Scores:
+        """The scores over all leaves of all documents."""
+        return Scores(summed(self.columns.leaves))
+
+    @cached_property
+    def by_path(self) -> dict[str, Scores]:
+        """The scores of every path with leaves and of the items of every list, over all documents."""
+        return {path: Scores(summed(rows)) for path, rows in self.columns.paths.items()}
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What of the schema the gold documents exercise, and what they never do: of that, no score says anything."""
+        held = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
+        never = [path for path in self.declared if path and not any(f"{one}/".startswith(f"{path}/") for one in held)]
+        return Coverage(tuple(path for path in self.declared if path not in never), tuple(never))
+
+    @property
+    def by_document(self) -> dict[str, Scores]:
+        """The scores of every document's entries, by id (and run, where there are several)."""
+        return {document.key: document.scores for document in self.documents}
+
+    def interval(
+        self,
+        score: str,
+        *,
+        level: float = LEVEL,
+        method: Method = "bca",
+        cluster: Cluster = None,
+        aggregate: Average = "macro",
+        seed: int = 0,
+        path: str | None = None,
+    ) -> Interval:
+        """Between which values a score would lie over corpora of documents like these, by the bootstrap.
+
+        `cluster` says which documents are drawn together: a regular expression found in their ids (its first group, or
+        all of it), a label for every id, or one for every document in order; None draws documents. `path` is that of
+        the score, the entries where it is None. Raises DataError.
+        """
+        sample = self.sample(cluster=cluster, path=path)
+        return interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
+
+    def sample(self, *, cluster: Cluster = None, path: str | None = None) -> Sample:
+        """The documents as the statistics take them (see `interval`). Raises DataError."""
+        columns = self.columns
+        if path is not None and path not in columns.paths:
+            raise DataError.of(
+                f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
+            )
+        tallies = columns.tallies if path is None else columns.paths[path]
+        return Sample.of(columns.keys, tallies, columns.failed, labels(columns.ids, cluster))
+
+    def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)
+        """The documents as a `pyarrow.Table`: labels, quality, counts and scores of the entries, a row each.
+
+        `.to_pandas()` makes a data frame of it, `polars.from_arrow` another. Raises ArbitreError without pyarrow.
+        """
+        from arbitre.corpus.arrow import documents_table  # noqa: PLC0415
+
+        return documents_table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON, valid against `schemas/evaluation.schema.json`; the same corpus gives the same bytes."""
+        macro = self.macro
+        return {
+            "format": FORMAT,
+            "signature": self.signature.to_dict(),
+            "entries": self.entries,
+            "documents": len(self.columns),
+            "failed": macro.failed,
+            "vacuous": macro.vacuous,
+            "micro": self.micro.to_dict(),
+            "macro": macro.to_dict(),
+            "macro_documents": dict(macro.documents),
+            "leaves": self.leaves.to_dict(),
+            "by_path": {path: scores.to_dict() for path, scores in self.by_path.items()},
+            "curve": self.curve.to_dict(),
+            "thresholds": [_point(self.curve, threshold) for threshold in THRESHOLDS],
+            "failures": [asdict(failure) for failure in self.failures],
+            "without_gold": list(self.without_gold),
+        }
+
+    def _repr_html_(self) -> str:
+        columns = {"micro": self.micro, "macro": self.macro, "leaves": self.leaves}
+        title = f"{len(self.columns)} documents, {self.macro.failed} failed"
+        return scores_html(title, columns, self.by_path, self.signature)
+
+    def __repr__(self) -> str:
+        f1q = self.micro.f1q
+        return f"Evaluation({len(self.columns)} documents, micro f1q={'none' if f1q is None else f'{f1q:.4f}'})"
+
+
+def _point(curve: Curve, threshold: float) -> dict[str, float | None]:
+    point = curve.at(threshold)
+    return {name: getattr(point, name) for name in ("threshold", "precision", "recall", "f1", "pq")}

@@ -1,0 +1,158 @@
+"""What came of the documents of a part of a corpus: columns, one row a document, as JSON lines and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities
+from arbitre.corpus.records import Failure
+from arbitre.paths import wildcard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.comparison.levels import Floats, Level, Mask, Sums
+    from arbitre.corpus.records import Pair
+    from arbitre.schema.nodes import Plan
+    from arbitre.values import Json
+
+    Observer = Callable[[Sequence[Pair], Sequence[Level]], None]
+    Observers = Mapping[str, Callable[[Sequence[Pair], Sequence[Level]], list[Json]]]
+    """What else is noted of documents while they are compared, by name: a list of JSON values each time."""
+
+PARTS: Final = 5
+"""A tally is gold, predicted, matched, quality and quality_sq."""
+
+
+@dataclass(eq=False, slots=True)
+class Outcomes:
+    """The outcomes of some documents, in order.
+
+    `tallies` (documents, 5) are those of the entries, `leaves` (documents, 5) of the leaves, `paths` (documents, 5) of
+    each wildcard path; `qualities` (documents,) are those of the roots, 0 of those that `failed`. `steps` are the
+    qualities of matched entries and their masses, `failures` what could not be compared, `seen` what observers noted.
+    """
+
+    ids: list[str] = field(default_factory=list)
+    runs: list[str | None] = field(default_factory=list)
+    tallies: Floats = field(default_factory=lambda: np.empty((0, PARTS)))
+    leaves: Floats = field(default_factory=lambda: np.empty((0, PARTS)))
+    qualities: Floats = field(default_factory=lambda: np.empty(0))
+    failed: Mask = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    paths: dict[str, Floats] = field(default_factory=dict)
+    steps: tuple[Floats, Floats] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
+    failures: list[Failure] = field(default_factory=list)
+    seen: dict[str, list[Json]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(cls, plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level], observers: Observers) -> Outcomes:
+        """The outcomes of pairs that were compared together."""
+        size, entries = len(pairs), wildcard(plan.entries)
+        qualities = np.ones(size)
+        for level in levels:
+            roots = (level.parent < 0) & (not level.inner)
+            qualities[level.document[roots]] = level.quality[roots]
+        failed = np.array([pair.failure is not None for pair in pairs], dtype=np.bool_)
+        return cls(
+            [pair.id for pair in pairs],
+            [pair.run for pair in pairs],
+            rows_of(of_nodes(levels, entries, size)),
+            rows_of(leaves(levels, size)),
+            np.where(failed, 0.0, qualities),
+            failed,
+            {path: rows_of(sums) for path, sums in by_path(levels, size).items()},
+            pair_qualities(levels, entries),
+            [],
+            {name: observer(pairs, levels) for name, observer in observers.items()},
+        )
+
+    @classmethod
+    def joined(cls, parts: Iterable[Outcomes]) -> Outcomes:
+        """The outcomes of documents that follow each other."""
+        found = list(parts)
+        if len(found) == 1:
+            return found[0]
+        made, begin = cls(), 0
+        names = dict.fromkeys(path for part in found for path in part.paths)
+        made.paths = {path: np.zeros((sum(map(len, found)), PARTS)) for path in names}
+        for part in found:
+            made.ids += part.ids
+            made.runs += part.runs
+            made.failures += part.failures
+            for name, noted in part.seen.items():
+                made.seen.setdefault(name, []).extend(noted)
+            for path, rows in part.paths.items():
+                made.paths[path][begin : begin + len(part)] = rows
+            begin += len(part)
+        if found:
+            made.tallies = np.concatenate([part.tallies for part in found])
+            made.leaves = np.concatenate([part.leaves for part in found])
+            made.qualities = np.concatenate([part.qualities for part in found])
+            made.failed = np.concatenate([part.failed for part in found])
+            qualities, masses = (np.concatenate([part.steps[at] for part in found]) for at in (0, 1))
+            made.steps = qualities, masses
+        return made
+
+    def lines(self) -> Iterator[str]:
+        """A JSON object for every document, then one for all of them together."""
+        for at, (identity, run) in enumerate(zip(self.ids, self.runs, strict=True)):
+            paths = {path: rows[at].tolist() for path, rows in self.paths.items() if rows[at].any()}
+            yield _text(
+                {
+                    "id": identity,
+                    "run": run,
+                    "failed": bool(self.failed[at]),
+                    "quality": float(self.qualities[at]),
+                    "entries": self.tallies[at].tolist(),
+                    "leaves": self.leaves[at].tolist(),
+                    "paths": paths,
+                }
+            )
+        steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
+        yield _text({"steps": steps, "failures": [asdict(one) for one in self.failures], "seen": self.seen})
+
+    @classmethod
+    def read(cls, lines: Iterable[str]) -> Outcomes:
+        """The outcomes that were written so. Raises ValueError or KeyError where they are damaged."""
+        *rows, rest = (json.loads(line) for line in lines)
+        names = dict.fromkeys(path for row in rows for path in row["paths"])
+        paths = {path: np.zeros((len(rows), PARTS)) for path in names}
+        for at, row in enumerate(rows):
+            for path, tally in row["paths"].items():
+                paths[path][at] = tally
+        return cls(
+            [row["id"] for row in rows],
+            [row["run"] for row in rows],
+            _table([row["entries"] for row in rows]),
+            _table([row["leaves"] for row in rows]),
+            np.array([row["quality"] for row in rows], dtype=np.float64),
+            np.array([row["failed"] for row in rows], dtype=np.bool_),
+            paths,
+            (_floats(rest["steps"]["qualities"]), _floats(rest["steps"]["masses"])),
+            [Failure(**one) for one in rest["failures"]],
+            rest["seen"],
+        )
+
+
+def rows_of(sums: Sums) -> Floats:
+    """Tallies of several documents as a table (documents, 5)."""
+    return np.stack([sums.gold, sums.predicted, sums.matched, sums.quality, sums.quality_sq], axis=1)
+
+
+def _table(rows: list[list[float]]) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(-1, PARTS)
+
+
+def _floats(values: list[float]) -> Floats:
+    return np.array(values, dtype=np.float64)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

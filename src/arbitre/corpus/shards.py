@@ -1,0 +1,131 @@
+"""Outcomes on disk, part by part as they come: a run that was killed goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.outcomes import Outcomes
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from arbitre.corpus.parts import Part
+    from arbitre.signature import Signature
+
+FOLDER: Final = "documents"
+FORMAT: Final = "arbitre-documents/1"
+
+
+class Shards:
+    """A file for every part of a corpus: `documents/000000000.jsonl`, named after the position of its first document.
+
+    Its first line says what the part is of, the next ones hold a document each (see `Outcomes.lines`), the last one
+    what was noted of them all. It is written under another name, then renamed: there is all of it, or nothing. `asked`
+    is what else decides the outcomes, beside the signature and the documents.
+    """
+
+    def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
+        self._folder = folder / FOLDER
+        self._identity = [FORMAT, signature.long, *asked]
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for path in self._folder.glob("*.tmp" if resume else "*"):
+                path.unlink()
+        except OSError as error:
+            raise _refused(self._folder, error) from error
+
+    def completed(
+        self, parts: Iterable[Part], compare: Callable[[Iterable[Part]], Iterator[Outcomes]]
+    ) -> Iterator[Outcomes]:
+        """The outcomes of all parts, in order: those that are here, and those that `compare` makes of the others.
+
+        Raises DataError where a file cannot be written, or read back.
+        """
+        waiting: deque[tuple[Path, str, bool]] = deque()
+
+        def missing() -> Iterator[Part]:
+            for part in parts:
+                path, digest = self._folder / f"{part.start:09}.jsonl", self._digest(part)
+                known = _header(path) == {"format": FORMAT, "digest": digest}
+                waiting.append((path, digest, known))
+                if not known:
+                    yield part
+
+        for outcomes in compare(missing()):
+            while waiting[0][2]:
+                yield _read(waiting.popleft()[0])
+            path, digest, _ = waiting.popleft()
+            _write(path, digest, outcomes)
+            yield outcomes
+        for path, _, _ in waiting:
+            yield _read(path)
+
+    def _digest(self, part: Part) -> str:
+        """What decides the outcomes of a part: the signature, its documents and the state of their files."""
+        found = hashlib.sha256(json.dumps(self._identity).encode())
+        files: dict[str, tuple[int, int]] = {}
+        for item in part.items:
+            for origin in item.origins:
+                if origin.file is not None and origin.file not in files:
+                    files[origin.file] = _state(origin.file)
+            found.update(json.dumps([item.id, item.run, item.origins]).encode())
+        found.update(json.dumps(sorted(files.items())).encode())
+        return found.hexdigest()
+
+
+def read_shards(folder: Path) -> Iterator[Outcomes]:
+    """All outcomes that a folder holds, in order. Raises DataError where a file is damaged."""
+    for path in sorted(folder.glob("*.jsonl")):
+        yield _read(path)
+
+
+def _state(file: str) -> tuple[int, int]:
+    try:
+        found = os.stat(file)  # noqa: PTH116  (a Path costs ten times as much)
+    except OSError:
+        return -1, -1
+    return found.st_size, found.st_mtime_ns
+
+
+def _header(path: Path) -> object:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return json.loads(file.readline())
+    except (OSError, ValueError):
+        return None
+
+
+def _read(path: Path) -> Outcomes:
+    try:
+        with path.open(encoding="utf-8", errors="surrogatepass") as file:
+            next(file)
+            return Outcomes.read(file)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise DataError.of(
+            f"Expected the outcomes of documents, got {error}", file=str(path), hint="Remove the file, and --resume."
+        ) from error
+
+
+def _write(path: Path, digest: str, outcomes: Outcomes) -> None:
+    made = path.with_suffix(".tmp")
+    try:
+        with made.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            file.write(json.dumps({"format": FORMAT, "digest": digest}) + "\n")
+            file.writelines(line + "\n" for line in outcomes.lines())
+        made.replace(path)
+    except OSError as error:
+        raise _refused(path, error) from error
+
+
+def _refused(path: Path, error: OSError) -> DataError:
+    return DataError.of(
+        f"Expected to write here, got: {error.strerror or error}",
+        file=str(path),
+        hint="Make room, or choose another --out.",
+    )

@@ -1,0 +1,258 @@
+"""The report as one HTML page that needs nothing but itself.
+
+The template arranges the view model and computes no score. All text from data is escaped by the template engine; the
+page refuses every script and style but its own (by their hashes) and loads nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from jinja2 import BaseLoader, Environment, StrictUndefined
+from markupsafe import Markup, escape
+
+from arbitre.paths import escape as escape_token
+from arbitre.report.charts import composition, survival
+from arbitre.report.language import Language, Say
+from arbitre.report.tables import compact
+from arbitre.report.text import HIDDEN, clipped, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from arbitre.report.view import View
+    from arbitre.values import Json
+
+GLYPHS: Final = {
+    "correct": "=",
+    "close": "≈",
+    "wrong": "≠",
+    "wrong type": "⊘",
+    "missing": "−",
+    "spurious": "+",
+    "moved": "↔",
+    "split": "⊢",
+    "merged": "⊣",
+}
+"""What stands for a verdict, so that no meaning is in colour alone; the last three are for diagnoses to come."""
+
+FORMULAS: Final = {
+    "precision": "k / m",
+    "recall": "k / n",
+    "f1": "2k / (n + m)",
+    "amq": "S / k",
+    "imq": "S / m",
+    "irq": "S / n",
+    "f1q": "2S / (n + m)",
+    "quality": "S / (n + m − k)",
+    "omq": "3 / (1/precision + 1/recall + 1/amq)",
+    "omq_imq": "3 / (1/imq + 1/recall + 1/amq)",
+    "variance": "Σq² / k − amq²",
+}
+
+
+def page(view: View, language: Language = Language.EN) -> str:
+    """The page of a view, in a language; the same view gives the same bytes."""
+    plain = view.to_dict()
+    say = Say(language)
+    style, script = _part("report.css"), _part("report.js")
+    explored = any(one["explorer"] for one in plain["subjects"])
+    several = len(plain["subjects"]) > 1
+    return (
+        _environment(language)
+        .from_string(_part("report.html.j2"))
+        .render(
+            view=plain,
+            lang=language.value,
+            t=say,
+            title=_title(plain, say),
+            several=several,
+            explored=explored,
+            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+            style=Markup(style),  # noqa: S704  (files of this package, and JSON whose markup is escaped)
+            script=Markup(script),  # noqa: S704
+            data=Markup(_data(plain, language, several=several)),  # noqa: S704
+            glyphs=GLYPHS,
+            formulas=FORMULAS,
+            at=lambda number, pointer: f"{number}{pointer}" if several else pointer,
+            sentences=partial(_sentences, say=say),
+            composition=partial(composition, say=say),
+            survival=partial(survival, say=say),
+            warning=lambda subject, name: say(
+                f"warning.{name}", n=_number_of(subject, name), documents=subject["documents"]
+            ),
+            lead=partial(_lead, say=say),
+            methods=lambda subject: _methods(subject, plain["version"], say),
+        )
+    )
+
+
+@cache
+def _part(name: str) -> str:
+    return files("arbitre.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _environment(language: Language) -> Environment:
+    environment = Environment(
+        loader=BaseLoader(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "visible": visible,
+        "clip": clipped,
+        "value": _value,
+        "brief": lambda value: _value(_named(value), 60),
+        "number": language.number,
+        "literal": _literal,
+        "token": escape_token,
+        "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
+        "breakable": lambda text: Markup("<wbr>/").join(escape(part) for part in text.split("/")),
+        "letter": lambda number: chr(ord("a") + number % 26),
+    }
+    return environment
+
+
+def _value(value: Json, room: int = 300) -> str:
+    return clipped(visible(value if isinstance(value, str) else compact(value)), room)
+
+
+def _named(value: Json) -> Json:
+    """What to call a value: of an object its first text, be it one level down, if it has any."""
+    held = list(value.values()) if isinstance(value, dict) else []
+    inner = (text for one in held if isinstance(one, dict) for text in one.values())
+    return next((text for text in (*held, *inner) if isinstance(text, str)), value)
+
+
+def _literal(value: Json) -> str:
+    """A number as JSON has it, to be read back; "" for None."""
+    return "" if value is None else json.dumps(value)
+
+
+_ASCII: Final = 0x7F
+_UNSAFE: Final = re.compile(f"[<>&]|{HIDDEN.pattern}")
+
+
+def embedded(value: Json) -> str:
+    r"""JSON that may stand in a script element: markup, and what cannot be seen, is written as escapes.
+
+    >>> embedded("</script>")
+    '"\\u003c/script\\u003e"'
+    """
+    return _UNSAFE.sub(
+        lambda found: json.dumps(found[0])[1:-1] if ord(found[0]) > _ASCII else f"\\u{ord(found[0]):04x}",
+        compact(value),
+    )
+
+
+def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
+    say = Say(language)
+    names = [name for name in say.names if name.startswith(("js.", "verdict.", "theme."))]
+    return embedded(
+        {
+            "language": language.value,
+            "several": several,
+            "glyphs": GLYPHS,
+            "strings": {name: say.catalogue[name] for name in names},
+            "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
+        }
+    )
+
+
+def _title(plain: Mapping[str, Any], say: Say) -> str:
+    subjects = plain["subjects"]
+    first = subjects[0] if subjects else {"title": None, "entries": ""}
+    title: str = first["title"] or say("title", entries=first["entries"] or say("whole"))
+    if len(subjects) > 1:
+        return f"{title}: {say('title.several', n=len(subjects))}"
+    return f"{title}: {first['name']}" if subjects and first["name"] else title
+
+
+def _sentences(subject: Mapping[str, Any], say: Say) -> Iterator[Markup]:
+    """The answer in words."""
+    counts, curve = subject["counts"], subject["curve"]
+    scores = {line["name"]: line["micro"] for line in subject["headline"]}
+    gold, predicted, matched = (counts[name] for name in ("gold", "predicted", "matched"))
+    count = partial(say.language.number, digits=0)
+    share = {name: say.percent(value) for name, value in scores.items()}
+
+    def strong(name: str, /, **values: object) -> Markup:
+        marked = {key: Markup("<b>{}</b>").format(value) for key, value in values.items()}
+        return escape(say.template(name, values.get("n"))).format(**marked)
+
+    if not gold and not predicted:
+        yield strong("said.nothing")
+    elif subject["forced"] is False and not float(gold).is_integer():
+        yield strong("said.mass", gold=count(gold), predicted=count(predicted), matched=count(matched))
+    else:
+        wrong = matched - curve["exact"] - curve["close"]
+        yield (
+            strong("said.counts", gold=count(gold), matched=count(matched), predicted=count(predicted))
+            + " "
+            + strong(
+                "said.pairs",
+                exact=count(curve["exact"]),
+                close=count(curve["close"]),
+                wrong=count(wrong),
+                threshold=say.percent(subject["close"], 0),
+            )
+        )
+        missing, spurious = gold - matched, predicted - matched
+        left = strong("said.left", missing=count(missing), spurious=count(spurious))
+        yield left if missing or spurious else strong("said.left.none")
+    if None not in (scores["irq"], scores["imq"], scores["amq"]):
+        yield strong("said.graded", irq=share["irq"], imq=share["imq"], amq=share["amq"])
+    size = strong("said.documents", n=subject["documents"])
+    yield size + " " + strong("said.failed", n=subject["failed"]) if subject["failed"] else size
+
+
+def _lead(systems: Mapping[str, Any], say: Say) -> Markup:
+    """Who is ahead, in words."""
+    board = [one for one in systems["board"] if one["score"] is not None]
+    named = [(visible(one["name"]), say.language.number(one["score"], 2)) for one in board]
+    rest = ", ".join(f"{name} ({score})" for name, score in named[1:])
+    if not rest:
+        return Markup()
+    first = Markup("<b>{}</b> ({})").format(*named[0])
+    return escape(say.template("systems.lead")).format(first=first, rest=rest)
+
+
+def _number_of(subject: Mapping[str, Any], name: str) -> int:
+    """The number that a warning speaks of."""
+    counted: dict[str, int] = {
+        "without_gold": len(subject["without_gold"]),
+        "failed": subject["failed"],
+        "vacuous": subject["vacuous"],
+        "few": subject["documents"],
+    }
+    return counted.get(name, 0)
+
+
+def _methods(subject: Mapping[str, Any], version: str, say: Say) -> str:
+    scores = {line["name"]: line["micro"] for line in subject["headline"]}
+    counts = {name: say.language.number(value, 0) for name, value in subject["counts"].items()}
+    shown = {name: say.language.number(scores[name]) for name in ("f1q", "imq", "irq", "amq")}
+    certificate = (subject["certificate"] or {"verdict": "unknown"})["verdict"]
+    text = say(
+        "methods.text",
+        name=f"{visible(subject['name'])}: " if subject["name"] else "",
+        version=version,
+        signature=visible(subject["signature"]["short"]),
+        documents=subject["documents"],
+        failed=subject["failed"],
+        entries=visible(subject["entries"]) or say("whole"),
+        certificate=say(f"verdict.{certificate}"),
+        **{name: counts[name] for name in ("gold", "predicted", "matched")},
+        **shown,
+    )
+    return f"{text} {say('methods.cite', version=version)}"

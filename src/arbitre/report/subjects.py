@@ -1,0 +1,176 @@
+"""What a report says of a system, and of several: picked from the results and put in order.
+
+Numbers are those of `evaluation.json` and `alignments.json`. None is computed anew but counts of pairs at a quality,
+which are sums of the steps of the survival curve.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.errors import DataError
+from arbitre.report.view import (
+    Curve,
+    Differing,
+    DocumentRow,
+    Headline,
+    PathRow,
+    Standing,
+    Subject,
+    Systems,
+    Trust,
+)
+from arbitre.signature import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+EVALUATION: Final = "arbitre-evaluation/1"
+
+KINDS: Final = {
+    "independent": ("precision", "recall", "amq"),
+    "follows": ("f1q", "imq", "irq", "quality", "omq", "omq_imq", "f1"),
+    "spread": ("variance",),
+}
+BINS: Final = 10
+FEW: Final = 10
+"""With fewer documents than this the scores may be another matter on the next ones."""
+
+_COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
+
+
+def subject(
+    evaluation: Mapping[str, Any], alignments: Mapping[str, Any] | None = None, *, name: str | None = None
+) -> Subject:
+    """What a report says of one system, from the contents of `evaluation.json` and of `alignments.json` beside it.
+
+    Raises DataError where the evaluation is of another format.
+    """
+    if evaluation.get("format") != EVALUATION:
+        raise DataError.of(
+            f'Expected `format` to be "{EVALUATION}", got {evaluation.get("format")!r}',
+            pointer="/format",
+            hint="Give it what `arbitre evaluate --out` writes as evaluation.json.",
+        )
+    held = alignments or {}
+    trust = Trust.from_dict(held["trust"]) if held else Trust()
+    forced: bool | None = held.get("forced")
+    close = float(held.get("close", evaluation["signature"]["entries"].get("close", 0.8)))
+    kept = {one["key"] for one in held.get("kept", ())}
+    rows = [DocumentRow(**row, kept=row["key"] in kept) for row in held.get("documents", ())]
+    signature = Signature.from_dict(evaluation["signature"])
+    return Subject(
+        name=name,
+        title=held.get("title"),
+        signature=dict(evaluation["signature"]) | {"long": signature.long},
+        entries=evaluation["entries"],
+        documents=evaluation["documents"],
+        failed=evaluation["failed"],
+        vacuous=evaluation["vacuous"],
+        counts={one: evaluation["micro"][one] for one in _COUNTS},
+        close=close,
+        forced=forced,
+        headline=list(_headline(evaluation, forced, trust)),
+        leaves=evaluation["leaves"],
+        curve=_curve(evaluation, close),
+        paths=list(_paths(evaluation["by_path"], held.get("worst", {}))),
+        rows=rows,
+        certificate=held.get("certificate"),
+        failures=evaluation["failures"],
+        without_gold=evaluation["without_gold"],
+        warnings=list(_warnings(evaluation, held, trust)),
+        explorer=held.get("kept", []),
+        reference=trust.reference,
+        published=trust.published,
+    )
+
+
+def _headline(
+    evaluation: Mapping[str, Any],
+    forced: bool | None,  # noqa: FBT001
+    trust: Trust,
+) -> Iterator[Headline]:
+    for kind, names in KINDS.items():
+        for name in names:
+            yield Headline(
+                name=name,
+                kind=kind,
+                biased=forced is not False and name in {"precision", "recall", "f1"},
+                micro=evaluation["micro"][name],
+                macro=evaluation["macro"][name],
+                documents=evaluation["macro_documents"][name],
+                interval=(trust.intervals or {}).get(name),
+                chance=(trust.chance or {}).get(name),
+            )
+
+
+def _curve(evaluation: Mapping[str, Any], close: float) -> Curve:
+    curve = evaluation["curve"]
+    pairs = list(zip(curve["qualities"], curve["counts"], strict=True))
+    surviving, steps = 0.0, []
+    bins = [0.0] * BINS
+    for quality, count in reversed(pairs):
+        surviving += count
+        steps.append((quality, surviving))
+        bins[min(int(quality * BINS), BINS - 1)] += count
+    exact = sum(count for quality, count in pairs if quality >= 1.0)
+    good = sum(count for quality, count in pairs if close <= quality < 1.0)
+    return Curve(steps[::-1], bins, exact, good, curve["gold"], curve["predicted"], evaluation["thresholds"])
+
+
+def _paths(
+    by_path: Mapping[str, Mapping[str, float]], worst: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> Iterator[PathRow]:
+    above: list[str] = []
+    for path, scores in by_path.items():
+        while above and not path.startswith(above[-1] + "/"):
+            above.pop()
+        label = path[len(above[-1]) :] if above else path
+        missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
+        yield PathRow(path, label, len(above), scores, missing, spurious, worst.get(path, ()))
+        if path:
+            above.append(path)
+
+
+def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trust: Trust) -> Iterator[str]:
+    """What the reader has to be careful about, by the names of the sentences that say it."""
+    if evaluation["failed"]:
+        yield "failed"
+    if evaluation["without_gold"]:
+        yield "without_gold"
+    if evaluation["vacuous"]:
+        yield "vacuous"
+    if not evaluation["micro"]["gold"]:
+        yield "no_gold"
+    if evaluation["documents"] < FEW:
+        yield "few"
+    if alignments.get("certificate", {"verdict": "metric"})["verdict"] != "metric":
+        yield "certificate"
+    if not alignments:
+        yield "no_alignments"
+    unknown = {"no_interval": trust.intervals, "no_chance": trust.chance, "no_reference": trust.reference}
+    yield from (name for name, known in unknown.items() if known is None)
+
+
+def several(subjects: Sequence[Subject], *, score: str = "f1q", most: int = 10) -> Systems:
+    """Several systems side by side by one of their scores, and the documents on which they differ most.
+
+    Without intervals and tests, which come with a ranking.
+    """
+    ranked = sorted(subjects, key=lambda one: (-(_micro(one, score) or 0.0), one.name or ""))
+    of_documents = [{row.key: 0.0 if row.failed else row.scores[score] for row in one.rows} for one in ranked]
+    shared = [key for key in of_documents[0] if all(key in one for one in of_documents)] if ranked else []
+    found = [Differing(key, [one[key] for one in of_documents]) for key in shared]
+    found = [one for one in found if len(set(one.scores)) > 1]
+    found.sort(key=lambda one: (-_spread(one.scores), one.key))
+    board = [Standing(one.name or "", _micro(one, score)) for one in ranked]
+    return Systems(score, board, None, found[:most])
+
+
+def _micro(one: Subject, score: str) -> float | None:
+    return next(line.micro for line in one.headline if line.name == score)
+
+
+def _spread(scores: Sequence[float | None]) -> float:
+    known = [score for score in scores if score is not None]
+    return max(known) - min(known) if known else 0.0

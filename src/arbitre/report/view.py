@@ -1,0 +1,200 @@
+"""The view model: all that a report shows, as plain JSON, valid against `schemas/view.schema.json`.
+
+What is not known is None, and the page says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FORMAT: Final = "arbitre-view/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Between which values a score would lie over corpora of documents like these."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One score of the entries: of all documents together, and the mean of the documents' scores.
+
+    `kind` is "independent" (precision, recall and amq, of which all else is made), "follows" or "spread"; `biased`
+    says that the matching forces it up. `pointer` says where in `evaluation.json` the score is. `chance` is the score
+    of predictions held against another document's gold.
+    """
+
+    name: str
+    kind: str
+    biased: bool
+    micro: float | None
+    macro: float | None
+    documents: int
+    interval: Interval | None = None
+    chance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathRow:
+    """The scores of a wildcard path, and its worst pairs; `depth` is how many listed paths hold it."""
+
+    path: str
+    label: str
+    depth: int
+    scores: Mapping[str, float | None]
+    missing: float
+    spurious: float
+    worst: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """One document: the quality of the whole, the scores of its entries; `kept` says that the explorer has it."""
+
+    key: str
+    failed: bool
+    quality: float
+    scores: Mapping[str, float | None]
+    kept: bool
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The survival curve of the qualities of the pairs, step by step, and how many pairs there are in each tenth.
+
+    `steps` are (quality, how many pairs are at least this good); the last tenth holds quality 1 too. `exact` are the
+    pairs of quality 1, `close` those that are close, but not equal.
+    """
+
+    steps: Sequence[tuple[float, float]]
+    bins: Sequence[float]
+    exact: float
+    close: float
+    gold: float
+    predicted: float
+    thresholds: Sequence[Mapping[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the gold is worth: how far those who made it agree (`agreement`, by the name of the coefficient)."""
+
+    agreement: Mapping[str, float | None]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What says how far the scores can be trusted; all of it may be unknown. Mappings go by the names of scores.
+
+    `chance` are the scores of predictions held against other documents' gold; `published` the figures as the first
+    published script computes them.
+    """
+
+    intervals: Mapping[str, Interval] | None = None
+    chance: Mapping[str, float | None] | None = None
+    reference: Reference | None = None
+    published: Mapping[str, float] | None = None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trust:
+        """The inverse of `dataclasses.asdict`."""
+        intervals, reference = data["intervals"], data["reference"]
+        return cls(
+            None if intervals is None else {name: Interval(**one) for name, one in intervals.items()},
+            data["chance"],
+            None if reference is None else Reference(**reference),
+            data["published"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One system on a corpus: all that is said of it."""
+
+    name: str | None
+    title: str | None
+    signature: Mapping[str, Any]
+    entries: str
+    documents: int
+    failed: int
+    vacuous: int
+    counts: Mapping[str, float]
+    close: float
+    forced: bool | None
+    headline: Sequence[Headline]
+    leaves: Mapping[str, float | None]
+    curve: Curve
+    paths: Sequence[PathRow]
+    rows: Sequence[DocumentRow]
+    certificate: Mapping[str, Any] | None
+    failures: Sequence[Mapping[str, Any]]
+    without_gold: Sequence[str]
+    warnings: Sequence[str]
+    explorer: Sequence[Mapping[str, Any]]
+    reference: Reference | None = None
+    published: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The place of one system: its score, its interval, and the groups of systems it cannot be told from."""
+
+    name: str
+    score: float | None
+    interval: Interval | None = None
+    groups: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two systems on the same documents: the difference of their scores, its interval and its p (raw, and by Holm)."""
+
+    a: str
+    b: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    adjusted: float | None
+    smallest_p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """A document on which systems differ: the score of each, in the order of the leaderboard."""
+
+    key: str
+    scores: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """Several systems on one corpus, the best first; `tests` is None where none were made."""
+
+    score: str
+    board: Sequence[Standing]
+    tests: Sequence[Contrast] | None
+    differing: Sequence[Differing]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A report: one subject or several, and what is said of several together."""
+
+    version: str
+    subjects: Sequence[Subject]
+    systems: Systems | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"format": FORMAT, **asdict(self)}

@@ -1,0 +1,51 @@
+"""A Chromium of the system, driven by Playwright; without either, the tests are skipped and say why."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The browser, open for all the tests."""
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed: pip install 'arbitre[browser]'"
+    )
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: install the package chromium of the distribution")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Opens a file from disk; what it asks of the network, and what it complains of, is held against it at the end."""
+    contexts, asked, said = [], [], []
+
+    def opened(file, anchor="", *, width=1280, scheme="light"):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context.set_default_timeout(5000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(file.as_uri() + anchor)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [url for url in asked if not url.startswith("file:///") or "report" not in url] == []
+    assert said == []

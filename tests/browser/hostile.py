@@ -1,0 +1,58 @@
+"""Texts that try to be more than text, and a corpus that holds them everywhere a prediction, a gold or a name can."""
+
+from __future__ import annotations
+
+import arbitre
+from arbitre.corpus.evaluate import evaluate
+from arbitre.corpus.join import Join, Pair
+from arbitre.corpus.read import Failure
+from arbitre.report.files import view_of
+from arbitre.report.kept import Kept
+from arbitre.report.subjects import subject
+from arbitre.report.tables import json_text
+
+TEXTS = [
+    "<script>window.pwned = 1</script>",
+    "</script><script>window.pwned = 2</script>",
+    "<!--<script>window.pwned = 3</script>",
+    '<img src=x onerror="window.pwned = 4">',
+    "\"'><svg onload=window.pwned=5>",
+    "javascript:window.pwned = 6",
+    "{{ 7 * 191 }}{% include 'x' %}${7 * 191}",
+    "&lt;b&gt;&amp;",
+    "]]>\u2028\u2029window.pwned = 7",
+    "a\u202egpj.exe\u2066b\u200b\ufeff",
+    "bell\x07 escape\x1b[2J nul\x00 tab\t line\nend",
+    "half \ud800 pair",
+    '=HYPERLINK("http://example.org")',
+    "x" * 1_000_000,
+]
+SCHEMA = {
+    "title": TEXTS[1],
+    "type": "object",
+    "properties": {
+        TEXTS[0]: {"type": "integer"},
+        "items": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"name": {"type": "string"}, TEXTS[3]: {}}},
+            "x-arbitre": {"entries": True},
+        },
+    },
+}
+
+
+def view(texts=TEXTS):
+    """A view of documents that hold the texts as values, keys, ids and reasons."""
+    predicted = {"items": [{"name": text, TEXTS[3]: [text], text[:40]: {text[:40]: text[:2000]}} for text in texts]}
+    gold = {TEXTS[0]: 1, "items": [{"name": text[:-1] + "ö", TEXTS[3]: [text, 1]} for text in texts[:-2]]}
+    failure = Failure("predicted", TEXTS[2], TEXTS[3], f"{TEXTS[4]}.json", 3, TEXTS[5], reason=TEXTS[1])
+    pairs = (
+        Pair(TEXTS[1], None, gold, predicted),
+        Pair(TEXTS[2], TEXTS[3], gold, arbitre.ABSENT, failure),
+        Pair("plain", None, {"items": [{"name": "Ada"}]}, {"items": [{"name": "Ada"}]}),
+    )
+    plan = arbitre.Comparator(SCHEMA).plan
+    kept = Kept(plan, characters=50_000_000)
+    evaluation = evaluate(plan, Join(pairs, (failure,), (TEXTS[0], TEXTS[9])), observe=kept)
+    plain = evaluation.to_dict()
+    return view_of([subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])

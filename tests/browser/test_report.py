@@ -1,0 +1,330 @@
+"""The report in a browser: opened from disk, used by mouse and keyboard, fed with what a hostile prediction may hold."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from tests.browser.hostile import TEXTS
+from tests.browser.hostile import view as hostile
+from tests.unit.test_view import observed
+
+import arbitre
+from arbitre import bundled
+from arbitre.corpus.evaluate import evaluate
+from arbitre.corpus.join import join
+from arbitre.corpus.read import records
+from arbitre.report.files import view_of, write_page
+from arbitre.report.kept import Kept
+from arbitre.report.language import Language
+from arbitre.report.subjects import subject
+from arbitre.report.tables import json_text
+from arbitre.report.text import visible
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+
+INTERACTIVE = 3.0
+"""Seconds in which 1,000 entries are there and answer."""
+
+
+def demo_subject(system):
+    plan = arbitre.Comparator(bundled.schema("examples/speakers.schema.json")).plan
+    kept = Kept(plan)
+    sides = (
+        records(str(bundled.demo() / f"{name}.jsonl"), side) for name, side in (("gold", "gold"), (system, "predicted"))
+    )
+    evaluation = evaluate(plan, join(*sides), observe=kept)
+    plain = evaluation.to_dict()
+    return subject(plain, kept.to_dict(evaluation, json_text(plain)), name=system)
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory):
+    """The pages, each written once."""
+    folder = tmp_path_factory.mktemp("reports")
+    systems = [demo_subject(name) for name in ("careful", "hasty")]
+    views = {"hasty": view_of(systems[1:]), "both": view_of(systems), "hostile": hostile(), "large": view_of([large()])}
+    for name, view in views.items():
+        write_page(folder / f"report-{name}.html", view)
+    write_page(folder / "report-fr.html", views["hasty"], Language.FR)
+    return lambda name: folder / f"report-{name}.html"
+
+
+def large():
+    """A thousand entries, every third with a fault."""
+    entry = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "pages": {"type": "array", "items": {"type": "integer"}}},
+    }
+    gold = [{"name": f"Speaker {number:04}", "pages": [number, number + 1]} for number in range(1000)]
+    predicted = [
+        {"name": one["name"], "pages": one["pages"][: 2 - (number % 3 == 0)]} for number, one in enumerate(gold)
+    ]
+    return subject(*observed({"type": "array", "items": entry}, [("d", gold, predicted[::-1])]))
+
+
+def rows(page):
+    return page.locator("#x-list .row")
+
+
+def status(page):
+    return page.locator("#x-status").text_content()
+
+
+def titles(page):
+    return [text.strip() for text in page.locator("#x-list .row h4").all_text_contents()]
+
+
+def test_it_opens_from_disk_and_shows_every_section(visit, reports):
+    page = visit(reports("both"))
+    assert page.locator("h1").text_content() == "Index of speakers: 2 systems compared"
+    for section in ("systems", "answer", "paths", "curve", "explorer", "trust", "read"):
+        assert page.locator(f"section#{section} h2").is_visible()
+    assert page.locator("#x-document option").count() == 12
+    assert rows(page).count() > 5
+
+
+def test_tables_are_sorted_by_their_heads(visit, reports):
+    page = visit(reports("hasty"))
+    table = page.locator("#paths table")
+    head = table.locator("thead th").nth(1)
+
+    def column():
+        return [
+            float(value)
+            for value in table.locator("tbody tr td:nth-of-type(1) data").evaluate_all(
+                "all => all.map(one => one.value)"
+            )
+        ]
+
+    before = column()
+    head.locator("button").click()
+    assert (head.get_attribute("aria-sort"), column()) == ("ascending", sorted(before))
+    head.locator("button").press("Enter")
+    assert (head.get_attribute("aria-sort"), column()) == ("descending", sorted(before, reverse=True))
+    table.locator("thead button").first.click()
+    assert column() == before
+    assert head.get_attribute("aria-sort") is None
+
+
+def test_filters_and_search_narrow_the_entries(visit, reports):
+    page = visit(reports("hasty"), "#d=page_02")
+    assert status(page) == "10 of 10 entries shown"
+    for name in ("correct", "close", "wrong"):
+        page.locator(f'input[name="x-show"][value="{name}"]').uncheck()
+    assert status(page) == "1 of 10 entries shown"
+    assert rows(page).first.get_attribute("class") == "row missing"
+    page.locator("#x-search").fill("nobody of this name")
+    expect(page.locator("#x-list .note")).to_have_count(1)
+    assert status(page) == "0 of 10 entries shown"
+    page.locator("#x-search").press("Escape")
+    for name in ("correct", "close", "wrong"):
+        page.locator(f'input[name="x-show"][value="{name}"]').check()
+    page.locator("#x-search").fill("CASTELNOIR agnes")  # neither case nor accents count
+    expect(rows(page)).to_have_count(1)
+    assert "Caste" in titles(page)[0]
+    page.locator("#x-search").fill("")
+    expect(rows(page)).to_have_count(10)
+    page.locator("#x-path").select_option("/speakers/*/name")
+    assert 0 < rows(page).count() < 10
+    page.locator("#x-path").select_option("")
+    page.locator("#x-order").select_option("worst")
+    qualities = [
+        float(value) for value in page.locator("#x-list data.quality").evaluate_all("all => all.map(one => one.value)")
+    ]
+    assert qualities == sorted(qualities)
+
+
+def test_links_lead_to_an_entry_and_the_address_follows(visit, reports):
+    page = visit(reports("hasty"), "#d=page_06&g=7")
+    assert page.locator("#x-document option:checked").text_content().startswith("page_06")
+    active = page.locator("#x-list .row:focus")
+    assert "[7]" in active.locator(".where").text_content()
+    assert active.locator(".fields").is_visible()
+    assert active.evaluate(
+        "node => { const box = node.getBoundingClientRect(); return box.top >= 0 && box.top < innerHeight; }"
+    )
+    page.keyboard.press("j")
+    assert page.evaluate("location.hash") == "#d=page_06&g=8"
+    again = visit(reports("hasty"), page.evaluate("location.hash") + "&show=wrong+missing&order=worst&q=zzz")
+    assert again.locator("#x-order").input_value() == "worst"
+    assert "[8]" in again.locator("#x-list .row:focus .where").text_content()  # filters that would hide it are dropped
+    page.locator("#paths summary").first.click()
+    link = page.locator("#paths ul.worst a").first
+    target = link.get_attribute("href")
+    link.click()
+    key = re.search(r"d=(\w+)", target)[1]
+    assert page.locator("#x-document option:checked").text_content().startswith(key)
+
+
+def test_an_entry_of_several_systems_has_a_link_of_its_own(visit, reports):
+    page = visit(reports("both"), "#s=hasty&d=page_03&g=2")
+    assert page.locator("#x-document option:checked").text_content().startswith("hasty / page_03")
+    page.locator("#systems tbody a").first.click()
+    assert "careful / page_" in page.locator("#x-document option:checked").text_content()
+
+
+def test_the_keyboard_alone_is_enough(visit, reports):
+    page = visit(reports("hasty"), "#d=page_02")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "x-search"
+    page.keyboard.press("Enter")
+    places = [page.evaluate("document.activeElement.dataset.place")]
+    for key in ("ArrowDown", "j", "ArrowUp", "End", "Home"):
+        page.keyboard.press(key)
+        places.append(page.evaluate("document.activeElement.dataset.place"))
+    assert places == ["0", "1", "2", "1", "9", "0"]
+    fields = page.locator("#x-list .row:focus .fields")
+    before = fields.is_visible()
+    page.keyboard.press("Enter")
+    assert fields.is_visible() is not before
+    page.keyboard.press(" ")
+    assert fields.is_visible() is before
+    page = visit(reports("hasty"))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#answer"
+
+
+def test_gold_and_predicted_stand_side_by_side_with_what_differs_marked(visit, reports):
+    page = visit(reports("hasty"), "#d=page_06&g=7")
+    row = page.locator("#x-list .row:focus")
+    field = row.locator(".field", has=page.locator(".name", has_text=re.compile("^name$")))
+    gold, predicted = field.locator(".side").all()
+    assert (gold.text_content(), predicted.text_content()) == ("Vaudreine, Ambroise", "WESTONBIRT, Harold")
+    assert gold.locator("del").count() > 0
+    assert predicted.locator("ins").count() > 0
+    kept = "node => [...node.querySelectorAll('bdi')].map(one => [...one.childNodes].filter(part => part.nodeType === 3).map(part => part.data).join('')).join('')"
+    assert gold.evaluate(kept) == predicted.evaluate(kept) != ""
+    boxes = [side.bounding_box() for side in (gold, predicted)]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
+    assert field.locator(".mark").text_content().startswith("≠ wrong")
+
+
+def test_the_map_and_the_matrix_show_the_matching(visit, reports):
+    page = visit(reports("hasty"), "#d=page_02")
+    assert page.locator("#x-map .link").count() == 9
+    assert page.locator("#x-map .lone.missing").count() == 1
+    page.locator("#x-map rect.lone.missing").click()
+    assert page.locator("#x-list .row:focus").get_attribute("class") == "row missing"
+    assert page.locator("#x-matrix rect").count() == 90
+    assert page.locator("#x-matrix circle").count() == 9
+    page.locator("#x-matrix summary").click()
+    expect(page.locator("#x-matrix table b")).to_have_count(9)
+
+
+def test_themes_and_languages(visit, reports):
+    def paper(page):
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light, dark = visit(reports("hasty")), visit(reports("hasty"), scheme="dark")
+    assert paper(light) != paper(dark)
+    light.locator("#theme").click()
+    assert light.locator("#theme").text_content() == "Theme: light"
+    light.locator("#theme").click()
+    assert paper(light) == paper(dark)
+    french = visit(reports("fr"), "#d=page_02")
+    assert french.locator("html").get_attribute("lang") == "fr"
+    assert french.locator("#answer h2").text_content() == "La réponse"
+    assert status(french) == "10 entrées sur 10"
+    assert re.search(r"≈ proche 0,\d\d", french.locator("#x-list .field.close .mark").first.text_content())
+
+
+@pytest.mark.parametrize("name", ["hasty", "both", "hostile", "large"])
+def test_nothing_is_wider_than_a_phone(visit, reports, name):
+    page = visit(reports(name), width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_every_control_has_a_name(visit, reports):
+    page = visit(reports("both"))
+    nameless = """() => [...document.querySelectorAll('button, input, select, a[href], [role=region], [role=img]')]
+        .filter(node => !(node.getAttribute('aria-label') || node.textContent.trim() || node.labels?.length))
+        .map(node => node.outerHTML.slice(0, 80))"""
+    assert page.evaluate(nameless) == []
+
+
+CONTRAST = """() => {
+    const parse = text => text.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map(value => value / 255)
+        .map(value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
+    const under = node => {
+        for (let at = node; at; at = at.parentElement) {
+            const colour = parse(getComputedStyle(at).backgroundColor);
+            if (colour.length < 4 || colour[3] > 0) return colour;
+        }
+    };
+    const poor = [];
+    for (const node of document.querySelectorAll('main *:not(svg, svg *), header.top *')) {
+        const own = [...node.childNodes].some(child => child.nodeType === 3 && child.data.trim());
+        if (!own || !node.checkVisibility()) continue;
+        const [a, b] = [light(parse(getComputedStyle(node).color)), light(under(node))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) poor.push(`${node.tagName}.${node.className} ${ratio.toFixed(2)} ${node.textContent.slice(0, 30)}`);
+    }
+    return poor;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(visit, reports, scheme):
+    page = visit(reports("both"), "#s=hasty&d=page_02", scheme=scheme)
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_without_scripts_all_but_the_explorer_is_there(chromium, reports):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(reports("hasty").as_uri())
+    assert page.locator("noscript").text_content().strip().startswith("This part needs JavaScript.")
+    assert page.locator("#curve svg.survival").is_visible()
+    assert not page.locator("#app").is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "anchor", ["", "#d=x&g=<script>", "#d=%00&show=%F0%9F", "#paths", "#d=plain&g=0&order=nonsense&path=/nowhere"]
+)
+def test_what_tries_to_be_more_than_text_is_text(visit, reports, anchor):
+    page = visit(reports("hostile"), anchor)
+    assert page.evaluate("'pwned' in window") is False
+    assert page.locator("h1").text_content().startswith(visible(TEXTS[1]))
+    assert page.locator("main script, main img, main svg[onload], iframe").count() == 0
+
+
+def test_hostile_values_are_shown_as_they_are(visit, reports):
+    page = visit(reports("hostile"))
+    page.locator("#x-document").select_option(
+        index=[text.startswith(TEXTS[1]) for text in page.locator("#x-document option").all_text_contents()].index(True)
+    )
+    page.evaluate("document.querySelectorAll('#x-list .toggle[aria-expanded=false]').forEach(one => one.click())")
+    seen = page.locator("#x-list").text_content()
+    for text in TEXTS[:8]:
+        assert text in seen
+    for code in ("U+202E", "U+2066", "U+200B", "U+FEFF", "U+0007", "U+001B", "U+0000", "U+2028", "U+D800"):
+        assert code in seen
+    assert not re.search("[\u202e\u2066\u200b\x07\x1b]", page.locator("body").text_content().split("arbitre-data")[0])
+    assert len(seen) < 100_000
+    button = page.locator("#x-list button.cut", has_text="1000000").first
+    button.click()
+    assert page.locator("#x-list .whole").first.text_content() == TEXTS[-1]
+    assert page.evaluate("'pwned' in window") is False
+
+
+def test_a_thousand_entries_are_there_at_once_and_answer(visit, reports):
+    start = time.perf_counter()
+    page = visit(reports("large"))
+    assert status(page) == "1000 of 1000 entries shown"
+    page.locator("#x-search").fill("speaker 0999")
+    expect(rows(page)).to_have_count(1)
+    page.locator("#x-search").fill("")
+    expect(rows(page)).not_to_have_count(1)
+    page.goto(page.url.split("#")[0] + "#d=d&g=999")
+    page.locator("#x-list .row:focus .where", has_text="[999]").wait_for()
+    taken = time.perf_counter() - start
+    assert rows(page).count() == 1000
+    assert taken < INTERACTIVE, f"took {taken:.1f} s"

@@ -1,0 +1,279 @@
+"""Schemas put together from parts, each with what is known of it: its documents, and which of them are the same.
+
+A part is `METRIC`, `PSEUDO` (different values may be at distance 0) or `NEITHER`, by what the textbooks say of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from arbitre.engine import run
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+METRIC, PSEUDO, NEITHER = range(3)
+VERDICTS = ("metric", "pseudo-metric", "not a metric")
+
+TEXTS = ["", "a", "b", "ab", "ba", "aba", "bab", "abc", "CA", "AC", "ABC", "a b", "b a", "aaba", "baaa"]
+NUMBERS = [-2, 0, 0.25, 0.5, 1, 2, 3, 10]
+DAYS = ["2020-01-01", "2020-01-02", "2020-03-01", "2021-01-01"]
+GRADES = ["low", "middle", "high"]
+SETS = [[], ["a"], ["b"], ["a", "b"], ["b", "a"], ["a", "a"]]
+KEPT = ("id", "kind")  # these fields are in every object that declares them
+COSTS = [[0, 0.5, 0.9], [0.5, 0, 0.4], [0.9, 0.4, 0]]
+SKEWED = [[0, 0.1, 0.9], [0.1, 0, 0.1], [0.9, 0.1, 0]]
+PARENTS = {"low": "middle", "high": "middle"}
+
+
+def leaf(kind, values, **distance):
+    """A leaf: of this type, with these values, measured by the distance of this name."""
+    return {"type": kind} | ({"x-arbitre": distance} if distance else {}), values
+
+
+LEAVES = [
+    (METRIC, *leaf("string", TEXTS)),
+    (METRIC, *leaf("number", NUMBERS)),
+    (METRIC, *leaf("integer", [0, 1, 2, 3])),
+    (METRIC, *leaf("boolean", [False, True])),
+    (METRIC, *leaf("string", TEXTS, distance="lcs", normalize=["lower"])),
+    (METRIC, *leaf("string", TEXTS, distance="indel-yujian-bo", normalize=["strip"])),
+    (METRIC, *leaf("string", TEXTS, distance="exact")),
+    (METRIC, *leaf("number", NUMBERS, distance={"absolute": {"scale": 2}})),
+    (METRIC, *leaf("number", NUMBERS, distance={"log": {"scale": 1}})),
+    (METRIC, *leaf("string", DAYS, distance={"date": {"scale": 60}})),
+    (METRIC, *leaf("string", GRADES, distance={"ordinal": {"order": GRADES}})),
+    (METRIC, *leaf("string", GRADES, distance={"table": {"values": GRADES, "costs": COSTS}})),
+    (METRIC, *leaf("string", GRADES, distance={"taxonomy": {"parents": PARENTS}})),
+    (PSEUDO, *leaf("string", TEXTS, distance="token-sort")),
+    (PSEUDO, *leaf("string", TEXTS, distance="jaccard-ngrams")),
+    (PSEUDO, *leaf("number", NUMBERS, distance={"rounded": {"grid": 2}})),
+    (PSEUDO, *leaf("integer", [0, 1, 6, 11, 12], distance={"cycle": {"period": 12}})),
+    (PSEUDO, *leaf("array", SETS, distance="jaccard")),
+    (NEITHER, *leaf("string", TEXTS, distance="levenshtein")),
+    (NEITHER, *leaf("string", TEXTS, distance="indel")),
+    (NEITHER, *leaf("string", TEXTS, distance="osa")),
+    (NEITHER, *leaf("string", TEXTS, distance="damerau-levenshtein")),
+    (NEITHER, *leaf("string", TEXTS, distance="jaro")),
+    (NEITHER, *leaf("string", TEXTS, distance="jaro-winkler")),
+    (NEITHER, *leaf("string", TEXTS, distance="ratcliff-obershelp")),
+    (NEITHER, *leaf("string", TEXTS, distance="token-set")),
+    (NEITHER, *leaf("string", TEXTS, distance="rouge-1")),
+    (NEITHER, *leaf("number", NUMBERS, distance={"tolerance": {"within": 1}})),
+    (NEITHER, *leaf("array", SETS, distance="dice")),
+    (NEITHER, *leaf("string", GRADES, distance={"table": {"values": GRADES, "costs": SKEWED}})),
+]
+MATCHES = [
+    (METRIC, None),
+    (METRIC, "hungarian"),
+    (METRIC, "ordered"),
+    (METRIC, "set"),
+    (METRIC, {"keyed": {"key": "id"}}),
+    (PSEUDO, {"transport": {}}),
+    (PSEUDO, {"transport": {"masses": "size"}}),
+    (NEITHER, {"hungarian": {"gate": 0.5}}),
+    (NEITHER, "greedy"),
+    (NEITHER, "sequence"),
+    (NEITHER, {"transport": {"solver": "sinkhorn", "epsilon": 0.2}}),
+    (NEITHER, {"transport": {"solver": "partial", "mass": 0.5}}),
+    (NEITHER, {"transport": {"solver": "unbalanced"}}),
+    (NEITHER, {"transport": {"solver": "dummy"}}),
+]
+POLICIES = [(), (None,), (None, ""), (None, [], {}), ("", []), (None, "", [], {})]
+NAMES = {"integer": "number"}
+NORMALIZERS = {"lower": str.lower, "strip": str.strip}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A subschema and what is below it: `fields` by name, `values` of a map, `items` after a `head`, `branches`."""
+
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    verdict: int = METRIC
+    documents: st.SearchStrategy = field(default_factory=st.nothing, repr=False)
+    fields: Mapping[str, Part] = field(default_factory=dict, repr=False)
+    values: Part | None = field(default=None, repr=False)
+    head: Part | None = field(default=None, repr=False)
+    items: Part | None = field(default=None, repr=False)
+    branches: tuple[Part, ...] = field(default=(), repr=False)
+
+    @property
+    def kind(self) -> str | None:
+        return self.schema.get("type")
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self.schema.get("x-arbitre", {})
+
+    def saying(self, **options: Any) -> Part:
+        """This part, annotated so."""
+        return replace(self, schema={**self.schema, "x-arbitre": {**self.options, **options}})
+
+    def branch(self, value: Any) -> Part:
+        """The branch of a union that a value takes: by its `kind`, where it has one, else by its type."""
+        types = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
+        tag = value.get("kind") if isinstance(value, dict) else None
+        for one in self.branches:
+            if one.fields["kind"].schema["const"] == tag if tag else types[type(value)] in (one.kind, NAMES.get(one.kind)):
+                return one
+        return self
+
+
+ANYTHING = Part()
+
+
+def canonical(part: Part, value: Any, absent: Sequence[Any] = (None,)) -> Hashable | None:
+    """Equal for values that the comparison may not tell apart; None for what counts as absent."""
+    absent = part.options.get("absent", absent)
+    if part.branches:
+        return canonical(part.branch(value) if value is not None else ANYTHING, value, absent)
+    if isinstance(value, dict):
+        inside = {name: canonical(part.fields.get(name) or part.values or ANYTHING, v, absent) for name, v in value.items()}
+        found: Any = frozenset((name, one) for name, one in inside.items() if one is not None)
+        return None if not found and {} in absent else ("object", found)
+    if isinstance(value, list):
+        head = canonical(part.head, value[0], absent) if part.head and value else None
+        rest = value[1:] if part.head else value
+        found = [one for item in rest if (one := canonical(part.items or ANYTHING, item, absent)) is not None]
+        if not found and head is None and [] in absent:
+            return None
+        match = part.options.get("match")
+        if match == "set":
+            return "array", head, frozenset(found)
+        return "array", head, tuple(found) if match in ("ordered", "sequence") else frozenset(Counter(found).items())
+    if isinstance(value, str):
+        for name in part.options.get("normalize", ()):
+            value = NORMALIZERS[name](value)
+    if value in ("", None):
+        return None if value in absent else (value,)
+    return type(value).__name__ if isinstance(value, bool) else "scalar", value
+
+
+@st.composite
+def parts(draw, *, worst=METRIC, depth=3, root=True):
+    """A part, at most `depth` containers deep, none of it worse than `worst`."""
+    kinds = ["leaf"] * (not root) + (["object", "array"] * 3 + ["map", "union", "branches"] if depth else [])
+    part = draw({
+        "leaf": leaves,
+        "object": objects,
+        "array": arrays,
+        "map": maps,
+        "union": unions,
+        "branches": branched,
+    }[draw(st.sampled_from(kinds))](worst, depth - 1))  # fmt: skip
+    if draw(st.integers(1, 6)) == 1:
+        part = part.saying(absent=list(draw(st.sampled_from(POLICIES))))
+    if part.kind and draw(st.integers(1, 6)) == 1:
+        part = replace(part, schema={**part.schema, "type": [part.kind, "null"]}, documents=part.documents | st.none())
+    return part
+
+
+@st.composite
+def leaves(draw, worst, _depth=0):
+    verdict, schema, values = draw(st.sampled_from([one for one in LEAVES if one[0] <= worst]))
+    return Part(schema, verdict, st.sampled_from(values))
+
+
+@st.composite
+def objects(draw, worst, depth, names="abc"):
+    fields = {name: draw(parts(worst=worst, depth=depth, root=False)) for name in names[: draw(st.integers(1, 3))]}
+    for name in fields:
+        if draw(st.integers(1, 3)) == 1:
+            fields[name] = fields[name].saying(weight=draw(st.sampled_from([0.5, 3])))
+    return _object(fields)
+
+
+def _object(fields):
+    schema = {"type": "object", "properties": {name: part.schema for name, part in fields.items()}}
+    documents = {name: part.documents for name, part in fields.items()}
+    fixed = {name: documents.pop(name) for name in KEPT if name in fields}
+    verdict = max(part.verdict for part in fields.values())
+    return Part(schema, verdict, st.fixed_dictionaries(fixed, optional=documents), fields)
+
+
+@st.composite
+def arrays(draw, worst, depth):
+    items = draw(parts(worst=worst, depth=depth, root=False))
+    verdict, match = draw(st.sampled_from([one for one in MATCHES if one[0] <= worst]))
+    if "keyed" in str(match):  # the items are objects that all have the key
+        key = Part({"type": "integer"}, METRIC, st.integers(0, 2))
+        items = _object({**draw(objects(worst, depth)).fields, "id": key})
+    schema = {"type": "array", "items": items.schema} | ({"x-arbitre": {"match": match}} if match else {})
+    documents = st.lists(items.documents, max_size=3)
+    if "transport" in str(match) or draw(st.integers(1, 4)) > 1:
+        return Part(schema, max(verdict, items.verdict), documents, items=items)
+    head = draw(parts(worst=worst, depth=0, root=False))
+    whole = st.just([]) | st.builds(lambda first, rest: [first, *rest], head.documents, documents)
+    worse = max(verdict, items.verdict, head.verdict)
+    return Part({**schema, "prefixItems": [head.schema]}, worse, whole, head=head, items=items)
+
+
+@st.composite
+def maps(draw, worst, depth):
+    values = draw(parts(worst=worst, depth=depth, root=False))
+    documents = st.dictionaries(st.sampled_from("pqr"), values.documents, max_size=3)
+    return Part({"type": "object", "additionalProperties": values.schema}, values.verdict, documents, values=values)
+
+
+@st.composite
+def unions(draw, worst, depth):
+    """Of a leaf, an object and an array."""
+    one = draw(leaves(worst).filter(lambda part: part.kind != "array"))
+    return _union((one, draw(objects(worst, depth)), draw(arrays(worst, depth))))
+
+
+@st.composite
+def branched(draw, worst, depth):
+    """Of two objects that a constant tells apart; they share a field, which means another thing in each."""
+    branches = []
+    for tag, names in (("p", "abc"), ("q", "def")):
+        told = {"kind": Part({"const": tag}, METRIC, st.just(tag)), "shared": draw(leaves(worst).filter(lambda part: part.kind != "array"))}
+        branches.append(_object(draw(objects(worst, depth, names)).fields | told))
+    return _union(tuple(branches))
+
+
+def _union(branches):
+    schema = {"anyOf": [branch.schema for branch in branches]}
+    documents = st.one_of(*(branch.documents for branch in branches))
+    return Part(schema, max(branch.verdict for branch in branches), documents, branches=branches)
+
+
+@st.composite
+def edited(draw, part, value):
+    """The value after a few edits; what tells its branch or is its key stays."""
+    if draw(st.integers(1, 8)) == 1:
+        return draw(part.documents)
+    if part.branches and value is not None:
+        part = part.branch(value)
+    if isinstance(value, dict):
+        found = {}
+        for name, inner in value.items():
+            below = part.fields.get(name) or part.values or ANYTHING
+            if name in KEPT or draw(st.integers(1, 6)) > 1:
+                found[name] = draw(edited(below, inner)) if draw(st.booleans()) else inner
+        return found
+    if isinstance(value, list) and part.items:
+        head = [draw(edited(part.head, one)) for one in value[:1]] if part.head else []
+        items = [draw(edited(part.items, one)) if draw(st.booleans()) else one for one in value[len(head) :]]
+        if items and draw(st.integers(1, 3)) == 1:
+            items.pop(draw(st.integers(0, len(items) - 1)))
+        if items and draw(st.integers(1, 3)) == 1:
+            items.append(draw(st.sampled_from(items)))
+        return head + (draw(st.permutations(items)) if draw(st.integers(1, 3)) == 1 else items)
+    return draw(part.documents) if draw(st.booleans()) and part is not ANYTHING else value
+
+
+def distances(plan, documents):
+    """The distance of every document to every one; shape (documents, documents)."""
+    pairs = list(product(documents, repeat=2))
+    quality = np.ones(len(pairs))
+    for level in run(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs]):
+        roots = (level.parent < 0) & (not level.inner)
+        quality[level.document[roots]] = level.quality[roots]
+    return 1.0 - quality.reshape(len(documents), len(documents))

@@ -1,0 +1,165 @@
+"""The certificate: the verdict, what breaks it, what is not told apart, what it takes for granted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.distances import catalogue
+
+WORD = {"type": "string"}
+WORDS = {"type": "array", "items": WORD}
+
+
+def annotated(schema, **settings):
+    return schema | {"x-arbitre": settings}
+
+
+def certificate(schema, **options):
+    return Comparator(schema, **options).certificate
+
+
+def identified(schema, **options):
+    return [(one.path, one.by, one.values) for one in certificate(schema, **options).identifies]
+
+
+NULL = ("", "absent", "null and what is not there")
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (WORD, []),
+        (WORDS, [("", "hungarian", "lists of the same items in another order")]),
+        (annotated(WORDS, match="ordered"), []),
+        (annotated(WORDS, match="sequence"), []),
+        (annotated(WORDS, match="set"), [("", "set", "lists of the same items in another order, or more than once")]),
+        (
+            annotated(WORD, normalize=["strip", "casefold"]),
+            [
+                ("", "strip", "texts that differ in white space at the ends"),
+                ("", "casefold", "texts that differ in case (and ß and ss)"),
+            ],
+        ),
+        ({"type": "string", "format": "date"}, [("", "date", "the ways to write one instant")]),
+        (
+            {"type": "object", "properties": {"b": annotated(WORD, ignore=True), "a": annotated(WORD, ignore=True)}},
+            [("/a", "ignore", "all values, and none"), ("/b", "ignore", "all values, and none")],
+        ),
+        (
+            {"type": "object", "properties": {"day": annotated(WORD, aliases=["date", "when/day"])}},
+            [("/day", "aliases", "a prediction that holds it under /date or /when/day")],
+        ),
+    ],
+)
+def test_what_is_not_told_apart(schema, expected):
+    assert identified(schema) == [NULL, *expected]
+
+
+def test_absence_is_listed_where_it_changes():
+    schema = {
+        "type": "object",
+        "properties": {
+            "same": {"type": "object", "properties": {"a": WORD}},
+            "more": annotated({"type": "object", "properties": {"a": WORD}}, absent=[None, ""]),
+            "none": annotated(WORD, absent=[]),
+        },
+    }
+    assert identified(schema) == [
+        NULL,
+        ("/more", "absent", 'null, "" and what is not there'),
+        ("/none", "absent", "nothing: null is a value"),
+    ]
+    assert identified(annotated(schema, absent=[]))[0] == ("", "absent", "nothing: null is a value")
+
+
+@pytest.mark.parametrize(
+    ("schema", "pair"),
+    [
+        (annotated(WORD, normalize="casefold"), ("Ada", "ADA")),
+        (WORDS, (["a", "b"], ["b", "a"])),
+        (annotated(WORDS, match="set"), (["a", "b"], ["a", "b", "a"])),
+        ({"type": "string", "format": "date"}, ("1931-03-01", "1931-03-01T00:00:00")),
+        ({"type": "object", "properties": {"a": WORD}}, ({"a": None}, {})),
+        ({"type": "object", "properties": {"a": annotated(WORD, ignore=True)}}, ({"a": "x"}, {})),
+        ({"type": "object", "properties": {"a": annotated(WORD, aliases=["b"])}}, ({"a": "x"}, {"b": "x"})),
+    ],
+)
+def test_values_that_are_identified_are_equal(schema, pair):
+    gold, predicted = pair
+    assert Comparator(schema).compare(gold=gold, predicted=predicted).quality == 1.0
+
+
+def test_a_recursive_schema_is_listed_once_around():
+    schema = {"$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}, "$ref": "#/$defs/tree"}
+    assert identified(schema) == [NULL, ("", "hungarian", "lists of the same items in another order")]
+
+
+def test_items_without_their_key_are_taken_for_granted():
+    schema = annotated({"type": "array", "items": {"type": "object"}}, match={"keyed": {"key": ["id", "/a/b"]}})
+    found = certificate(schema)
+    assert found.verdict == "metric"
+    assert [(one.path, one.condition) for one in found.assumes] == [
+        ("", "every item has its key, /id and /a/b: one without it is at 1 from itself")
+    ]
+    assert Comparator(schema).compare(gold=[{"c": 1}], predicted=[{"c": 1}]).quality == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "witnesses"),
+    [
+        ("levenshtein", "not a metric", 3),
+        ("ratcliff-obershelp", "not a metric", 2),
+        ("jaccard-ngrams", "pseudo-metric", 2),
+    ],
+)
+def test_a_break_has_the_values_that_show_it(name, verdict, witnesses):
+    found = certificate(annotated(WORD, distance=name))
+    assert found.verdict == verdict
+    (one,) = found.breaks
+    distance, values = catalogue.build(name), one.witness
+    assert len(values) == witnesses
+    if one.reason.endswith("breaks the triangle inequality"):
+        assert distance(values[0], values[2]) > distance(values[0], values[1]) + distance(values[1], values[2])
+    elif one.reason.endswith("is not symmetric"):
+        assert distance(*values) != distance(*reversed(values))
+    else:
+        assert distance(*values) == 0.0
+
+
+def test_a_witness_of_something_else_is_not_shown():
+    dice = annotated({"type": "array"}, distance="dice")  # its facts show that it does not separate
+    (one,) = certificate(dice).breaks
+    assert (one.reason, one.witness) == ("dice breaks the triangle inequality", None)
+
+
+def test_as_json():
+    schema = {"type": "object", "properties": {"name": annotated(WORD, distance="levenshtein", normalize="strip")}}
+    found = certificate(schema).to_dict()
+    assert json.loads(json.dumps(found)) == found
+    assert found == {
+        "verdict": "not a metric",
+        "breaks": [
+            {
+                "path": "/name",
+                "reason": "levenshtein breaks the triangle inequality",
+                "remedy": "yujian-bo",
+                "witness": list(catalogue.build("levenshtein").facts.witness),
+            }
+        ],
+        "identifies": [
+            {"path": "", "by": "absent", "values": "null and what is not there"},
+            {"path": "/name", "by": "strip", "values": "texts that differ in white space at the ends"},
+        ],
+        "assumes": [],
+    }
+
+
+def test_a_choice_in_place_of_the_schema_is_certified_too():
+    people = {"type": "array", "items": {"type": "object", "properties": {"name": WORD}}}
+    assert certificate(people).verdict == "metric"
+    assert [one.path for one in certificate(people, distance="levenshtein").breaks] == ["/*/name"]
+    assert certificate(people, match="transport").verdict == "pseudo-metric"
+    assert certificate(people, match={"transport": {"solver": "dummy"}}).verdict == "not a metric"

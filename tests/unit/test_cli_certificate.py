@@ -1,0 +1,118 @@
+"""`arbitre schema check --certificate`: the verdict and all that it rests on, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre.cli import app
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "people": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {
+                        "type": "string",
+                        "x-arbitre": {"distance": "levenshtein", "normalize": ["strip", "casefold"]},
+                    },
+                    "id": {"type": "string"},
+                },
+            },
+            "x-arbitre": {"match": {"keyed": {"key": "id"}}},
+        }
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    Path("document.json").write_text('{"people": [{"name": 1}]}', encoding="utf-8")
+
+
+def check(*options, code=0):
+    result = CliRunner().invoke(app, ["schema", "check", "schema.json", *options])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_text(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    lines = check("--certificate").stdout.splitlines()
+    assert lines[0] == "schema.json: no problem; 5 paths, entries /people"
+    assert lines[2] == "certificate of the distance 1 - quality between documents: not a metric"
+    text = "\n".join(lines)
+    broken = next(line for line in lines if "triangle" in line)
+    assert broken.startswith("/people/*/name")
+    assert 'levenshtein breaks the triangle inequality, as "ab", "aba", "ba" show' in broken
+    assert broken.rstrip().endswith("yujian-bo")
+    assert "/people   every item has its key, /id: one without it is at 1 from itself" in text
+    assert "(the whole)   absent     null and what is not there" in text
+    assert "  /*/name     strip      texts that differ in white space at the ends" in text
+    assert "              casefold   texts that differ in case" in text  # the path is written once
+
+
+def test_without_the_option_nothing_more_is_said():
+    assert check().stdout == "schema.json: no problem; 5 paths, entries /people\n"
+
+
+def test_json():
+    data = json.loads(check("--certificate", "--format", "json").stdout)
+    assert data == {
+        "schema": "schema.json",
+        "paths": 5,
+        "entries": "/people",
+        "certificate": arbitre.Comparator(SCHEMA).certificate.to_dict(),
+        "documents": 0,
+        "violations": [],
+    }
+    assert "certificate" not in json.loads(check("--format", "json").stdout)
+
+
+def test_violations_as_json():
+    data = json.loads(check("document.json", "--format", "json", code=1).stdout)
+    assert data["documents"] == 1
+    assert data["violations"] == [
+        {
+            "id": "document",
+            "file": "document.json",
+            "line": None,
+            "pointer": "/people/0/name",
+            "keyword": "type",
+            "message": data["violations"][0]["message"],
+        }
+    ]
+    assert "string" in data["violations"][0]["message"]
+
+
+def test_a_metric_has_no_breaks():
+    Path("schema.json").write_text('{"type": "array", "items": {"type": "string"}}', encoding="utf-8")
+    text = check("--certificate").stdout
+    assert "between documents: metric\n" in text
+    assert "Where it breaks" not in text
+    assert "What it takes for granted" not in text
+
+
+def test_long_witnesses_are_left_out():
+    costs = {"values": ["a" * 30, "b" * 30], "costs": [[0, 0], [0, 0]]}
+    schema = {"enum": costs["values"], "x-arbitre": {"distance": {"table": costs}}}
+    Path("schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    (broken,) = json.loads(check("--certificate", "--format", "json").stdout)["certificate"]["breaks"]
+    assert len(broken["witness"]) == 2
+    assert "show" not in check("--certificate").stdout
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_narrow_terminals_are_kept_to(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert max(map(len, check("--certificate").stdout.splitlines()[2:])) <= width

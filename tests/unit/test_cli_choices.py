@@ -1,0 +1,158 @@
+"""`arbitre compare` under choices of the command line: one in place of the schema's, or several side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre.cli import app
+
+PEOPLE = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}},
+}
+GOLD = [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 5}, {"name": "Cleo", "age": 7}]
+PREDICTED = [{"name": "Bob", "age": 5}, {"name": "Adam", "age": 36}]
+DUMMY = '{"transport": {"solver": "dummy", "lambda": 0.3}}'
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, value in (("schema", PEOPLE), ("gold", GOLD), ("predicted", PREDICTED)):
+        Path(f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+
+
+def run(*options, code=0):
+    result = CliRunner().invoke(app, ["compare", "gold.json", "predicted.json", "--schema", "schema.json", *options])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def both(option, *names):
+    return [part for name in names for part in (option, name)]
+
+
+def compared(**choice):
+    return arbitre.Comparator(PEOPLE, **choice).compare(gold=GOLD, predicted=PREDICTED)
+
+
+@pytest.mark.parametrize(
+    ("options", "choice"),
+    [
+        (["--match", "ordered"], {"match": "ordered"}),
+        (["--distance", "levenshtein"], {"distance": "levenshtein"}),
+        (["--match", DUMMY, "--distance", "jaro"], {"match": json.loads(DUMMY), "distance": "jaro"}),
+        (["--match", '"ordered"'], {"match": "ordered"}),
+    ],
+)
+def test_one_choice_gives_the_usual_output(options, choice):
+    data = json.loads(run(*options, "--format", "json").stdout)
+    assert data["scores"] == compared(**choice).scores.to_dict()
+    assert data["quality"] == compared(**choice).quality
+    assert "By path" in run(*options).stdout
+
+
+def test_several_choices_are_one_table():
+    lines = run(*both("--match", "hungarian", "ordered", "transport", DUMMY)).stdout.splitlines()
+    assert lines[0] == "4 choices side by side"
+    assert lines[1] == "entries (the whole): 3 gold, 2 predicted"
+    rows = {line.split("  ")[0]: line.split()[-6:] for line in lines[5:9]}
+    assert list(rows) == ["hungarian", "ordered", "transport", "transport(dummy, lambda=0.3)"]
+    assert rows["hungarian"] == ["1.8750", "0.7500", "0.6250", "0.3245", "0.0505", "0"]
+    assert rows["ordered"] == ["0.3030", "0.1212", "0.1010", "0.3245", "0.0505", "4"]
+    assert rows["transport"] == ["2.0265", "0.6755", "0.6755", "0.3245", "0.0505", "2"]
+    assert rows["transport(dummy, lambda=0.3)"] == rows["hungarian"]
+    text = run(*both("--match", "hungarian", "ordered")).stdout
+    assert "ordered: pairs made here (+), or by the first alone (-)\n+ /0 = /0" in text
+    assert "- /0 = /1" in text
+
+
+def test_a_narrow_table_has_fewer_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    head = run(*both("--match", "hungarian", "ordered")).stdout.splitlines()[3]
+    assert head.split() == ["choice", "f1q", "W1", "OSPA-W1", "differ"]
+
+
+def test_the_table_as_json_has_the_same_keys():
+    data = json.loads(run(*both("--match", "hungarian", "ordered", "transport"), "--format", "json").stdout)
+    assert data["entries"] == ""
+    first, second, third = data["choices"]
+    assert list(first) == [
+        *("match", "distance", "S", "f1q", "quality", "W1", "OSPA-W1", "differ"),
+        *("more", "fewer", "signature"),
+    ]
+    assert (first["match"], first["distance"], first["differ"]) == ("hungarian", None, 0)
+    one = compared(match="hungarian")
+    assert (first["S"], first["f1q"]) == (one.scores.quality_mass, one.scores.f1q)
+    assert first["W1"] == pytest.approx(1.0 - compared(match="transport").scores.irq)
+    assert first["W1"] + first["OSPA-W1"] == pytest.approx(1.0 - first["quality"])
+    assert (second["W1"], second["OSPA-W1"]) == (first["W1"], first["OSPA-W1"])
+    assert second["more"] == [{"gold": "/0", "predicted": "/0"}, {"gold": "/1", "predicted": "/1"}]
+    assert second["fewer"] == [{"gold": "/0", "predicted": "/1"}, {"gold": "/1", "predicted": "/0"}]
+    assert second["differ"] == 4
+    assert third["signature"] == compared(match="transport").signature.short
+
+
+def test_every_match_is_taken_with_every_distance():
+    options = both("--match", "hungarian", "greedy") + both("--distance", "levenshtein", "jaro", "exact")
+    data = json.loads(run(*options, "--format", "json").stdout)
+    assert [(one["match"], one["distance"]) for one in data["choices"]] == [
+        (match, distance) for match in ("hungarian", "greedy") for distance in ("levenshtein", "jaro", "exact")
+    ]
+    assert "greedy, exact" in run(*options).stdout
+
+
+def test_long_lists_of_pairs_are_cut():
+    Path("gold.json").write_text(json.dumps([{"name": f"{number}"} for number in range(8)]), encoding="utf-8")
+    Path("predicted.json").write_text(
+        json.dumps([{"name": f"{number}"} for number in reversed(range(8))]), encoding="utf-8"
+    )
+    assert "... and 11 more pairs" in run(*both("--match", "hungarian", "ordered")).stdout
+
+
+def test_entries_that_are_no_list_have_no_transport():
+    Path("schema.json").write_text(
+        json.dumps({"type": "object", "properties": {"name": {"type": "string"}}}), encoding="utf-8"
+    )
+    Path("gold.json").write_text('{"name": "Ada"}', encoding="utf-8")
+    Path("predicted.json").write_text('{"name": "Adam"}', encoding="utf-8")
+    data = json.loads(run(*both("--distance", "jaro", "levenshtein"), "--format", "json").stdout)
+    assert [(one["W1"], one["OSPA-W1"], one["differ"]) for one in data["choices"]] == [(None, None, 0)] * 2
+    assert data["choices"][1]["quality"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--match", "hungarain"], ["Expected `match` to be one of", 'Did you mean "hungarian"?']),
+        (["--match", '{"transport": {"solver": "x"}}'], ["Expected `solver` to be one of", "at /transport/solver"]),
+        (["--distance", '{"absolute": {}}'], ["Expected `absolute` to state its option `scale`"]),
+        (["--match", '{"transport":'], ["Expected valid JSON"]),
+        (["--distance", "dice"], ["Expected --distance to measure a value of the schema, got dice"]),
+        ([*both("--match", "greedy", "set"), "--fail-under", "f1q=0.5"], ["Expected one choice with --fail-under"]),
+        ([*both("--match", "greedy", "set"), "--validate"], ["Expected one choice with --fail-under"]),
+        ([*both("--match", "greedy", "set"), "--published"], ["Expected one choice with --fail-under"]),
+    ],
+)
+def test_what_is_wrong_is_said(options, said):
+    text = " ".join(run(*options, code=2).stderr.replace("│", " ").split())
+    for part in said:
+        assert part in text
+
+
+def test_a_match_without_an_array_is_refused():
+    Path("schema.json").write_text('{"type": "object", "properties": {"a": {"type": "string"}}}', encoding="utf-8")
+    assert "Expected --match to match an array of the schema, got greedy" in run("--match", "greedy", code=2).stderr
+
+
+def test_choices_work_on_an_inferred_schema():
+    command = ["compare", "gold.json", "predicted.json", "--match", "ordered", "--format", "json"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["scores"]["f1q"] == compared(match="ordered").scores.f1q

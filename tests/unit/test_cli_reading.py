@@ -1,0 +1,117 @@
+"""The options of `arbitre evaluate` that say where documents are and how they are read."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+from arbitre import bundled
+from arbitre.cli import app
+
+NAMES = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}
+FILES = {
+    "schema.json": json.dumps(NAMES),
+    "gold/a.jsonl": '{"id": "a", "names": ["Ada"]}\n',
+    "gold/b.jsonl": '{"id": "b", "names": ["Bo"]}\n',
+    "one.jsonl": '{"id": "a", "names": ["Ada"]}\n',
+    "two.jsonl": '{"id": "b", "names": ["Bo"]\n',
+    "doc.json": '{"names": ["Bo"]}',
+    "raw.txt": 'Here:\n```\n{"names": ["Bo"]}\n```',
+    "project.json": json.dumps({"predicted": "{names: reverse(names)}"}),
+}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def run(*options, code=0, **others):
+    result = CliRunner().invoke(app, ["evaluate", "--schema", "schema.json", *options], **others)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def evaluated(*options, **others):
+    data = json.loads(run(*options, "--format", "json", **others).stdout)
+    Draft202012Validator(bundled.schema("evaluation.schema.json")).validate(data)
+    return data
+
+
+SEVERAL = ("--gold", "gold/*.jsonl", "--predicted", "one.jsonl", "--predicted", "two.jsonl")
+
+
+def test_several_sources_and_globs():
+    data = evaluated(*SEVERAL)
+    assert (data["documents"], data["failed"], data["micro"]["irq"]) == (2, 1, 0.5)
+    assert [(one["id"], one["file"], one["line"]) for one in data["failures"]] == [("b", "two.jsonl", 1)]
+    assert "repaired" not in data
+
+
+def test_lenient_lists_what_it_repaired():
+    data = evaluated(*SEVERAL, "--lenient")
+    assert (data["failed"], data["micro"]["irq"]) == (0, 1.0)
+    expected = {"id": "b", "run": None, "file": "two.jsonl", "line": 1, "how": "damage"}
+    assert data["repaired"] == [expected]
+    assert data["signature"]["entries"]["lenient"].startswith("json-repair ")
+    result = run(*SEVERAL, "--lenient", "--out", "out")
+    assert "No JSON, but read leniently (1): b (damage)" in result.stderr
+    assert "repaired.csv" in result.stderr
+    rows = list(csv.DictReader(io.StringIO(Path("out/repaired.csv").read_text())))
+    assert rows == [{**expected, "run": "", "line": "1"}]
+    run(*SEVERAL, "--out", "out")
+    assert not Path("out/repaired.csv").exists()
+
+
+def test_lenient_without_repairs():
+    assert evaluated("--gold", "gold/*", "--predicted", "one.jsonl", "--lenient")["repaired"] == []
+
+
+def test_a_manifest():
+    Path("manifest.csv").write_text("id,gold,predicted,ocr\na,doc.json,raw.txt,vt\nb,doc.json,doc.json,raw\n")
+    assert evaluated("--manifest", "manifest.csv")["failed"] == 1
+    data = evaluated("--manifest", "manifest.csv", "--lenient")
+    assert (data["documents"], data["failed"], data["micro"]["irq"]) == (2, 0, 1.0)
+    assert evaluated("--manifest", "manifest.csv", "--only", "b")["documents"] == 1
+    assert "Expected --only to name documents" in run("--manifest", "manifest.csv", "--only", "z", code=2).stderr
+
+
+def test_a_projection_is_signed():
+    data = evaluated("--gold", "gold/a.jsonl", "--predicted", "one.jsonl", "--project", "project.json")
+    assert data["micro"]["irq"] == 1.0
+    assert data["signature"]["entries"]["project.predicted"] == "{names: reverse(names)}"
+    said = run("--gold", "gold/a.jsonl", "--predicted", "one.jsonl", "--project", "schema.json", code=2).stderr
+    assert "schema.json: Expected gold or predicted, got 'type' at /type" in said
+
+
+def test_pairs_under_other_keys_and_from_standard_input():
+    line = {"id": "a", "truth": {"names": ["Ada"]}, "answer": {"names": ["Ada"]}}
+    options = ("--pairs", "-", "--gold-key", "truth", "--predicted-key", "answer")
+    assert evaluated(*options, input=json.dumps(line) + "\n")["micro"]["irq"] == 1.0
+    assert evaluated(*options, input=json.dumps([line, line | {"id": "b"}]))["micro"]["irq"] == 1.0
+    Path("p.jsonl.gz").write_bytes(gzip.compress(json.dumps(line).encode()))
+    assert evaluated("--pairs", "p.jsonl.gz", *options[2:])["micro"]["irq"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--manifest", "m.csv", "--pairs", "p.jsonl"),
+        ("--manifest", "m.csv", "--gold", "gold"),
+        ("--gold", "gold", "--predicted", "one.jsonl", "--pairs", "p.jsonl"),
+        ("--gold", "-", "--predicted", "one.jsonl", "--predicted", "-"),
+        ("--pairs", "-", "--pairs", "-"),
+    ],
+)
+def test_bad_usage(options):
+    assert "Expected " in run(*options, code=2).stderr

@@ -1,0 +1,132 @@
+"""A manifest names the files of every pair, and what else is known of it."""
+
+import pytest
+
+from arbitre.corpus.join import paired
+from arbitre.corpus.manifest import Manifest
+from arbitre.corpus.project import Projection
+from arbitre.corpus.read import Reading
+from arbitre.errors import DataError
+from arbitre.values import ABSENT
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "gold").mkdir()
+    for name, text in {
+        "gold/1.json": "[1]",
+        "gold/2.json": "[2]",
+        "a.txt": "[10]",
+        "b.json": "[20",
+        "c": "[30]",
+    }.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def manifest(folder, *lines, **options):
+    path = folder / "manifest.csv"
+    path.write_bytes("\n".join(lines).encode())
+    return Manifest(path, Reading(**options))
+
+
+def joined(table):
+    return paired(table.rows(), factors=table.factors)
+
+
+def test_pairs_and_factors(folder):
+    table = manifest(
+        folder,
+        "\ufeffocr,id,run,gold,predicted,prompt",
+        'vt,page 1,x,gold/1.json,a.txt,"short, sharp"',
+        "boxes,page 1,y,gold/1.json,b.json,long",
+        "boxes,page 2,,gold/2.json,,long",
+    )
+    result = joined(table)
+    assert table.factors == ("ocr", "prompt")
+    assert [(pair.key, pair.gold, pair.predicted) for pair in result] == [
+        ("page 1/x", [1], [10]),
+        ("page 1/y", [1], ABSENT),
+        ("page 2", [2], ABSENT),
+    ]
+    assert result.factors == {"ocr": ("vt", "boxes", "boxes"), "prompt": ("short, sharp", "long", "long")}
+    damaged, missing = result.failures
+    assert (damaged.id, damaged.run, damaged.file, damaged.line) == ("page 1", "y", str(folder / "b.json"), 1)
+    assert (missing.id, missing.file, missing.line) == ("page 2", str(folder / "manifest.csv"), 4)
+    assert missing.reason == "no prediction"
+
+
+def test_factors_stay_with_their_pairs(folder):
+    result = joined(
+        manifest(
+            folder,
+            "id,gold,predicted,level",
+            "a,gold/none.json,c,one",
+            "b,gold/1.json,c,two",
+            "b,gold/1.json,c,three",
+            "c,,c,four",
+            "d,gold/2.json,c,five",
+        )
+    )
+    assert [pair.id for pair in result] == ["b", "d"]
+    assert result.factors == {"level": ("two", "five")}
+    assert [(one.side, one.id, one.line) for one in result.failures] == [
+        ("gold", "a", None),
+        ("gold", "b", None),
+        ("gold", "c", 5),
+    ]
+    assert result.failures[1].reason == "duplicate id and run"
+
+
+def test_a_bad_line_is_a_failure(folder):
+    result = joined(manifest(folder, "id,gold,predicted", "a,gold/1.json", ",gold/1.json,c", "", "b,gold/1.json,c"))
+    assert [pair.id for pair in result] == ["b"]
+    assert [(one.line, one.reason) for one in result.failures] == [
+        (2, "Expected 3 cells, got 2"),
+        (3, "Expected an id, got an empty cell"),
+    ]
+
+
+def test_is_read_as_everything_else_is(folder):
+    result = joined(
+        manifest(
+            folder,
+            "page,truth,answer",
+            "1,gold/1.json,b.json",
+            id_key="page",
+            gold_key="truth",
+            predicted_key="answer",
+            lenient=True,
+            projection=Projection.of({"gold": "{x: @}"}),
+        )
+    )
+    assert [(pair.gold, pair.predicted) for pair in result] == [({"x": [1]}, [20])]
+    assert [one.id for one in result.repaired] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (
+            ("id,gold,prediction", "a,b,c"),
+            "Expected one column 'predicted', got the columns 'id', 'gold', 'prediction'",
+        ),
+        (("",), "Expected one column 'id', got the columns none"),
+        (("id,gold,predicted,x,x", "a,b,c,d,e"), "Expected each column once"),
+        (("id,gold,predicted", 'a,"b,c'), "Expected a CSV file in UTF-8"),
+    ],
+)
+def test_refused(folder, lines, words):
+    with pytest.raises(DataError) as caught:
+        joined(manifest(folder, *lines))
+    assert words in caught.value.message
+    assert caught.value.file == str(folder / "manifest.csv")
+    assert caught.value.hint
+
+
+def test_is_not_there(tmp_path):
+    with pytest.raises(DataError, match="Expected a file that can be read"):
+        Manifest(tmp_path / "none.csv", Reading())
+    (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")
+    with pytest.raises(DataError, match="Expected a CSV file in UTF-8"):
+        Manifest(tmp_path / "bad.csv", Reading())

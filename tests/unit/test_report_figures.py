@@ -1,0 +1,82 @@
+"""Figures for publications: what they show, that they are drawn, and that the same view gives the same bytes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+
+import pytest
+from tests.unit.test_view import PAIRS, PEOPLE, filled, observed
+
+import arbitre
+from arbitre.report.figures import specifications, write_figures
+from arbitre.report.files import view_of
+from arbitre.report.language import Language
+from arbitre.report.subjects import subject
+
+
+def single(pairs=PAIRS):
+    return view_of([subject(*observed(PEOPLE, pairs))])
+
+
+def test_which_figures_there_are():
+    assert list(specifications(single())) == ["survival", "paths", "heat"]
+    assert list(specifications(filled())) == ["survival", "paths", "leaderboard", "heat-1", "heat-2"]
+    assert specifications(single([])) == {}
+
+
+def test_the_survival_curve_has_exact_steps_and_the_right_area():
+    view = single()
+    rows = specifications(view)["survival"]["data"]["values"]
+    for side, score in (("share of gold", "irq"), ("share of predicted", "imq")):
+        points = [(row["quality"], row["share"]) for row in rows if row["line"] == side]
+        area = sum((after[0] - before[0]) * after[1] for before, after in itertools.pairwise(points))
+        (line,) = [one for one in view.subjects[0].headline if one.name == score]
+        assert area == pytest.approx(line.micro, abs=1e-12)
+
+
+def test_a_bar_for_every_path_system_and_factor():
+    rows = specifications(filled())["paths"]["data"]["values"]
+    assert len(rows) == 4 * 2 * 3
+    assert {row["factor"] for row in rows} == {"imq", "irq", "amq"}
+    assert {row["system"] for row in rows} == {"careful", "hasty"}
+
+
+def test_the_heat_map_marks_the_assignment():
+    rows = specifications(single())["heat"]["data"]["values"]
+    assert [(row["gold"], row["predicted"]) for row in rows if row["matched"]] == [(0, 1), (1, 0)]
+    assert len(rows) == 4
+
+
+def test_the_leaderboard_has_intervals_where_they_are_known():
+    spec = specifications(filled())["leaderboard"]
+    assert spec["data"]["values"] == [
+        {"system": "careful", "score": 0.5, "low": 0.4, "high": 0.6},
+        {"system": "hasty", "score": None},
+    ]
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rule", "point", "text"]
+
+
+def test_they_are_drawn_with_their_specifications_beside_them(tmp_path):
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
+    names = write_figures(tmp_path / "one", filled(), Language.FR)
+    write_figures(tmp_path / "two", filled(), Language.FR)
+    assert len(names) == 20
+    for name in names:
+        data = (tmp_path / "one" / name).read_bytes()
+        start = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG", "json": b"{\n"}[name.rpartition(".")[2]]
+        assert data.startswith(start), name
+        if name in {"survival.svg", "paths.svg", "paths.vl.json", "survival.png", "heat-1.png"}:
+            assert data == (tmp_path / "two" / name).read_bytes(), name
+    spec = json.loads((tmp_path / "one" / "survival.vl.json").read_text(encoding="utf-8"))
+    assert spec["$schema"].endswith("/v6.json")
+    assert "0,5" in (tmp_path / "one" / "paths.svg").read_text(encoding="utf-8")
+
+
+def test_without_the_extra_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(arbitre.ArbitreError, match="vl-convert") as caught:
+        write_figures(tmp_path, single())
+    assert caught.value.hint == "pip install 'arbitre[report]'"
+    assert list(tmp_path.iterdir()) == []

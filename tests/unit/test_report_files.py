@@ -1,0 +1,160 @@
+"""`arbitre evaluate`, `demo`, `report` and `figures`: the report beside the results, and made again from them."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli import app
+from arbitre.corpus.join import Pair
+from arbitre.report.tables import cell, evaluate_into
+
+SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(part) for part in arguments], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder of results, and the options that made them."""
+    sides = [str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "hasty")]
+    options = ("evaluate", "--schema", SCHEMA, "--gold", sides[0], "--predicted", sides[1], "--out", tmp_path / "out")
+    run(*options)
+    return tmp_path / "out", options
+
+
+def test_evaluate_leaves_a_report_beside_its_results(results):
+    out, options = results
+    first = {name: (out / name).read_bytes() for name in ("report.html", "alignments.json")}
+    said = run(*options).stderr
+    assert "alignments.json, report.html into" in said
+    assert {name: (out / name).read_bytes() for name in first} == first
+    assert first["report.html"].startswith(b'<!doctype html>\n<html lang="en">')
+
+
+def test_no_report_leaves_it_out_and_removes_an_earlier_one(results):
+    out, options = results
+    run(*options, "--no-report")
+    assert not {"report.html", "alignments.json"} & {path.name for path in out.iterdir()}
+    assert (out / "evaluation.json").exists()
+
+
+def test_report_makes_the_same_page_again(results, tmp_path):
+    out, _ = results
+    before = (out / "report.html").read_bytes()
+    run("report", out / "evaluation.json", "--out", tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_bytes() == before
+    (out / "report.html").unlink()
+    run("report", out / "evaluation.json", "--lang", "fr")
+    french = (out / "report.html").read_text(encoding="utf-8")
+    assert '<html lang="fr">' in french
+    assert "Sur <b>58</b> entrées de la référence" in french
+
+
+def test_report_without_alignments_is_shorter(results):
+    out, _ = results
+    (out / "alignments.json").unlink()
+    run("report", out / "evaluation.json")
+    assert "The documents are not beside this evaluation." in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_demo_ends_with_the_report_of_both_systems(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = run("demo").stdout
+    assert said.rstrip().endswith("Open the report in a browser: arbitre-demo/report.html")
+    made = (tmp_path / "arbitre-demo" / "report.html").read_bytes()
+    folders = [tmp_path / "arbitre-demo" / name / "evaluation.json" for name in ("careful", "hasty")]
+    run("report", *folders, "--out", "both.html")
+    assert (tmp_path / "both.html").read_bytes() == made
+    assert "2 systems compared" in made.decode()
+    said = run("demo", "--no-report").stdout
+    assert "Open the report" not in said
+    assert list((tmp_path / "arbitre-demo").rglob("report.html")) == []
+
+
+def test_figures_are_drawn_from_an_evaluation(results, tmp_path):
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
+    run("figures", results[0] / "evaluation.json", "--out", tmp_path / "figures")
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
+        f"{name}.{end}" for name in ("heat", "paths", "survival") for end in ("pdf", "png", "svg", "vl.json")
+    ]
+
+
+def changed(out, **changes):
+    file = out / "evaluation.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | changes), encoding="utf-8")
+    return file
+
+
+def test_another_evaluation_than_that_of_the_alignments_is_refused(results):
+    out, _ = results
+    said = run("report", changed(out), code=2).stderr
+    assert "got those of another evaluation" in said
+    assert "alignments.json" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [({"documents": -1}, "at /documents"), ({"format": "x"}, "at /format"), ({"extra": 1}, "extra")],
+    ids=["number", "format", "key"],
+)
+def test_what_is_no_evaluation_is_refused(results, changes, said):
+    out, _ = results
+    found = run("report", changed(out, **changes), code=2).stderr
+    assert "Expected an evaluation: " in found
+    assert said in found
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '"x"'])
+@pytest.mark.parametrize("command", ["report", "figures"])
+def test_other_files_are_refused(tmp_path, command, text):
+    (tmp_path / "evaluation.json").write_text(text, encoding="utf-8")
+    found = run(command, tmp_path / "evaluation.json", "--out", tmp_path / "made", code=2).stderr
+    assert "evaluation.json" in found
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    assert "missing.json" in run("report", tmp_path / "missing.json", code=2).stderr
+
+
+def test_damaged_alignments_are_refused(results):
+    out, _ = results
+    file = out / "alignments.json"
+    found = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(found | {"kept": [{}]}), encoding="utf-8")
+    assert "KeyError" in run("report", out / "evaluation.json", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("=1+1", "'=1+1"), ("@x", "'@x"), ("-5", "'-5"), ("+3", "'+3"), ("\tx", "'\tx"), ("a=b", "a=b"), ("'x", "'x")],
+)
+def test_no_cell_is_run_by_a_spreadsheet(tmp_path, text, kept):
+    schema = {"type": "array", "items": {"type": "object", "properties": {text: {"type": "string"}}}}
+    plan = arbitre.Comparator(schema).plan
+    evaluate_into(tmp_path, plan, [Pair(text, text, [{text: text}], [{text: text}])])
+    with (tmp_path / "matches.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["id"], row["run"]) == (kept, kept)
+    heads = [name for name in row if name.endswith(".gold")]
+    assert [row[name] for name in heads] == [kept]
+    assert heads[0] == (f"{text}.gold" if kept == text else f"'{text}.gold")
+
+
+def test_numbers_are_no_formulas():
+    assert cell(-0.5) == "-0.5"
+
+
+def test_several_evaluations_need_a_place_for_the_page(results):
+    out, _ = results
+    run("report", out / "evaluation.json", out / "evaluation.json", code=2)

@@ -1,0 +1,246 @@
+"""The page: its numbers are those of the evaluation, it holds nothing but itself, and data stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.browser.hostile import TEXTS
+from tests.browser.hostile import view as hostile
+from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, observed
+
+from arbitre.report.files import view_of
+from arbitre.report.html import GLYPHS, embedded, page
+from arbitre.report.language import Language, Say, catalogue
+from arbitre.report.subjects import subject
+from arbitre.report.text import clipped, visible
+
+BOTH = pytest.mark.parametrize("language", list(Language))
+
+
+class Read(HTMLParser):
+    """What a page is made of."""
+
+    VOID = frozenset({"meta", "input", "br", "wbr", "link", "img", "rect", "path", "hr"})
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.numbers, self.scripts, self.text = [], [], {}, [], []
+        self.open = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        given = dict(attrs)
+        if tag == "data" and "data-at" in given:
+            self.numbers.setdefault(given["data-at"], set()).add(given["value"])
+        self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1] += data
+        else:
+            self.text.append(data)
+
+    @property
+    def seen(self):
+        return re.sub(r"\s+", " ", "".join(self.text))
+
+    @property
+    def data(self):
+        return json.loads(self.scripts[0])
+
+
+def made(language=Language.EN, **options):
+    return page(view_of([subject(*observed(PEOPLE, PAIRS), **options)]), language)
+
+
+def tokens(value, pointer=""):
+    """Every number of a JSON text by its pointer, as it is written there."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from tokens(inner, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from tokens(inner, f"{pointer}/{place}")
+    elif isinstance(value, str):
+        yield pointer, value
+
+
+@BOTH
+def test_the_numbers_of_the_page_are_those_of_evaluation_json_to_the_last_digit(language):
+    evaluation, alignments = observed(PEOPLE, PAIRS)
+    text = json.dumps(evaluation)
+    written = dict(tokens(json.loads(text, parse_float=str, parse_int=str)))
+    numbers = Read(page(view_of([subject(evaluation, alignments)]), language)).numbers
+    assert numbers == {pointer: {written[pointer]} for pointer in numbers}
+    wanted = {f"/{kind}/{name}" for kind in ("micro", "macro") for name in ("f1q", "imq", "irq", "amq", "precision")}
+    assert wanted <= numbers.keys()
+    assert len(numbers) > 50
+
+
+def test_the_shown_digits_are_those_of_the_number_rounded():
+    found = re.findall(r'<data value="([\d.]+)"[^>]*>([\d.]+)</data>', made())
+    assert len(found) > 60
+    for value, text in found:
+        digits = len(text.partition(".")[2])
+        assert abs(float(value) - float(text)) <= 0.5 * 10**-digits + 1e-12
+
+
+def test_the_answer_is_in_words():
+    seen = Read(made()).seen
+    assert "Of 4 gold entries, 3 were paired with one of the 4 predicted entries: 2 agree in everything" in seen
+    assert "1 of gold have no counterpart (missing), 1 predicted have none (spurious)." in seen
+    assert "3 documents. One of them failed and counts as an empty prediction." in seen
+    assert "biased" in seen
+    french = Read(made(Language.FR)).seen
+    assert "Sur 4 entrées de la référence, 3 ont été appariées" in french
+    assert "biaisé" in french
+
+
+def test_optional_parts_have_their_place():
+    evaluation, alignments = observed(PEOPLE, PAIRS)
+    plain = Read(page(view_of([subject(evaluation, alignments)]))).seen
+    for said in ("Intervals were not computed", "The chance floor was not measured", "What the gold is worth was not"):
+        assert said in plain
+    seen = Read(page(filled())).seen
+    assert "[0.4000, 0.6000]" in seen
+    assert "What the gold is worth: alpha 0.9300, kappa –. Two annotators on every page." in seen
+    assert "Published figures" in seen
+    assert re.search(r"imq published ?0\.9000", seen)
+    assert "careful − hasty" in seen
+    assert "Two systems in one group cannot be told apart" in seen
+    assert "Intervals were not computed" not in seen
+
+
+def test_a_page_without_alignments_says_so():
+    seen = Read(page(view_of([subject(observed(PEOPLE, PAIRS)[0])]))).seen
+    assert "The documents are not beside this evaluation." in seen
+
+
+@pytest.mark.parametrize("pairs", [[], [("a", {}, {})]], ids=["nothing", "vacuous"])
+def test_a_page_of_nothing(pairs):
+    assert "There is nothing on either side" in Read(page(view_of([subject(*observed(PEOPLE, pairs))]))).seen
+
+
+def test_the_same_view_gives_the_same_bytes():
+    assert made() == made()
+    assert page(filled()) == page(filled())
+    assert made() != made(Language.FR)
+
+
+@pytest.mark.parametrize("view", [filled, hostile], ids=["filled", "hostile"])
+def test_the_page_refuses_all_but_itself(view):
+    text = page(view())
+    read = Read(text)
+    policy = next(value for tag, name, value in read.attributes if name == "content" and "default-src" in value)
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
+    for kind, content in (("script", read.scripts[1]), ("style", style)):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert len(read.scripts) == 2
+    assert [name for _, name, _ in read.attributes if name.startswith("on") or name in {"style", "src", "action"}] == []
+    assert {value[0] for _, name, value in read.attributes if name == "href"} == {"#"}
+    assert not {"img", "iframe", "link", "object", "form", "base"} & set(read.tags)
+    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/)", style + read.scripts[1])
+
+
+def test_data_stays_text():
+    view = hostile()
+    text = page(view)
+    assert text.encode("utf-8")  # no half of a surrogate pair is left
+    read = Read(text)
+    assert read.data["subjects"][0]["documents"][0]["rows"][0]["entry"]["verdict"] == "wrong"
+    names = {row["entry"].get("predicted", {}).get("name") for row in read.data["subjects"][0]["documents"][0]["rows"]}
+    names |= {
+        field.get("predicted", field.get("gold"))
+        for row in read.data["subjects"][0]["documents"][0]["rows"]
+        for field in row["entry"].get("below", ())
+        if field["name"] == "name"
+    }
+    assert set(TEXTS) <= names
+    assert "1337" not in read.seen
+    assert visible(TEXTS[1]) in read.seen  # the title, and the reason of the failure
+    for sign in "\u202e\u2066\u200b\x07\x1b\x00":
+        assert sign not in text
+
+
+def test_the_hostile_view_follows_the_schema():
+    plain = json.loads(json.dumps(hostile().to_dict()))
+    assert [error.message for error in Draft202012Validator(SCHEMA).iter_errors(plain)] == []
+
+
+def test_embedded_json_reads_back():
+    value = {"a": ["</script>", "<!--", "\u2028", "é", "\ud800", 1.5]}
+    text = embedded(value)
+    assert json.loads(text) == value
+    assert not set("<>&\u2028\ud800") & set(text)
+    assert "é" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Zoé", "Zoé"),
+        ("a\u202eb", "a⟨U+202E⟩b"),
+        ("\ud800", "⟨U+D800⟩"),
+        ("a\nb\t", "a⟨U+000A⟩b⟨U+0009⟩"),
+        ("אב", "אב"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text, expected):
+    assert visible(text) == expected
+
+
+def test_clipped():
+    assert (clipped("abc", 3), clipped("abcd", 3)) == ("abc", "ab…")
+
+
+def test_the_catalogue_is_complete():
+    for name, texts in catalogue().items():
+        assert set(texts) == {"en", "fr"}, name
+        assert all(text.strip() for text in texts.values()), name
+        fields = [set(re.findall(r"{(\w+)}", text)) for text in texts.values()]
+        assert fields[0] == fields[1], name
+
+
+def test_every_text_is_used_and_every_text_used_is_there():
+    folder = files("arbitre.report")
+    sources = "".join(
+        file.read_text(encoding="utf-8")
+        for file in [*folder.iterdir(), *folder.joinpath("page").iterdir()]
+        if file.name.endswith((".py", ".j2", ".js"))
+    )
+    for name in catalogue():
+        stem = name.removesuffix(".one")
+        prefix = stem.rpartition(".")[0]
+        made = rf"{re.escape(prefix)}\.(' ~|\{{|\$\{{)" if prefix else r"^$"
+        assert re.search(rf"[\"'`]{re.escape(stem)}[\"'`]|{made}", sources), name
+    asked = re.findall(r"\bt\('([\w. ]+)'[,)]", sources) + re.findall(r"say\(\"([\w. ]+)\"", sources)
+    assert set(asked) - catalogue().keys() == set()
+    for verdict in GLYPHS:
+        assert f"verdict.{verdict}" in catalogue()
+
+
+@pytest.mark.parametrize(
+    ("share", "english", "french"),
+    [(None, "–", "–"), (0.0, "0.0%", "0,0\u00a0%"), (1.0, "100.0%", "100,0\u00a0%"), (0.9999, "99.9%", "99,9\u00a0%"),
+     (0.0001, "0.1%", "0,1\u00a0%")],
+)  # fmt: skip
+def test_shares_never_round_to_all_or_nothing(share, english, french):
+    assert [Say(language).percent(share) for language in (Language.EN, Language.FR)] == [english, french]

@@ -1,0 +1,34 @@
+"""What a notebook shows of results."""
+
+from __future__ import annotations
+
+import re
+
+import arbitre
+
+COMPARATOR = arbitre.Comparator({"type": "object", "additionalProperties": {"type": "string"}})
+
+
+def cells(html, row):
+    found = re.search(rf"<tr><th>{row}</th>(.*?)</tr>", html)
+    return re.findall("<td>(.*?)</td>", found[1])
+
+
+def test_a_comparison_and_an_evaluation_are_tables():
+    comparison = COMPARATOR.compare(gold={"a": "ink", "b": "x"}, predicted={"a": "ink"})
+    html = comparison._repr_html_()
+    assert "quality 0.5000 of the whole document" in html
+    assert cells(html, "entries") == ["0.6667", "1", "0.5000", "1", "2", "1", "1"]
+    assert comparison.signature.short in html
+    evaluation = COMPARATOR.evaluate([("d", {"a": "ink"}, {"a": "ink"}), ("e", {"a": "x"}, arbitre.ABSENT)])
+    html = evaluation._repr_html_()
+    assert "2 documents, 1 failed" in html
+    assert cells(html, "micro")[-3:] == ["2", "1", "1"]
+    assert cells(html, "macro")[0] == "0.5000"
+
+
+def test_names_from_data_stay_text():
+    comparison = arbitre.Comparator({}).compare(gold={"<script>": 1}, predicted={"<script>": 2})
+    html = comparison._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html

@@ -1,0 +1,261 @@
+"""However a corpus is run, the results are the same bytes: in one process or several, on a cluster, or resumed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.corpus.engines import Processes
+from arbitre.corpus.evaluate import PART, Running, evaluate
+from arbitre.corpus.join import join
+from arbitre.corpus.read import Reading
+from arbitre.corpus.shards import Shards
+from arbitre.curve import BINS, Curve, Steps
+from arbitre.errors import ArbitreError, DataError
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "entries": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "pages": {"type": "array", "items": {"type": "integer"}, "x-arbitre": {"absent": [[]]}},
+                },
+            },
+        }
+    },
+}
+SIZE = 4 * PART + 17
+
+
+def lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+def corpus(folder, size=SIZE):
+    """Gold and predictions as JSON lines: some predictions lack, some are no JSON that can be compared."""
+    rng = random.Random(7)  # noqa: S311
+
+    def entries(number):
+        return [
+            {"name": "".join(rng.choices("abcde", k=5)), "pages": [rng.randrange(9) for _ in range(number % 3)]}
+            for _ in range(number % 5)
+        ]
+
+    gold = [{"id": f"d{number:04}", "entries": entries(number)} for number in range(size)]
+    predicted = [dict(document, entries=document["entries"][1:] or entries(2)) for document in gold]
+    del predicted[5]
+    text = [json.dumps(record) for record in predicted]
+    text[9] = '{"id": "d0010", "entries": [{"name": NaN}]}'
+    (folder / "predicted.jsonl").write_text("\n".join(text) + "\n", encoding="utf-8")
+    return lines(folder / "gold.jsonl", gold), str(folder / "predicted.jsonl")
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return Comparator(SCHEMA).plan
+
+
+@pytest.fixture
+def joined(tmp_path):
+    gold, predicted = corpus(tmp_path)
+    reading = Reading()
+    return join(reading.records([gold], "gold"), reading.records([predicted], "predicted"))
+
+
+def text(evaluation):
+    return json.dumps(evaluation.to_dict())
+
+
+def test_processes_change_no_byte(plan, joined):
+    alone = evaluate(plan, joined)
+    assert len(alone.columns) == SIZE
+    assert {failure.reason.split(",")[0] for failure in alone.failures} >= {"no prediction"}
+    assert text(evaluate(plan, joined, Running(engine=Processes(2)))) == text(alone)
+
+
+def test_a_process_that_is_killed_is_an_error_that_says_what_to_do(plan, joined):
+    with pytest.raises(ArbitreError, match="killed") as refused:
+        evaluate(plan, joined, Running(observers={"deadly": deadly}, engine=Processes(2)))
+    assert "--resume" in str(refused.value)
+
+
+def deadly(_pairs, _levels):
+    os.kill(os.getpid(), signal.SIGKILL)
+    return []
+
+
+def noted(pairs, _levels):
+    return [pair.key for pair in pairs]
+
+
+def test_what_is_on_disk_already_is_not_compared_again(plan, joined, tmp_path):
+    alone = evaluate(plan, joined)
+    how = Running({"keys": noted}, shards=Shards(tmp_path, plan.signature))
+    assert text(evaluate(plan, joined, how)) == text(alone)
+    shards = sorted((tmp_path / "documents").iterdir())
+    assert [int(path.stem) for path in shards] == list(range(0, SIZE, PART))
+    shards[1].unlink()
+    (tmp_path / "documents" / "000000512.tmp").write_text("half a li", encoding="utf-8")
+    compared, keys = [], []
+
+    def watched(pairs, _levels):
+        compared.extend(pair.key for pair in pairs)
+        return [pair.key for pair in pairs]
+
+    how = Running(
+        {"keys": watched},
+        taken=lambda outcomes: keys.extend(outcomes.seen["keys"]),
+        shards=Shards(tmp_path, plan.signature, resume=True),
+    )
+    assert text(evaluate(plan, joined, how)) == text(alone)
+    assert compared == [f"d{number:04}" for number in range(PART, 2 * PART)]
+    assert keys == [f"d{number:04}" for number in range(SIZE)]
+    assert sorted((tmp_path / "documents").iterdir()) == shards
+
+
+@pytest.mark.parametrize("change", ["signature", "file", "asked"])
+def test_what_was_made_of_something_else_is_not_resumed(plan, joined, tmp_path, change):
+    evaluate(plan, joined, Running({"keys": noted}, shards=Shards(tmp_path, plan.signature)))
+    signature, asked = plan.signature, ()
+    if change == "signature":
+        signature = Comparator(SCHEMA, close=0.9).plan.signature
+    elif change == "file":
+        os.utime(tmp_path / "gold.jsonl", (1, 1))
+    else:
+        asked = ("validate",)
+    compared = []
+
+    def watched(pairs, _levels):
+        compared.extend(pairs)
+        return []
+
+    evaluate(plan, joined, Running({"keys": watched}, shards=Shards(tmp_path, signature, asked, resume=True)))
+    assert len(compared) == SIZE
+
+
+def test_without_resume_the_results_of_another_run_go(plan, joined, tmp_path):
+    evaluate(plan, joined, Running(shards=Shards(tmp_path, plan.signature)))
+    Shards(tmp_path, plan.signature)
+    assert list((tmp_path / "documents").iterdir()) == []
+
+
+def test_a_damaged_file_of_outcomes_is_named(plan, joined, tmp_path):
+    evaluate(plan, joined, Running(shards=Shards(tmp_path, plan.signature)))
+    path = tmp_path / "documents" / "000000256.jsonl"
+    head = path.read_text(encoding="utf-8").splitlines()[0]
+    path.write_text(f"{head}\n{{\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"000000256\.jsonl"):
+        evaluate(plan, joined, Running(shards=Shards(tmp_path, plan.signature, resume=True)))
+
+
+def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined):
+    distributed = pytest.importorskip("distributed")
+    from arbitre.corpus.dask import Cluster
+
+    alone = evaluate(plan, joined)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(**options) as cluster:
+        killed = []
+
+        def kill(_outcomes):
+            if not killed:
+                killed.append(next(iter(cluster.workers.values())))
+                os.kill(killed[0].pid, signal.SIGKILL)
+
+        how = Running(taken=kill, engine=Cluster(cluster.scheduler_address))
+        assert text(evaluate(plan, joined, how)) == text(alone)
+        assert killed
+
+
+def test_a_scheduler_that_is_not_there_is_named():
+    pytest.importorskip("distributed")
+    from arbitre.corpus.dask import Cluster
+
+    with pytest.raises(ArbitreError, match="Dask scheduler"):
+        list(Cluster("tcp://127.0.0.1:1")(None, []))
+
+
+def test_beyond_so_many_qualities_the_curve_is_binned_and_its_area_stays():
+    rng = random.Random(1)  # noqa: S311
+    qualities = [rng.random() for _ in range(3 * BINS)]
+    steps = Steps()
+    for begin in range(0, len(qualities), 1000):
+        part = Curve.of(qualities[begin : begin + 1000], 0, 0)
+        steps.add(part.qualities, part.counts)
+    exact, binned = Curve.of(qualities, 40_000, 50_000), steps.curve(40_000, 50_000)
+    assert len(exact.qualities) > BINS >= len(binned.qualities)
+    assert binned.area == pytest.approx(exact.area, abs=1e-7)
+    for threshold in (0.5, 0.7, 0.9):
+        assert binned.surviving(threshold) == exact.surviving(threshold)
+
+
+def test_few_qualities_are_exact_steps():
+    steps = Steps()
+    for part in ([0.5, 0.25, 0.5], [1.0], []):
+        curve = Curve.of(part, 0, 0)
+        steps.add(curve.qualities, curve.counts)
+    curve = steps.curve(5.0, 6.0)
+    assert (curve.qualities.tolist(), curve.counts.tolist(), curve.gold) == ([0.25, 0.5, 1.0], [1.0, 2.0, 1.0], 5.0)
+
+
+def test_a_plan_goes_to_other_processes_with_its_schema(tmp_path, plan):
+    import pickle
+
+    again = pickle.loads(pickle.dumps(plan))  # noqa: S301
+    assert (again.signature, again.root.schema) == (plan.signature, plan.root.schema)
+    (tmp_path / "part.json").write_text('{"type": "string"}', encoding="utf-8")
+    (tmp_path / "schema.json").write_text('{"type": "array", "items": {"$ref": "part.json"}}', encoding="utf-8")
+    of_file = pickle.loads(pickle.dumps(Comparator(tmp_path / "schema.json").plan))  # noqa: S301
+    assert [row.path for row in of_file.rows] == ["", "/*"]
+
+
+KILLED = """
+import sys, json
+from arbitre import Comparator
+from arbitre.corpus.evaluate import Running, evaluate
+from arbitre.corpus.engines import Processes
+from arbitre.corpus.join import join
+from arbitre.corpus.read import Reading
+from arbitre.corpus.shards import Shards
+from pathlib import Path
+folder, out, resume = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "resume"
+plan = Comparator(json.loads(sys.argv[4])).plan
+reading = Reading()
+joined = join(reading.records([str(folder / "gold.jsonl")], "gold"),
+              reading.records([str(folder / "predicted.jsonl")], "predicted"))
+def taken(outcomes):
+    print(len(outcomes), flush=True)
+evaluation = evaluate(plan, joined, Running(taken=taken, shards=Shards(out, plan.signature, resume=resume)))
+(out / "evaluation.json").write_text(json.dumps(evaluation.to_dict()))
+"""
+
+
+def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(tmp_path):
+    corpus(tmp_path)
+
+    def started(out, resume):
+        arguments = [sys.executable, "-c", KILLED, str(tmp_path), str(out), resume, json.dumps(SCHEMA)]
+        return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+    with started(tmp_path / "whole", "new") as whole:
+        whole.communicate()
+    for parts in range(1, 5):
+        with started(tmp_path / "killed", "resume") as run:
+            for _ in range(parts):
+                run.stdout.readline()
+            run.kill()
+    with started(tmp_path / "killed", "resume") as last:
+        last.communicate()
+    assert last.returncode == 0
+    results = [(tmp_path / name / "evaluation.json").read_bytes() for name in ("whole", "killed")]
+    assert results[0] == results[1]

@@ -1,0 +1,229 @@
+"""The view model: what it takes from the results, what it leaves open, and that it follows its schema."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import arbitre
+from arbitre import bundled
+from arbitre.corpus.evaluate import evaluate
+from arbitre.errors import DataError
+from arbitre.report.files import view_of
+from arbitre.report.kept import Kept
+from arbitre.report.subjects import several, subject
+from arbitre.report.tables import json_text
+from arbitre.report.view import Contrast, Interval, Reference, Standing, Systems, Trust, View
+
+SCHEMA = bundled.schema("view.schema.json")
+PEOPLE = {
+    "title": "People",
+    "type": "object",
+    "properties": {
+        "page": {"type": "integer"},
+        "people": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "pages": {"type": "array", "items": {"type": "integer"}},
+                },
+            },
+        },
+    },
+}
+ADA = {"name": "Ada", "pages": [1, 2]}
+BOB = {"name": "Bob", "pages": [3]}
+PAIRS = [
+    ("one", {"page": 1, "people": [ADA, BOB]}, {"page": 2, "people": [BOB, {"name": "Ida", "pages": [1]}]}),
+    ("two", {"page": 3, "people": [ADA]}, {"page": 3, "people": [ADA, {"name": "Zed"}]}),
+    ("three", {"people": [ADA]}, arbitre.ABSENT),
+]
+
+
+def observed(schema, pairs, *, trust=None, **options):
+    """What is written of an evaluation: evaluation.json and alignments.json, as they are read."""
+    plan = arbitre.Comparator(schema).plan
+    kept = Kept(plan, **options)
+    evaluation = evaluate(plan, pairs, observe=kept)
+    text = json_text(evaluation.to_dict())
+    return json.loads(text), json.loads(json.dumps(kept.to_dict(evaluation, text, trust)))
+
+
+def errors(view):
+    plain = json.loads(json.dumps(view.to_dict(), allow_nan=False))
+    return [f"{error.json_path}: {error.message}" for error in Draft202012Validator(SCHEMA).iter_errors(plain)]
+
+
+def view(**options):
+    return view_of([subject(*observed(PEOPLE, PAIRS), **options)])
+
+
+def test_the_schema_is_valid():
+    Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("schema", "pairs"),
+    [
+        (PEOPLE, PAIRS),
+        (PEOPLE, []),
+        (PEOPLE, [("a", {}, {}), ("b", {"people": []}, {"people": []})]),
+        (PEOPLE, [("a", {"people": [ADA, ADA]}, {"people": "Ada"}), ("b", [ADA], {"people": [ADA]})]),
+        ({"type": "array", "items": {"type": "string"}}, [("a", ["x", "y"], ["y"])]),
+        ({"type": "string"}, [("a", "x", "y"), ("b", "x", 1)]),
+        ({}, [("a", [1, {"b": None}], [True, "x"]), ("b", {"*": [[1], 2**70]}, {"a/b": [[1]]})]),
+        ({"additionalProperties": {"type": "number"}}, [("a", {"x": 1, "y": 2}, {"x": 2, "z": 1})]),
+        ({"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"hungarian": {"gate": 0.9}}}},
+         [("a", ["quill", "ink"], ["quilt", "ink"])]),
+    ],
+    ids=["people", "nothing", "vacuous", "kinds", "texts", "root", "untyped", "map", "gate"],
+)  # fmt: skip
+def test_views_follow_their_schema(schema, pairs):
+    made = view_of([subject(*observed(schema, pairs))])
+    assert errors(made) == []
+    evaluation, _ = observed(schema, pairs)
+    assert errors(view_of([subject(evaluation)])) == []
+
+
+def test_numbers_are_those_of_the_evaluation():
+    evaluation, alignments = observed(PEOPLE, PAIRS)
+    made = subject(evaluation, alignments)
+    assert {line.name: line.micro for line in made.headline} == {
+        name: evaluation["micro"][name] for name in [line.name for line in made.headline]
+    }
+    assert {line.name: line.macro for line in made.headline}["f1q"] == evaluation["macro"]["f1q"]
+    assert {row.path: row.scores for row in made.paths} == evaluation["by_path"]
+    assert made.counts == {name: evaluation["micro"][name] for name in ("gold", "predicted", "matched", "quality_mass")}
+    assert (made.documents, made.failed) == (3, 1)
+
+
+def test_the_three_independent_scores_come_first_and_counts_are_biased_under_a_forced_matching():
+    made = view().subjects[0]
+    assert [line.name for line in made.headline[:3]] == ["precision", "recall", "amq"]
+    assert {line.kind for line in made.headline[:3]} == {"independent"}
+    assert {line.name for line in made.headline if line.biased} == {"precision", "recall", "f1"}
+    gated = PEOPLE | {"properties": {"people": PEOPLE["properties"]["people"] | {
+        "x-arbitre": {"match": {"hungarian": {"gate": 0.5}}}}}}  # fmt: skip
+    assert not any(line.biased for line in subject(*observed(gated, PAIRS)).headline)
+
+
+@pytest.mark.parametrize(
+    ("match", "forced"),
+    [
+        ("hungarian", True),
+        ({"hungarian": {"gate": 0.5}}, False),
+        ("greedy", True),
+        ("ordered", True),
+        ("sequence", False),
+        ("set", False),
+        ({"keyed": {"key": "name"}}, False),
+    ],
+    ids=str,
+)
+def test_which_matchings_force_partners(match, forced):
+    items = PEOPLE["properties"]["people"]["items"]
+    schema = {"type": "array", "items": items, "x-arbitre": {"match": match}}
+    assert subject(*observed(schema, [("a", [ADA], [ADA])])).forced is forced
+
+
+def test_the_curve_counts_pairs():
+    curve = subject(*observed({"type": "array", "items": {"type": "string"}}, [
+        ("a", ["ink", "quill", "paper"], ["ink", "quilt"])
+    ])).curve  # fmt: skip
+    (low, first), (high, second) = curve.steps
+    assert (first, high, second) == (2.0, 1.0, 1.0)
+    assert low == pytest.approx(9 / 11)
+    assert (sum(curve.bins), curve.bins[9], curve.bins[8]) == (2.0, 1.0, 1.0)
+    assert (curve.exact, curve.close, curve.gold, curve.predicted) == (1.0, 1.0, 3.0, 2.0)
+
+
+def test_paths_are_nested_and_know_their_worst():
+    rows = {row.path: row for row in view().subjects[0].paths}
+    assert [(row.label, row.depth) for row in rows.values()] == [
+        ("/page", 0),
+        ("/people/*", 0),
+        ("/name", 1),
+        ("/pages/*", 1),
+    ]
+    assert (rows["/people/*"].missing, rows["/people/*"].spurious) == (1.0, 1.0)
+    worst = rows["/people/*/name"].worst[0]
+    assert (worst["document"], worst["entry"], worst["gold"], worst["predicted"]) == ("one", "0", "Ada", "Ida")
+    assert rows["/page"].worst == [
+        {"document": "one", "entry": None, "gold": 1, "predicted": 2, "quality": 0.0}
+    ]  # fmt: skip
+
+
+def test_warnings_name_what_is_not_known():
+    assert list(view().subjects[0].warnings) == ["failed", "few", "no_interval", "no_chance", "no_reference"]
+    evaluation, _ = observed(PEOPLE, PAIRS)
+    assert "no_alignments" in subject(evaluation).warnings
+
+
+def filled():
+    """A view with every optional part, made by hand."""
+    interval = Interval(0.4, 0.6, 0.95, "percentile")
+    trust = Trust(
+        {"f1q": interval, "amq": interval},
+        {"f1q": 0.1},
+        Reference({"alpha": 0.93, "kappa": None}, "Two annotators on every page."),
+        {"imq": 0.9, "gold": 4.0},
+    )
+    one = subject(*observed(PEOPLE, PAIRS, trust=trust), name="careful")
+    one = replace(one, rows=[replace(row, interval=interval) for row in one.rows])
+    two = replace(one, name="hasty")
+    systems = Systems(
+        "f1q",
+        [Standing("careful", 0.5, interval, (0, 1)), Standing("hasty", None, None, (1,))],
+        [Contrast("careful", "hasty", 0.1, -0.1, 0.3, 0.25, 0.5, 0.25), Contrast("a", "b", *[None] * 5, 1.0)],
+        several([one, two]).differing,
+    )
+    return View("0.1.0", [one, two], systems)
+
+
+def test_optional_parts_follow_the_schema_too():
+    made = filled()
+    assert errors(made) == []
+    lines = {line["name"]: line for line in made.to_dict()["subjects"][0]["headline"]}
+    assert (lines["f1q"]["chance"], lines["f1q"]["interval"]["low"], lines["imq"]["interval"]) == (0.1, 0.4, None)
+    assert list(made.subjects[0].warnings) == ["failed", "few"]
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"format": "arbitre-view/2"}, "$.format"),
+        ({"extra": 1}, "$"),
+        ({"subjects": []}, "$.subjects"),
+        ({"systems": {}}, "$.systems"),
+    ],
+)
+def test_the_schema_refuses(change, place):
+    plain = json.loads(json.dumps(view().to_dict())) | change
+    found = [error.json_path for error in Draft202012Validator(SCHEMA).iter_errors(plain)]
+    assert found == [place]
+
+
+def test_several_systems_are_ranked_and_their_differences_listed():
+    better = [(name, gold, gold) for name, gold, _ in PAIRS]
+    subjects = [
+        subject(*observed(PEOPLE, PAIRS), name="worse"),
+        subject(*observed(PEOPLE, better), name="better"),
+    ]
+    found = several(subjects)
+    assert [(one.name, one.score) for one in found.board] == [("better", 1.0), ("worse", subjects[0].headline[3].micro)]
+    assert [one.key for one in found.differing] == ["three", "two", "one"]
+    assert found.differing[0].scores == [1.0, 0.0]
+    assert found.tests is None
+
+
+def test_an_evaluation_of_another_format_is_refused():
+    evaluation, _ = observed(PEOPLE, PAIRS)
+    with pytest.raises(DataError, match="Expected `format`") as caught:
+        subject(evaluation | {"format": "arbitre-evaluation/9"})
+    assert caught.value.pointer == "/format"
