@@ -191,10 +191,11 @@ def objects(draw, worst, depth, names="abc"):
 
 def _object(fields):
     schema = {"type": "object", "properties": {name: part.schema for name, part in fields.items()}}
-    documents = {name: part.documents for name, part in fields.items()}
-    fixed = {name: documents.pop(name) for name in KEPT if name in fields}
-    verdict = max(part.verdict for part in fields.values())
-    return Part(schema, verdict, st.fixed_dictionaries(fixed, optional=documents), fields)
+    whole = {name: part.documents for name, part in fields.items()}
+    some = {name: whole[name] for name in fields if name not in KEPT}
+    fixed = {name: whole[name] for name in KEPT if name in fields}
+    documents = st.fixed_dictionaries(whole) | st.fixed_dictionaries(fixed, optional=some)
+    return Part(schema, max(part.verdict for part in fields.values()), documents, fields)
 
 
 @st.composite
@@ -205,7 +206,7 @@ def arrays(draw, worst, depth):
         key = Part({"type": "integer"}, METRIC, st.integers(0, 2))
         items = _object({**draw(objects(worst, depth)).fields, "id": key})
     schema = {"type": "array", "items": items.schema} | ({"x-arbitre": {"match": match}} if match else {})
-    documents = st.lists(items.documents, max_size=3)
+    documents = st.lists(items.documents, min_size=2, max_size=3) | st.lists(items.documents, max_size=3)
     if "transport" in str(match) or draw(st.integers(1, 4)) > 1:
         return Part(schema, max(verdict, items.verdict), documents, items=items)
     head = draw(parts(worst=worst, depth=0, root=False))
@@ -217,7 +218,7 @@ def arrays(draw, worst, depth):
 @st.composite
 def maps(draw, worst, depth):
     values = draw(parts(worst=worst, depth=depth, root=False))
-    documents = st.dictionaries(st.sampled_from("pqr"), values.documents, max_size=3)
+    documents = st.dictionaries(st.sampled_from("pqr"), values.documents, min_size=1, max_size=3) | st.just({})
     return Part({"type": "object", "additionalProperties": values.schema}, values.verdict, documents, values=values)
 
 
@@ -266,7 +267,7 @@ def edited(draw, part, value):
         if items and draw(st.integers(1, 3)) == 1:
             items.append(draw(st.sampled_from(items)))
         return head + (draw(st.permutations(items)) if draw(st.integers(1, 3)) == 1 else items)
-    return draw(part.documents) if draw(st.booleans()) and part is not ANYTHING else value
+    return value if part is ANYTHING else draw(part.documents)
 
 
 def distances(plan, documents):

@@ -8,6 +8,7 @@ import json
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,6 +16,7 @@ from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
 from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, observed
 
+from arbitre import bundled
 from arbitre.report.files import view_of
 from arbitre.report.html import GLYPHS, embedded, page
 from arbitre.report.language import Language, Say, catalogue
@@ -244,3 +246,29 @@ def test_every_text_is_used_and_every_text_used_is_there():
 )  # fmt: skip
 def test_shares_never_round_to_all_or_nothing(share, english, french):
     assert [Say(language).percent(share) for language in (Language.EN, Language.FR)] == [english, french]
+
+
+SENATE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
+
+
+@pytest.mark.skipif(not SENATE.is_dir(), reason="the shared data are not here")
+def test_the_nine_runs_of_the_senate_make_a_small_page_with_every_entry():
+    runs = sorted(SENATE.joinpath("predicted").glob("*.json"))
+    pairs = [
+        (
+            run.stem,
+            *(json.loads(file.read_text(encoding="utf-8")) for file in (SENATE / "gold" / f"{run.stem[:7]}.json", run)),
+        )
+        for run in runs
+    ]
+    evaluation, alignments = observed(bundled.schema("examples/senat-published.schema.json"), pairs)
+    text = page(view_of([subject(evaluation, alignments)]))
+    assert len(text.encode()) < 1_000_000
+    read = Read(text)
+    assert "Of 201 gold entries, 198 were paired" in read.seen
+    documents = read.data["subjects"][0]["documents"]
+    assert len(documents) == 9
+    assert sum(row["gold_index"] is not None for one in documents for row in one["rows"]) == 201
+    assert all(one["matrix"] is not None for one in documents)
+    written = dict(tokens(json.loads(json.dumps(evaluation), parse_float=str, parse_int=str)))
+    assert read.numbers == {pointer: {written[pointer]} for pointer in read.numbers}

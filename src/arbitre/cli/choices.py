@@ -53,7 +53,8 @@ class Named:
         return cls(name, choice, f"{name}({', '.join(options)})" if given else name)
 
 
-def _match(text: str) -> Named:
+def matching_named(text: str) -> Named:
+    """The matching that is written so."""
     return Named.of(text, matching.catalogue)
 
 
@@ -61,10 +62,10 @@ def _distance(text: str) -> Named:
     return Named.of(text, distances)
 
 
-_WRITTEN: Final = "a name, or JSON as in a schema. May be repeated: one row for each."
+_WRITTEN: Final = "a name, or JSON as in a schema. May be repeated, to see them side by side."
 Matches = Annotated[
     list[Named] | None,
-    typer.Option("--match", metavar="NAME", parser=_match, help=f"Match every array so: {_WRITTEN}"),
+    typer.Option("--match", metavar="NAME", parser=matching_named, help=f"Match every array so: {_WRITTEN}"),
 ]
 Distances = Annotated[
     list[Named] | None,

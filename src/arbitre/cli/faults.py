@@ -12,7 +12,7 @@ from rich.text import Text
 import arbitre
 from arbitre import bundled
 from arbitre.cli import render
-from arbitre.cli.choices import Matches, Named
+from arbitre.cli.choices import Named, matching_named
 from arbitre.cli.options import Format, Output, Plain, Quiet
 from arbitre.cli.screen import Screen, titled
 from arbitre.diagnosis.faults import planted, reactions
@@ -57,6 +57,15 @@ class Score(StrEnum):
     AMQ = "amq"
 
 
+Matches = Annotated[
+    list[Named] | None,
+    typer.Option(
+        "--match",
+        metavar="NAME",
+        parser=matching_named,
+        help="Only this matching of the speakers: a name, or JSON as in a schema. May be repeated.",
+    ),
+]
 Only = Annotated[
     list[Score] | None, typer.Option("--score", help="A table for this score. May be repeated; else for all four.")
 ]

@@ -35,9 +35,9 @@ _NARROW: Final = ("f1q", "W1", "OSPA-W1")
 """The columns where there is no room for all."""
 _STYLES: Final = {"f1q": "bold"}
 _LEGEND: Final = (
-    "S: sum of the qualities of the pairs. W1: cost of moving the entries, all of one mass, at best; OSPA-W1: what their "
-    "numbers cost; both from the distances between entries that each choice makes. differ: pairs made here or by the "
-    "first choice, not by both."
+    "S: sum of the qualities of the pairs. W1: cost of moving the entries, all of one mass, at best; OSPA-W1: what "
+    "their numbers cost; both from the distances between entries that each choice makes. differ: pairs made here or "
+    "by the first choice, not by both."
 )
 
 

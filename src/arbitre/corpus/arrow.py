@@ -7,13 +7,20 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
+import numpy as np
+
 from arbitre.corpus.labels import RUN, listed
+from arbitre.corpus.statistics import scored
 from arbitre.errors import DataError, did_you_mean
+from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy.typing as npt
+
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.values import Json
 
 BATCH: Final = 1024
@@ -107,15 +114,72 @@ def _plain(types: Any, kind: Any) -> bool:  # noqa: ANN401
     return _text(types, kind) or any(test(kind) for test in scalars)
 
 
-def library(path: Path) -> Any:  # noqa: ANN401
-    """The library pyarrow. Raises DataError where it is not installed."""
+def documents_table(evaluation: Evaluation) -> Any:  # noqa: ANN401
+    """The documents of a corpus as a `pyarrow.Table`, a row each, in their order.
+
+    Its columns are `id`, `run`, `failed`, `document_quality`, the counts `gold`, `predicted`, `matched` and
+    `quality_mass` of the entries, and every score of `arbitre.tally.NAMES`, null where it is undefined.
+    Raises DataError without pyarrow.
+    """
+    columns = evaluation.columns
+    gold, predicted, matched, quality, _ = columns.tallies.T
+    return table(
+        {
+            "id": columns.ids,
+            "run": columns.runs,
+            "failed": columns.failed,
+            "document_quality": columns.qualities,
+            "gold": gold,
+            "predicted": predicted,
+            "matched": matched,
+            "quality_mass": quality,
+            **dict(zip(NAMES, scored(columns.tallies).T, strict=True)),
+        }
+    )
+
+
+def table(columns: Mapping[str, Sequence[Json] | npt.NDArray[Any]]) -> Any:  # noqa: ANN401
+    """Columns of equal length as a `pyarrow.Table`: nan becomes null, texts are texts where there is no row either.
+
+    Raises DataError without pyarrow.
+    """
+    pa = library()
+    arrays = {
+        name: pa.array(values, from_pandas=True)
+        if isinstance(values, np.ndarray)
+        else pa.array(values, None if any(value is not None for value in values) else pa.string())
+        for name, values in columns.items()
+    }
+    return pa.table(arrays)
+
+
+def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
+    """Write a `pyarrow.Table`: the file is there as a whole, or not at all. Raises DataError where it cannot be."""
+    pa, part = library(path), path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            pa.parquet.write_table(table, part)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError.of(
+            f"Expected a file that can be written, got: {error.strerror or error}",
+            file=str(path),
+            hint="Check the name and the permissions, or choose another place.",
+        ) from error
+
+
+def library(path: Path | None = None) -> Any:  # noqa: ANN401
+    """The library pyarrow, wanted for a file or for a table. Raises DataError where it is not installed."""
     try:
         import pyarrow as pa  # noqa: PLC0415  (an extra)
         import pyarrow.parquet  # noqa: PLC0415
     except ImportError:
         raise DataError.of(
-            "Expected pyarrow to be installed, to read .parquet and .zst files, got none",
-            file=str(path),
+            "Expected pyarrow to be installed, for Arrow tables, .parquet and .zst files, got none",
+            file=None if path is None else str(path),
             hint="pip install 'arbitre[corpus]'",
         ) from None
     return pa

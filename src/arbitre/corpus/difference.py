@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus import strict
+from arbitre.corpus.evaluation import FORMAT
+from arbitre.corpus.ranking import HIGHER
 from arbitre.corpus.records import key
 from arbitre.corpus.shards import FOLDER, read_shards
-from arbitre.errors import DataError
+from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import Scores, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+TOLERANCE: Final = 1e-9
+"""Scores this near are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Changes:
     @property
     def worse(self) -> bool:
         """Whether the micro or the macro score fell, or more documents failed."""
-        fell = min(self.micro.difference, self.macro.difference) < 0.0
+        fell = min(self.micro.difference, self.macro.difference) < -TOLERANCE
         return fell or self.failed[1] > self.failed[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,9 +71,14 @@ def changes(before: Path, after: Path, score: str = "f1q") -> Changes:
     """What changed from one `evaluation.json` to another.
 
     The documents are those of the folders `documents` beside them, where both are there. Raises DataError where a file
-    is no evaluation, or has no such score.
+    is no evaluation, or the score is none of `arbitre.corpus.ranking.HIGHER`.
     """
-    plain = [_evaluation(path, score) for path in (before, after)]
+    if score not in HIGHER:
+        raise DataError.of(
+            f"Expected a score of which more is better, got {score!r}",
+            hint=did_you_mean(score, HIGHER) or f"There are: {', '.join(HIGHER)}.",
+        )
+    plain = [_evaluation(path) for path in (before, after)]
     documents = [_documents(path, score) for path in (before, after)]
     signatures = [one["signature"]["entries"] | {"version": one["signature"]["version"]} for one in plain]
     known = documents[0].keys() | documents[1].keys() if all(documents) else frozenset[str]()
@@ -91,19 +101,17 @@ def changes(before: Path, after: Path, score: str = "f1q") -> Changes:
 
 def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[Change, ...]:
     found = [Change(name, before[name], after[name]) for name in before if name in after]
-    return tuple(sorted((one for one in found if one.before != one.after), key=lambda one: (one.difference, one.name)))
+    return tuple(sorted((one for one in found if _differ(one)), key=lambda one: (one.difference, one.name)))
 
 
-def _evaluation(path: Path, score: str) -> dict[str, Any]:
+def _evaluation(path: Path) -> dict[str, Any]:
     found = strict.load(path)
-    if not isinstance(found, dict) or found.get("format") != "arbitre-evaluation/1":
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DataError.of(
             "Expected an evaluation, got something else",
             file=str(path),
             hint="Give it the evaluation.json that `arbitre evaluate --out` writes.",
         )
-    if score not in found["micro"]:
-        raise DataError.of(f"Expected a score, got {score!r}", hint=f"The scores are {', '.join(found['micro'])}.")
     return found
 
 
@@ -111,6 +119,13 @@ def _documents(path: Path, score: str) -> dict[str, float | None]:
     """The score of every document, from the files beside an evaluation; none where there are none."""
     found: dict[str, float | None] = {}
     for outcomes in read_shards(path.parent / FOLDER):
-        for at, (identity, run) in enumerate(zip(outcomes.ids, outcomes.runs, strict=True)):
-            found[key(identity, run)] = getattr(Scores(Tally(*outcomes.tallies[at].tolist())), score)
+        rows = zip(outcomes.ids, outcomes.runs, outcomes.tallies.tolist(), outcomes.failed.tolist(), strict=True)
+        for identity, run, tally, failed in rows:
+            found[key(identity, run)] = 0.0 if failed else getattr(Scores(Tally(*tally)), score)
     return found
+
+
+def _differ(change: Change) -> bool:
+    """A score that is only there on one side is another one, even where it is 0."""
+    defined = (change.before is None) == (change.after is None)
+    return not defined or abs(change.difference) > TOLERANCE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arbitre.corpus.clusters import labels
-from arbitre.corpus.ranking import Versus, versus
+from arbitre.corpus.ranking import Versus, hopeless, measured, versus
 from arbitre.corpus.statistics import Sample, interval
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Indices
     from arbitre.corpus.clusters import Cluster
@@ -28,16 +29,19 @@ class Factor:
     """One factor: the score at each of its levels, and every two levels on the documents that both have.
 
     A document is one id with the same levels of all other factors; `shared` says how many of them each two levels
-    share. `balanced` says that every level has every such document: else a difference of two means is not the mean of
-    the differences.
+    share. `balanced` says that every level has every such document: else the difference of two means is not the mean
+    of the differences, and only the latter is compared.
     """
 
     name: str
+    score: str
+    aggregate: str
     levels: Mapping[str, Interval]
     documents: Mapping[str, int]
     pairs: tuple[Versus, ...]
     shared: tuple[int, ...]
     balanced: bool
+    notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -58,15 +62,22 @@ def factor(
 ) -> Factor:
     """The levels of the factor `name`; `values` gives the level of every factor for every document, in order.
 
-    `cluster` is that of `Evaluation.interval`; without one, documents of one id are drawn together. Raises DataError
-    where there is no such factor, or where two documents are the same in all factors.
+    `cluster` is that of `Evaluation.interval`; without one, documents of one id are drawn together. Documents that are
+    the same in all factors are told apart by their order. p is adjusted for all pairs of levels of this factor.
+
+    Raises DataError where there is no such factor, or a document has no level.
     """
+    columns = evaluation.columns
     if name not in values:
         raise DataError.of(f"Expected a factor, got {name!r}", hint=did_you_mean(name, values) or _known(values))
-    columns = evaluation.columns
-    others = [values[other] for other in sorted(values) if other != name]
-    keys = ["\t".join((identity, *rest)) for identity, *rest in zip(columns.ids, *others, strict=True)]
-    clusters = labels(columns.ids, cluster) or list(columns.ids)
+    for one, given in values.items():
+        if len(given) != len(columns):
+            raise DataError.of(
+                f"Expected a level of {one!r} for each of {len(columns)} documents, got {len(given)}",
+                hint="Leave out those of documents that were not evaluated.",
+            )
+    keys = list(_keys(columns.ids, values[name], [values[one] for one in sorted(values) if one != name]))
+    clusters = labels(columns.ids, cluster) or columns.ids
     own = np.array(values[name])
     places = {one: np.flatnonzero(own == one) for one in sorted(set(values[name]))}
 
@@ -82,22 +93,36 @@ def factor(
     pairs: list[tuple[str, str, Sample | None, Sample | None]] = []
     shared: list[int] = []
     for a, b in combinations(places, 2):
-        sides = {one: {keys[at]: at for at in places[one].tolist()} for one in (a, b)}
-        common = sorted(sides[a].keys() & sides[b].keys())
+        sides = [{keys[at]: at for at in places[one].tolist()} for one in (a, b)]
+        common = sorted(sides[0].keys() & sides[1].keys())
         shared.append(len(common))
-        ours, theirs = (np.array([sides[one][key] for key in common], dtype=np.intp) for one in (a, b))
-        pairs.append((a, b, sample(ours), sample(theirs)) if common else (a, b, None, None))
+        ours, theirs = (sample(np.array([side[key] for key in common], dtype=np.intp)) for side in sides)
+        pairs.append((a, b, ours, theirs) if common else (a, b, None, None))
+    found = {
+        one: interval(*measured(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
+        for one, at in places.items()
+    }
+    against = versus(pairs, score, average=aggregate, level=level, method=method, seed=seed)
     return Factor(
         name,
-        {
-            one: interval(sample(at), score, average=aggregate, level=level, method=method, seed=seed)
-            for one, at in places.items()
-        },
+        score,
+        aggregate,
+        found,
         {one: len(at) for one, at in places.items()},
-        versus(pairs, score, average=aggregate, level=level, method=method, seed=seed),
+        against,
         tuple(shared),
         len({frozenset(keys[at] for at in one.tolist()) for one in places.values()}) <= 1,
+        tuple(dict.fromkeys((*(note for one in found.values() for note in one.notes), *hopeless(against, level)))),
     )
+
+
+def _keys(ids: Sequence[str], own: Sequence[str], others: Sequence[Sequence[str]]) -> Iterator[str]:
+    """What two levels have in common of a document: its id, its other levels, and which of several alike it is."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    for identity, level, *rest in zip(ids, own, *others, strict=True):
+        cell = (identity, level, *rest)
+        yield "\t".join((identity, *rest, str(seen[cell])))
+        seen[cell] += 1
 
 
 def _known(values: Mapping[str, Sequence[str]]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+import re
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +15,9 @@ from scipy.stats import rankdata
 from arbitre.corpus.clusters import labels
 from arbitre.corpus.statistics import Sample, groups, holm, interval, paired
 from arbitre.corpus.statistics.resampling import LEVEL
-from arbitre.errors import DataError
+from arbitre.corpus.statistics.sample import Statistic
+from arbitre.errors import DataError, did_you_mean
+from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,23 +25,30 @@ if TYPE_CHECKING:
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.statistics import Average, Interval, Method
+    from arbitre.tally import Scores
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
-"""The scores of which the mean rank is taken, each ranked by itself: no hidden composite."""
+"""The scores that are shown side by side, each ranked by itself: no hidden composite."""
 
-SIGNIFICANT: Final = 0.05
+HIGHER: Final = tuple(name for name in NAMES if name != "variance")
+"""The scores that are better the higher they are, beside `fq(beta)`."""
+
+_GRADED: Final = re.compile(r"fq\((\d+(?:\.\d+)?)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One system: its score with an interval, its place among the others in each of `SCORES`, and their mean.
+    """One system: its score with an interval, and beside it what chance alone scores (see `Evaluation.chance_floor`).
 
-    `lacking` are the paths where it loses most: the share of the lost quality of all leaves that is lost there.
+    `scores` are those side by side, `ranks` its places among the systems in each of them (1 is the best), `mean_rank`
+    the mean of these. `lacking` says where it loses: of the quality lost in all leaves, the share lost on a path.
     """
 
     name: str
     score: Interval
-    others: Mapping[str, float | None]
+    floor: float | None
+    failed: int
+    scores: Mapping[str, float | None]
     ranks: Mapping[str, float]
     mean_rank: float
     lacking: Mapping[str, float]
@@ -45,7 +56,10 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """Two systems: the score of `a` less that of `b`, its interval, p, and p adjusted for all pairs (Holm, 1979)."""
+    """Two systems: the score of `a` less that of `b`, its interval, p, and p adjusted for all pairs (Holm, 1979).
+
+    `smallest_p` is the smallest p that so many documents, or clusters, can give; what is not known is None.
+    """
 
     a: str
     b: str
@@ -54,26 +68,30 @@ class Versus:
     high: float | None
     p: float | None
     p_holm: float | None
-    smallest_p: float = 1.0
+    smallest_p: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Systems from the best to the worst, every two of them, and the sets in which no two can be told apart.
 
-    `winners` names the systems with the best score on every path; `smallest_p` is the smallest p that so many
-    documents, or clusters, can give.
+    Two are told apart where p, adjusted for all pairs, is at most 1 - `level`. `by_path` holds the score of every
+    system on every path (micro), `winners` the systems that have the best one. `smallest_p` is the smallest p that so
+    many documents, or clusters, can give; `signature` the measurement of the first system.
     """
 
     score: str
     aggregate: str
+    level: float
     systems: tuple[System, ...]
     pairs: tuple[Versus, ...]
     groups: tuple[tuple[str, ...], ...]
+    by_path: Mapping[str, Mapping[str, float | None]]
     winners: Mapping[str, tuple[str, ...]]
     smallest_p: float
     documents: int
     clusters: int | None
+    signature: Mapping[str, Any]
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,54 +103,86 @@ def rank(
     systems: Mapping[str, Evaluation],
     score: str = "f1q",
     *,
+    beside: Sequence[str] = SCORES,
     aggregate: Average = "macro",
     level: float = LEVEL,
     method: Method = "bca",
     cluster: Cluster = None,
     seed: int = 0,
 ) -> Ranking:
-    """Rank systems that were evaluated on the same documents (see `arbitre.corpus.statistics.paired`).
+    """Rank systems that were evaluated on the same documents, by a score of `HIGHER` or `fq(beta)`.
 
-    `cluster` is that of `Evaluation.interval`. Raises DataError where the systems have other documents, or there are
-    none.
+    Every two are compared on the documents drawn together and by approximate randomisation (see
+    `arbitre.corpus.statistics.paired`). `cluster` is that of `Evaluation.interval`; without one, several runs of a
+    document are drawn together. The scores `beside` it are ranked too, each by itself.
+
+    Raises DataError where there is no system, the systems have other documents, or a score is none of these.
+
+    >>> import arbitre
+    >>> comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
+    >>> gold = [(page, ["Ada", "Bo"]) for page in "abcde"]
+    >>> ranking = rank({
+    ...     "hasty": comparator.evaluate((page, names, names[:1]) for page, names in gold),
+    ...     "careful": comparator.evaluate((page, names, names) for page, names in gold),
+    ... })
+    >>> [system.name for system in ranking.systems], ranking.pairs[0].p, ranking.groups
+    (['careful', 'hasty'], 0.0625, (('careful', 'hasty'),))
     """
     if not systems:
         raise DataError.of("Expected systems to rank, got none", hint="Name at least one evaluation.")
-    samples = {name: _sample(evaluation, cluster) for name, evaluation in systems.items()}
+    names = tuple(dict.fromkeys((score, *beside)))
+    samples = {name: drawn(evaluation, cluster) for name, evaluation in systems.items()}
+    scores = {name: {one: estimate(sample, one, aggregate) for one in names} for name, sample in samples.items()}
+    ordered = sorted(systems, key=lambda name: (scores[name][score] is None, -(scores[name][score] or 0.0), name))
     found = {
-        name: interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
-        for name, sample in samples.items()
+        name: interval(*measured(samples[name], score), average=aggregate, level=level, method=method, seed=seed)
+        for name in ordered
     }
-    ordered = sorted(systems, key=lambda name: (_missing(found[name].estimate), -(found[name].estimate or 0.0), name))
-    means = {name: systems[name].macro if aggregate == "macro" else systems[name].micro for name in ordered}
-    ranks = {other: _ranks([getattr(means[name], other) for name in ordered]) for other in SCORES}
-    duels = [(a, b, samples[a], samples[b]) for a, b in combinations(ordered, 2)]
-    pairs = versus(duels, score, average=aggregate, level=level, method=method, seed=seed)
-    matrix = np.full((len(ordered), len(ordered)), np.nan)
-    for pair in pairs:
-        matrix[ordered.index(pair.a), ordered.index(pair.b)] = np.nan if pair.p_holm is None else pair.p_holm
-    first = samples[ordered[0]]
+    pairs = versus(
+        [(a, b, samples[a], samples[b]) for a, b in combinations(ordered, 2)],
+        score,
+        average=aggregate,
+        level=level,
+        method=method,
+        seed=seed,
+    )
+    places = {one: dict(zip(ordered, _places([scores[name][one] for name in ordered]), strict=True)) for one in names}
+    by_path = _by_path({name: systems[name] for name in ordered}, score)
+    first = systems[ordered[0]]
     return Ranking(
         score,
         aggregate,
+        level,
         tuple(
             System(
                 name,
                 found[name],
-                {other: getattr(means[name], other) for other in SCORES},
-                own := {other: ranks[other][at] for other in SCORES},
-                fmean(own.values()),
+                None if (floor := systems[name].chance_floor) is None else value(floor, score),
+                int(systems[name].columns.failed.sum()),
+                scores[name],
+                {one: places[one][name] for one in names},
+                fmean(places[one][name] for one in names),
                 _lacking(systems[name]),
             )
-            for at, name in enumerate(ordered)
+            for name in ordered
         ),
         pairs,
-        tuple(tuple(ordered[at] for at in group) for group in groups(matrix, level=SIGNIFICANT)),
-        _winners(systems, ordered, score),
-        max((pair.smallest_p for pair in pairs), default=1.0),
-        len(first.keys),
-        first.clusters,
-        tuple(dict.fromkeys(note for name in ordered for note in found[name].notes)),
+        _alike(ordered, pairs, level),
+        by_path,
+        {path: _best(known) for path, known in by_path.items()},
+        max((pair.smallest_p for pair in pairs if pair.smallest_p is not None), default=1.0),
+        len(samples[ordered[0]].keys),
+        samples[ordered[0]].clusters,
+        first.signature.to_dict(),
+        tuple(
+            dict.fromkeys(
+                (
+                    *_measures(systems),
+                    *(note for name in ordered for note in found[name].notes),
+                    *hopeless(pairs, level),
+                )
+            )
+        ),
     )
 
 
@@ -149,45 +199,118 @@ def versus(
     results = [
         None
         if one is None or other is None
-        else paired(one, other, score, average=average, level=level, method=method, seed=seed)
+        else paired(
+            measured(one, score)[0],
+            *measured(other, score),
+            average=average,
+            level=level,
+            method=method,
+            seed=seed,
+        )
         for _, _, one, other in duels
     ]
     adjusted = holm([None if result is None else result.p for result in results])
     return tuple(
-        Versus(a, b, None, None, None, None, None)
+        Versus(a, b, None, None, None, None, None, None)
         if result is None
         else Versus(a, b, result.estimate, result.low, result.high, result.p, p, result.smallest_p)
         for (a, b, _, _), result, p in zip(duels, results, adjusted, strict=True)
     )
 
 
-def _sample(evaluation: Evaluation, cluster: Cluster) -> Sample:
-    """The documents by id, where a system has one prediction of each; else by id and run."""
+def hopeless(pairs: Sequence[Versus], level: float) -> tuple[str, ...]:
+    """What to say where even the clearest difference could not be told from chance; nothing where it could."""
+    known = [pair.smallest_p for pair in pairs if pair.smallest_p is not None]
+    smallest = min(1.0, len(known) * min(known, default=0.0))
+    if smallest <= threshold(level):
+        return ()
+    adjusted = f", adjusted for {len(known)} pairs" * (len(known) > 1)
+    return (f"No p can be below {smallest:.4g} here{adjusted}: more documents are needed to tell systems apart.",)
+
+
+def threshold(level: float) -> float:
+    """The p up to which two systems differ.
+
+    >>> threshold(0.95)
+    0.05
+    """
+    return round(1.0 - level, 12)
+
+
+def drawn(evaluation: Evaluation, cluster: Cluster) -> Sample:
+    """The documents by id, where each has one prediction; else by id and run, those of one id drawn together."""
     columns = evaluation.columns
-    names = columns.ids if len(set(columns.ids)) == len(columns.ids) else columns.keys
-    return Sample.of(names, columns.tallies, columns.failed, labels(columns.ids, cluster))
+    clusters = labels(columns.ids, cluster)
+    if len(set(columns.ids)) == len(columns.ids):
+        return Sample.of(columns.ids, columns.tallies, columns.failed, clusters)
+    return Sample.of(columns.keys, columns.tallies, columns.failed, clusters or columns.ids)
 
 
-def _missing(score: float | None) -> bool:
-    return score is None
+def measured(sample: Sample, score: str) -> tuple[Sample, str]:
+    """A sample and the score of it that is `score`: fq(beta) is f1q where gold weighs beta² times as much.
+
+    Raises DataError where more is not better, or there is no such score.
+    """
+    beta = _beta(score)
+    if beta is None:
+        return sample, score
+    weights = np.array([2.0 * beta * beta, 2.0, 1.0, 1.0, 1.0])
+    weights[:2] /= 1.0 + beta * beta
+    return replace(sample, tallies=sample.tallies * weights), "f1q"
 
 
-def _ranks(scores: Sequence[float | None]) -> list[float]:
-    """1 is the best; equal ones share the mean of their places, those without a score the last."""
-    ranks: list[float] = rankdata([np.inf if score is None else -score for score in scores]).tolist()
-    return ranks
+def estimate(sample: Sample, score: str, average: Average) -> float | None:
+    """One score of the documents; None where it is undefined."""
+    chosen, name = measured(sample, score)
+    statistic = Statistic.scores(chosen, [name], average)
+    found = float(statistic.of(statistic.total)[0])
+    return None if math.isnan(found) else found
 
 
-def _winners(systems: Mapping[str, Evaluation], ordered: Sequence[str], score: str) -> dict[str, tuple[str, ...]]:
-    paths = dict.fromkeys(path for name in ordered for path in systems[name].by_path)
-    found = {}
-    for path in paths:
-        scores = {
-            name: getattr(systems[name].by_path[path], score) for name in ordered if path in systems[name].by_path
-        }
-        known = [value for value in scores.values() if value is not None]
-        found[path] = tuple(name for name, value in scores.items() if known and value == max(known))
+def value(scores: Scores, score: str) -> float | None:
+    """A score of one tally by its name."""
+    beta = _beta(score)
+    found: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
     return found
+
+
+def _beta(score: str) -> float | None:
+    """The beta of `fq(beta)`; None for the other scores of which more is better. Raises DataError for what is none."""
+    graded = _GRADED.fullmatch(score)
+    if graded and (beta := float(graded[1])) > 0.0:
+        return beta
+    if score not in HIGHER:
+        raise DataError.of(
+            f"Expected a score of which more is better, got {score!r}",
+            hint=did_you_mean(score, HIGHER) or f"There are: {', '.join(HIGHER)}, fq(2).",
+        )
+    return None
+
+
+def _places(scores: Sequence[float | None]) -> list[float]:
+    """1 is the best; equal ones share the mean of their places, those without a score the last."""
+    places: list[float] = rankdata([np.inf if score is None else -score for score in scores]).tolist()
+    return places
+
+
+def _alike(ordered: Sequence[str], pairs: Sequence[Versus], level: float) -> tuple[tuple[str, ...], ...]:
+    adjusted = np.full((len(ordered), len(ordered)), np.nan)
+    for (a, b), pair in zip(combinations(range(len(ordered)), 2), pairs, strict=True):
+        adjusted[a, b] = np.nan if pair.p_holm is None else pair.p_holm
+    return tuple(tuple(ordered[at] for at in group) for group in groups(adjusted, level=threshold(level)))
+
+
+def _by_path(systems: Mapping[str, Evaluation], score: str) -> dict[str, dict[str, float | None]]:
+    paths = dict.fromkeys(path for evaluation in systems.values() for path in evaluation.by_path)
+    return {
+        path: {name: value(one.by_path[path], score) for name, one in systems.items() if path in one.by_path}
+        for path in paths
+    }
+
+
+def _best(scores: Mapping[str, float | None]) -> tuple[str, ...]:
+    best = max((score for score in scores.values() if score is not None), default=None)
+    return tuple(name for name, score in scores.items() if score is not None and score == best)
 
 
 def _lacking(evaluation: Evaluation) -> dict[str, float]:
@@ -197,7 +320,14 @@ def _lacking(evaluation: Evaluation) -> dict[str, float]:
         for path, scores in evaluation.by_path.items()
         if not any(other.startswith(f"{path}/") for other in evaluation.by_path)  # items are told by what they hold
     }
-    total = sum(lost.values())
-    return {
-        path: share / total for path, share in sorted(lost.items(), key=lambda one: (-one[1], one[0])) if share > 0.0
-    }
+    total = math.fsum(lost.values())
+    ordered = sorted(lost.items(), key=lambda one: (-one[1], one[0]))
+    return {path: share / total for path, share in ordered if share > 0.0}
+
+
+def _measures(systems: Mapping[str, Evaluation]) -> tuple[str, ...]:
+    """What to say where the systems were not measured alike."""
+    entries = [dict(one.signature.entries) | {"version": one.signature.version} for one in systems.values()]
+    names = dict.fromkeys(name for one in entries for name in one)
+    apart = [name for name in names if len({one.get(name) for one in entries}) > 1]
+    return (f"The systems were not measured alike: their signatures differ in {', '.join(apart)}.",) if apart else ()

@@ -46,8 +46,9 @@ class Heat:
     def of(self, rows: Sequence[Mapping[str, Any]], values: Sequence[Mapping[str, Json]]) -> dict[str, Any] | None:
         """Qualities of gold (rows) against predicted (columns), rounded, and how near their distances are to a metric.
 
-        Rows and columns go as the entries do in `rows`; `values` are these, gold and predicted. None where these are no list of their own, are too
-        many, or are compared otherwise where they stand alone. A pair that may not be matched has null.
+        Rows and columns go as the entries do in `rows`; `values` are these entries as they were read. None where they
+        are no list of their own, are too many, or are compared otherwise where they stand alone. A pair that may not be
+        matched has null.
         """
         gold, predicted = ([one[side] for one in values if side in one] for side in ("gold", "predicted"))
         cells = len(gold) * len(predicted)

@@ -111,8 +111,7 @@ def _environment(language: Language) -> Environment:
     environment.filters |= {
         "visible": visible,
         "clip": clipped,
-        "value": _value,
-        "brief": lambda value: _value(_named(value), 60),
+        "brief": _brief,
         "number": language.number,
         "literal": _literal,
         "token": escape_token,
@@ -123,8 +122,10 @@ def _environment(language: Language) -> Environment:
     return environment
 
 
-def _value(value: Json, room: int = 300) -> str:
-    return clipped(visible(value if isinstance(value, str) else compact(value)), room)
+def _brief(value: Json, room: int = 60) -> str:
+    """A value in few words."""
+    named = _named(value)
+    return clipped(visible(named if isinstance(named, str) else compact(named)), room)
 
 
 def _named(value: Json) -> Json:

@@ -94,8 +94,8 @@ Rank: TypeAlias = tuple[bool, float, int]
 class Noting:
     """Notes what a report may show of documents, while these are compared: an observer of `arbitre.corpus`.
 
-    A note is plain JSON: how many documents it is of (`size`), those that may be among the worst, and the worst pairs of
-    every path. It leaves out what cannot be among the worst given the documents noted before, in their order.
+    A note is plain JSON: how many documents it is of (`size`), those that may be among the worst, and the worst pairs
+    of every path. It leaves out what cannot be among the worst given the documents noted before, in their order.
     """
 
     plan: Plan

@@ -702,7 +702,7 @@
       );
     });
     const facts = found.metricity;
-    const rate = (value) => `${number(value * 100, 1)} %`;
+    const rate = (value) => `${number(value * 100, 1)}${data.language === "fr" ? "\u00a0" : ""}%`;
     const words = !facts
       ? null
       : facts.pool
