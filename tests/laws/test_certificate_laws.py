@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import test_distance_laws as distance_laws
+from tests.laws import test_matcher_laws as matcher_laws
 from tests.builders import METRIC, NEITHER, PSEUDO, VERDICTS, canonical, distances, edited, parts
 
 from arbitre import Comparator
@@ -62,3 +64,53 @@ def test_the_verdict_is_that_of_the_worst_part(part):
     assert certificate.verdict == VERDICTS[part.verdict]
     assert bool(certificate.breaks) == (part.verdict != METRIC)
     assert all(found.reason and found.remedy for found in certificate.breaks)
+
+
+# every reason for which a certificate is refused, at work in whole documents
+
+DENIED = [law for law in distance_laws.LAWS if not law.distance.facts.metric and law.name != "date"]
+"""Days are apart however they are written: `date` keeps the certificate."""
+TYPES = {str: "string", bool: "boolean", int: "number", float: "number", list: "array"}
+
+
+def violated(fact, table):
+    """Whether the distances between the values of a witness break a fact."""
+    if fact == "identity":
+        return table[0, 0] > NEAR
+    if fact == "separating":
+        return table[0, 1] <= NEAR
+    if fact in ("symmetric", "symmetry"):
+        return abs(table[0, 1] - table[1, 0]) > NEAR
+    return table[0, 2] > table[0, 1] + table[1, 2] + NEAR
+
+
+@pytest.mark.parametrize("law", DENIED, ids=lambda law: str(law.choice)[:60])
+def test_a_distance_that_costs_the_certificate_breaks_it_in_a_document(law):
+    if law.name in ("bleu", "chrf"):
+        pytest.importorskip("sacrebleu")
+    facts = law.distance.facts
+    leaf = {"type": TYPES[type(facts.witness[0])], "x-arbitre": {"distance": law.choice}}
+    entries = {"type": "array", "items": {"type": "object", "properties": {"b": leaf}}}
+    comparator = Comparator({"type": "object", "properties": {"a": entries}})
+    assert [found.path for found in comparator.certificate.breaks] == ["/a/*/b"]
+    assert comparator.certificate.verdict == ("pseudo-metric" if facts.pseudometric else "not a metric")
+    first = next(fact for fact in distance_laws.FACTS if not getattr(facts, fact))
+    for fact, witness in [(first, facts.witness), *law.witnesses.items()]:
+        assert violated(fact, distances(comparator.plan, [{"a": [{"b": value}]} for value in witness]))
+
+
+@pytest.mark.parametrize(
+    "law",
+    [law for law in matcher_laws.LAWS if not (law.metric and law.separating)],
+    ids=lambda law: str(law.choice),
+)
+def test_a_matching_that_costs_the_certificate_breaks_it_in_a_document(law):
+    lists = {"type": "array", "items": law.items, "x-arbitre": {"match": law.choice}}
+    comparator = Comparator({"type": "object", "properties": {"a": {"type": "object", "properties": {"b": lists}}}})
+    assert [found.path for found in comparator.certificate.breaks] == ["/a/b"]
+    assert comparator.certificate.verdict == ("pseudo-metric" if law.metric else "not a metric")
+    facts = [fact for fact in ("identity", "symmetry", "triangle", "separating") if fact in law.witnesses]
+    assert facts
+    for fact in facts:
+        witness = [{"a": {"b": value}} for value in law.witnesses[fact]]
+        assert violated(fact, distances(comparator.plan, witness))

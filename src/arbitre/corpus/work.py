@@ -42,7 +42,7 @@ class Worker:
     def _outcomes(self, pairs: Iterator[Pair]) -> Iterator[Outcomes]:
         while chunk := list(islice(pairs, self.size)):
             records = 1
-            for members, levels, lost in self._compared(chunk):
+            for members, levels, lost in compared(self.plan, chunk):
                 records += sum(map(len, levels))
                 outcomes = Outcomes.of(self.plan, members, levels, self.observers)
                 if self.observe is not None:
@@ -51,24 +51,26 @@ class Worker:
                 yield outcomes
             self.size = max(1, RECORDS * len(chunk) // records)
 
-    def _compared(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
-        """The levels of a chunk; where something in it cannot be compared, document by document."""
-        try:
-            yield pairs, run(self.plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs]), []
-        except DataError:
-            for pair in pairs:
-                yield self._alone(pair)
 
-    def _alone(self, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
-        """One document: without its prediction where that is no JSON, not at all where its gold is not."""
+def compared(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
+    """The levels of pairs compared together, and what could not be; document by document where something cannot."""
+    try:
+        yield pairs, run(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs]), []
+    except DataError:
+        for pair in pairs:
+            yield _alone(plan, pair)
+
+
+def _alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
+    """One document: without its prediction where that is no JSON, not at all where its gold is not."""
+    try:
+        return [pair], run(plan, [pair.gold], [pair.predicted]), []
+    except DataError as refused:
         try:
-            return [pair], run(self.plan, [pair.gold], [pair.predicted]), []
-        except DataError as refused:
-            try:
-                levels = run(self.plan, [pair.gold], [ABSENT])
-            except DataError as error:
-                reason, pointer = error.message, error.pointer
-                return [], (), [Failure("gold", pair.id, pair.run, *pair.origins[0], pointer=pointer, reason=reason)]
-            reason, pointer = refused.message, refused.pointer
-            failure = Failure("predicted", pair.id, pair.run, *pair.origins[1], pointer=pointer, reason=reason)
-            return [Pair(pair.id, pair.run, pair.gold, ABSENT, failure, pair.origins)], levels, [failure]
+            levels = run(plan, [pair.gold], [ABSENT])
+        except DataError as error:
+            reason, pointer = error.message, error.pointer
+            return [], (), [Failure("gold", pair.id, pair.run, *pair.origins[0], pointer=pointer, reason=reason)]
+        reason, pointer = refused.message, refused.pointer
+        failure = Failure("predicted", pair.id, pair.run, *pair.origins[1], pointer=pointer, reason=reason)
+        return [Pair(pair.id, pair.run, pair.gold, ABSENT, failure, pair.origins)], levels, [failure]

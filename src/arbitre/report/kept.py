@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from arbitre.comparison.records import Records
+from arbitre.corpus.work import compared
 from arbitre.errors import DataError
 from arbitre.paths import order, pointer
 from arbitre.report.alignments import aligned, shown
@@ -148,6 +149,17 @@ class Noting:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Blaming:
+    """Notes the worst pairs of every path, and nothing else: an observer of `arbitre.corpus`, see `Noting`."""
+
+    plan: Plan
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """One note."""
+        return [{"size": len(pairs), "documents": [], "worst": dict(_blamed(self.plan, pairs, levels))}]
+
+
 @dataclass(slots=True)
 class Kept:
     """Keeps what the report of a corpus shows, of the notes on its documents, taken in their order.
@@ -184,6 +196,26 @@ class Kept:
                 held.sort(key=lambda pair: pair[0])
                 del held[WORST:]
             self.seen += note["size"]
+
+    def fill(self, evaluation: Evaluation, pairs: Sequence[Pair]) -> None:
+        """Keep the worst documents of an evaluation, read and compared once more; `pairs` are all it is of, in order."""
+        columns = evaluation.columns
+        places = np.arange(len(columns))
+        if len(pairs) != len(columns):  # gold that could not be compared is no document
+            known = {name: number for number, name in enumerate(columns.keys)}
+            places = np.array([place for place, pair in enumerate(pairs) if pair.key in known], dtype=np.intp)
+        order_of_need = np.lexsort((columns.qualities, columns.failed))
+        noting = Noting(self.plan, self.entries, self.characters)
+        for number in order_of_need.tolist():
+            for members, levels, _ in compared(self.plan, [pairs[int(places[number])]]):
+                noted = noting(members, levels)[0]["documents"]
+                rank = bool(columns.failed[number]), float(columns.qualities[number]), number
+                self.documents += [(rank, one | {"failed": rank[0], "quality": rank[1]}) for one in noted]
+            sizes = [(one["entries"], one["size"]) for _, one in self.documents]
+            kept = within(sizes, self.entries, self.characters)
+            if kept < len(self.documents):
+                del self.documents[kept:]
+                break
 
     def to_dict(self, evaluation: Evaluation, text: str, trust: Trust | None = None) -> dict[str, Any]:
         """What `alignments.json` holds for an evaluation that has been observed, and whose JSON text is given."""

@@ -1,159 +1,28 @@
-r"""Tables for papers: Markdown, LaTeX (`booktabs`), CSV; the same rows are shown on terminals.
-
-The LaTeX is a bare `tabular`, to be put into a `table` with a caption; it needs `\usepackage{booktabs}`.
-"""
+"""Tables for papers: of a corpus, of systems, of factors. The same tables are shown on terminals."""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from arbitre.corpus.clusters import labels
-from arbitre.errors import DataError, did_you_mean
-from arbitre.report.tables import COUNTS, cell
-from arbitre.report.text import visible
+from arbitre.report.tables import COUNTS
+from arbitre.report.typeset import PLACE, SCORE, SHARE, SIGNED, Column, Table, count, probability, unknown
 from arbitre.tally import NAMES, MacroScores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.evaluation import Document, Evaluation
     from arbitre.corpus.factors import Factor
     from arbitre.corpus.ranking import Ranking, Versus
     from arbitre.corpus.stability import Stability
+    from arbitre.report.typeset import Cell, Kind
 
-Kind: TypeAlias = Literal["markdown", "latex", "csv"]
 Rows: TypeAlias = Literal["documents", "paths", "scores"]
-Cell: TypeAlias = str | float | None
-Row: TypeAlias = "tuple[Cell, ...]"
 
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
-NONE: Final = "–"
-"""What stands where there is no value."""
-
-_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|#~])")
-_LATEX: Final = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        NONE: "--",
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """What a column is called, and how its cells are written; those that are no text stand to the right."""
-
-    name: str
-    written: Callable[[Cell], str] | None = None
-
-    def text(self, value: Cell) -> str:
-        if value is None:
-            return NONE
-        return str(value) if self.written is None else self.written(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows under columns, each cell a text or a number, None where there is no value."""
-
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def texts(self) -> list[list[str]]:
-        """The cells as they are read by people: scores with four decimals."""
-        return [[column.text(one) for column, one in zip(self.columns, row, strict=True)] for row in self.rows]
-
-    def text(self, kind: Kind) -> str:
-        """The table in one of the forms, ending in a line break. Raises DataError where there is no such form."""
-        if kind == "markdown":
-            return self.markdown()
-        if kind == "latex":
-            return self.latex()
-        if kind == "csv":
-            return self.csv()
-        raise _unknown("form", kind, get_args(Kind))
-
-    def markdown(self) -> str:
-        r"""The table as GitHub and Pandoc read it, marks in texts escaped.
-
-        >>> print(Table("", (Column("path"), Column("f1q", score)), (("/names/*", 0.5),)).markdown(), end="")
-        | path | f1q |
-        |:---|---:|
-        | /names/\* | 0.5000 |
-        """
-        head = [_marked(column.name) for column in self.columns]
-        rule = [":---" if column.written is None else "---:" for column in self.columns]
-        rows = ([_marked(text) for text in row] for row in self.texts)
-        lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
-        return "\n".join(lines) + "\n"
-
-    def latex(self) -> str:
-        r"""The table as a `tabular` with the rules of `booktabs`.
-
-        >>> print(Table("", (Column("run"), Column("f1q", score)), (("page_02", 0.5),)).latex(), end="")
-        \begin{tabular}{lr}
-        \toprule
-        run & f1q \\
-        \midrule
-        page\_02 & 0.5000 \\
-        \bottomrule
-        \end{tabular}
-        """
-        sides = "".join("l" if column.written is None else "r" for column in self.columns)
-        head = " & ".join(_typeset(column.name) for column in self.columns)
-        rows = [" & ".join(map(_typeset, row)) + r" \\" for row in self.texts]
-        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-    def csv(self) -> str:
-        """The table with all digits; text that a spreadsheet would run as a formula is preceded by an apostrophe.
-
-        >>> Table("", (Column("run"), Column("f1q", score)), (("=1+1", 2 / 3),)).csv()
-        "run,f1q\\n'=1+1,0.6666666666666666\\n"
-        """
-        file = io.StringIO()
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow([cell(column.name) for column in self.columns])
-        rows.writerows([cell(one) for one in row] for row in self.rows)
-        return file.getvalue()
-
-
-def score(value: Cell) -> str:
-    """Four decimals."""
-    return f"{value:.4f}"
-
-
-def signed(value: Cell) -> str:
-    """Four decimals and a sign."""
-    return f"{value:+.4f}"
-
-
-def count(value: Cell) -> str:
-    """A count, or a mass that need not be whole."""
-    return f"{value:g}" if float(value or 0.0).is_integer() else f"{value:.2f}"
-
-
-def chance(value: Cell) -> str:
-    """A p: four decimals, and never 0."""
-    return "<0.0001" if isinstance(value, float) and value < 5e-5 else f"{value:.4f}"  # noqa: PLR2004
-
-
-def percent(value: Cell) -> str:
-    """A share in per cent."""
-    return f"{value:.1%}"
+WHOLE: Final = "(the whole)"
 
 
 def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: Sequence[str] = SHOWN) -> str:
@@ -161,147 +30,143 @@ def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: 
 
     `scores` are the columns beside the counts of entries. Raises DataError where there is no such form, row or score.
     """
-    if rows == "documents":
-        return documents(evaluation, scores).text(kind)
-    if rows == "paths":
-        return paths(evaluation, scores).text(kind)
+    if rows not in get_args(Rows):
+        raise unknown("row", rows, get_args(Rows))
     if rows == "scores":
         return means(evaluation).text(kind)
-    raise _unknown("row", rows, get_args(Rows))
+    return (documents if rows == "documents" else paths)(evaluation, scores).text(kind)
 
 
 def documents(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
     """The scores of the entries of every document."""
-    return figures({one.key: one.scores.to_dict() for one in evaluation.documents}, scores, "document", COUNTS[:3])
+    rows = {one.key: one.scores.to_dict() for one in evaluation.documents}
+    return figures(rows, scores, name="document", counts=COUNTS[:3])
 
 
 def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
     """The scores of every wildcard path over all documents."""
-    rows = {path or "(the whole)": one.to_dict() for path, one in evaluation.by_path.items()}
-    return figures(rows, scores, "path", COUNTS[:3])
+    rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
+    return figures(rows, scores, name="path", counts=COUNTS[:3])
 
 
 def means(evaluation: Evaluation) -> Table:
     """Every score, micro and macro; the last column says how many documents are in the mean."""
     micro, macro = evaluation.micro, evaluation.macro
-    columns = (Column("score"), Column("micro", score), Column("macro", score), Column("documents", count))
+    columns = (Column("score"), Column("micro", SCORE), Column("macro", SCORE), Column("documents", count))
     rows = ((name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES)
     return Table("Scores", columns, tuple(rows))
 
 
-def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, name: str = "group") -> Table:
-    """The means of the documents' scores, by groups of documents; `by` is as the cluster of `Evaluation.interval`."""
-    members: dict[str, list[Document]] = {}
+def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
+    """The means of the scores over groups of documents; `by` is as the cluster of `Evaluation.interval`."""
     marks = labels(evaluation.columns.ids, by) or ["all"] * len(evaluation.documents)
+    members: dict[str, list[Document]] = {mark: [] for mark in sorted(set(marks))}
     for mark, document in zip(marks, evaluation.documents, strict=True):
-        members.setdefault(mark, []).append(document)
-    rows: dict[str, Mapping[str, Cell]] = {}
+        members[mark].append(document)
+    rows = {}
     for mark, some in members.items():
         good, failed = ([one.scores for one in some if one.failed is flag] for flag in (False, True))
         rows[mark] = MacroScores.of(good, failed).to_dict() | {"documents": len(some)}
-    return figures(rows, scores, name, ("documents",))
+    return figures(rows, scores, name=name, counts=("documents",))
 
 
 def figures(
-    rows: Mapping[str, Mapping[str, Cell]], scores: Sequence[str], name: str = "document", counts: Sequence[str] = ()
+    rows: Mapping[str, Mapping[str, float | None]],
+    scores: Sequence[str],
+    *,
+    name: str = "document",
+    counts: Sequence[str] = (),
 ) -> Table:
     """Any figures by name, such as those of `arbitre.published`: a row each. Raises DataError where one is missing."""
+    names = (*counts, *scores)
     for one in rows.values():
-        for missing in {*scores, *counts} - one.keys():
-            raise _unknown("figure", missing, tuple(one))
-    columns = (Column(name), *(Column(one, count) for one in counts), *(Column(one, score) for one in scores))
-    return Table(
-        f"By {name}", columns, tuple((key, *(one[at] for at in (*counts, *scores))) for key, one in rows.items())
-    )
+        for missing in (each for each in names if each not in one):
+            raise unknown("column", missing, tuple(one))
+    columns = (Column(name), *(Column(one, count) for one in counts), *(Column(one, SCORE) for one in scores))
+    return Table(f"By {name}", columns, tuple((key, *(one[each] for each in names)) for key, one in rows.items()))
 
 
 def leaderboard(ranking: Ranking) -> Table:
-    """Systems from the best to the worst; no two that share a letter can be told apart."""
-    letters = {
-        one.name: "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
-        for one in ranking.systems
-    }
+    """Systems from the best to the worst; those that share a letter cannot be told apart."""
     columns = (
         Column("system"),
-        Column(ranking.score, score),
-        Column("low", score),
-        Column("high", score),
+        Column(ranking.score, SCORE),
+        Column("low", SCORE),
+        Column("high", SCORE),
         Column("alike"),
-        Column("chance", score),
+        Column("chance", SCORE),
         Column("failed", count),
     )
-    rows = (
-        (one.name, one.score.estimate, one.score.low, one.score.high, letters[one.name], one.floor, one.failed)
-        for one in ranking.systems
-    )
+    rows = []
+    for one in ranking.systems:
+        letters = "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
+        found = one.score
+        rows.append((one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed))
     return Table("Leaderboard", columns, tuple(rows))
 
 
 def side_by_side(ranking: Ranking) -> Table:
     """Several scores of every system, and the mean of its places in each."""
     names = tuple(ranking.systems[0].scores)
-    columns = (Column("system"), *(Column(name, score) for name in names), Column("mean rank", places))
+    columns = (Column("system"), *(Column(name, SCORE) for name in names), Column("mean rank", PLACE))
     rows = ((one.name, *one.scores.values(), one.mean_rank) for one in ranking.systems)
     return Table("Several scores", columns, tuple(rows))
 
 
-def places(value: Cell) -> str:
-    """A mean of places."""
-    return f"{value:.2f}"
-
-
 def pairs(found: Iterable[Versus]) -> Table:
-    """Every two systems, or levels: how far they are apart, and how often chance alone makes as much of it."""
-    columns = (
-        Column("a"),
-        Column("b"),
-        Column("a - b", signed),
-        Column("low", signed),
-        Column("high", signed),
-        Column("p", chance),
-        Column("p (Holm)", chance),
+    """Every two systems: how far they are apart, and how often chance alone makes as much of it."""
+    return Table(
+        "Every two", (Column("a"), Column("b"), *_VERSUS), tuple((one.a, one.b, *_apart(one)) for one in found)
     )
-    rows = ((one.a, one.b, one.difference, one.low, one.high, one.p, one.p_holm) for one in found)
-    return Table("Every two", columns, tuple(rows))
 
 
 def winners(ranking: Ranking) -> Table:
-    """On every path the best score, and who has it."""
-    columns = (Column("path"), Column(f"best {ranking.score}", score), Column("next", score), Column("by"))
-    rows = []
+    """On every path the best score, that of the next, and who has the best."""
+    columns = (Column("path"), Column(ranking.score, SCORE), Column("next", SCORE), Column("best"))
+    rows: list[tuple[Cell, ...]] = []
     for path, names in ranking.winners.items():
         known = ranking.by_path[path]
         others = [one for name, one in known.items() if name not in names and one is not None]
-        best = known[names[0]] if names else None
-        everyone = len(names) == len(ranking.systems) > 1
-        rows.append((path or "(the whole)", best, max(others, default=None), "all" if everyone else ", ".join(names)))
-    return Table("Per path", columns, tuple(rows))
+        named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
+        rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
+    return Table("Who is best, path by path", columns, tuple(rows))
 
 
 def lacking(ranking: Ranking) -> Table:
     """Where the best system loses what it loses."""
     best = ranking.systems[0]
-    columns = (Column("path"), Column("of all it loses", percent), Column(ranking.score, score))
-    rows = (
-        (path or "(the whole)", share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items()
-    )
-    return Table(f"What {best.name} still gets wrong", columns, tuple(rows))
+    columns = (Column("path"), Column("share of it", SHARE), Column(ranking.score, SCORE))
+    rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
+    return Table(f"Where {best.name} loses what it loses", columns, tuple(rows))
 
 
-def levels(factor: Factor) -> Table:
-    """The levels of a factor, with intervals."""
+def levels(factors: Sequence[Factor]) -> Table:
+    """The levels of factors, with intervals."""
     columns = (
-        Column(factor.name),
+        Column("factor"),
+        Column("level"),
         Column("documents", count),
-        Column(factor.score, score),
-        Column("low", score),
-        Column("high", score),
+        Column(factors[0].score, SCORE),
+        Column("low", SCORE),
+        Column("high", SCORE),
     )
     rows = (
-        (level or "(empty)", factor.documents[level], one.estimate, one.low, one.high)
+        (factor.name, level or "(empty)", factor.documents[level], one.estimate, one.low, one.high)
+        for factor in factors
         for level, one in factor.levels.items()
     )
-    return Table(f"Factor {factor.name}", columns, tuple(rows))
+    return Table("Levels", columns, tuple(rows))
+
+
+def contrasts(factors: Sequence[Factor]) -> Table:
+    """Every two levels of a factor, on the documents that both have."""
+    rows = (
+        (factor.name, one.a or "(empty)", one.b or "(empty)", shared, *_apart(one))
+        for factor in factors
+        for one, shared in zip(factor.pairs, factor.shared, strict=True)
+    )
+    columns = (Column("factor"), Column("a"), Column("b"), Column("shared", count), *_VERSUS)
+    return Table("Every two levels, on the documents that both have", columns, tuple(rows))
 
 
 def runs(found: Mapping[str, Stability]) -> Table:
@@ -310,9 +175,9 @@ def runs(found: Mapping[str, Stability]) -> Table:
         Column("system"),
         Column("runs", count),
         Column("documents", count),
-        Column("mean", score),
-        Column("sd", score),
-        Column("changed", percent),
+        Column("mean", SCORE),
+        Column("sd", SCORE),
+        Column("changed", SHARE),
     )
     rows = (
         (name, len(one.runs), one.documents, one.overall.mean, one.overall.sd, one.share_changed)
@@ -321,22 +186,27 @@ def runs(found: Mapping[str, Stability]) -> Table:
     return Table("Over several runs", columns, tuple(rows))
 
 
-def _letter(number: int) -> str:
-    """a, b, ..., z, a1, ..."""
-    return chr(ord("a") + number % 26) + str(number // 26 or "")
-
-
-def _marked(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", visible(text))
-
-
-def _typeset(text: str) -> str:
-    """The text with its signs escaped; a `*` or `[` after a line break would belong to that."""
-    return ("{}" if text.startswith(("*", "[")) else "") + visible(text).translate(_LATEX)
-
-
-def _unknown(what: str, got: str, known: Sequence[str]) -> DataError:
-    return DataError.of(
-        f"Expected a {what} of a table, got {got!r}",
-        hint=did_you_mean(got, known) or f"There are: {', '.join(known)}.",
+def spreads(found: Stability) -> Table:
+    """The score of every path over several runs."""
+    columns = (Column("path"), Column("mean", SCORE), Column("sd", SCORE))
+    return Table(
+        "Over several runs, by path", columns, tuple((path, one.mean, one.sd) for path, one in found.paths.items())
     )
+
+
+_VERSUS: Final = (
+    Column("a - b", SIGNED),
+    Column("low", SIGNED),
+    Column("high", SIGNED),
+    Column("p", probability),
+    Column("p (Holm)", probability),
+)
+
+
+def _apart(one: Versus) -> tuple[float | None, ...]:
+    return one.difference, one.low, one.high, one.p, one.p_holm
+
+
+def _letter(number: int) -> str:
+    """a, b, ..., z, a1, b1, ..."""
+    return chr(ord("a") + number % 26) + str(number // 26 or "")

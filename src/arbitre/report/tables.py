@@ -10,22 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from arbitre import deep
-from arbitre.corpus.evaluate import evaluate
+from arbitre.corpus.evaluate import Running, evaluate
 from arbitre.errors import DataError
 from arbitre.report.entries import Cell, Entries, Entry
+from arbitre.schema.validate import violations
 from arbitre.tally import NAMES, Scores
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Level
     from arbitre.corpus.evaluate import Evaluation
     from arbitre.corpus.join import Join, Pair
-    from arbitre.corpus.outcomes import Observer
+    from arbitre.corpus.outcomes import Observer, Outcomes
     from arbitre.corpus.read import Failure
     from arbitre.schema.nodes import Plan
-    from arbitre.schema.validate import Violation
+    from arbitre.schema.load import Located
 
 EVALUATION: Final = "evaluation.json"
 DOCUMENTS: Final = "documents.csv"
@@ -101,24 +102,32 @@ def portable(evaluation: Evaluation) -> Evaluation:
 
 
 def evaluate_into(
-    folder: Path, plan: Plan, pairs: Iterable[Pair] | Join, observe: Observer | None = None
+    folder: Path,
+    plan: Plan,
+    pairs: Iterable[Pair] | Join,
+    observe: Observer | None = None,
+    *,
+    how: Running | None = None,
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus, leaving its results in a folder; the evaluation, and the names of the files.
 
     `evaluation.json`; `documents.csv`, a row a document; `paths.csv`, a row a path; `matches.csv`, a row for every
     entry, written as the documents go by; `failures.csv` where there are any. Files of these names are replaced, all
-    at the end: nothing is where `observe`, or reading, raises. Raises DataError.
+    at the end: nothing is where `observe`, or reading, raises. `how` says who compares, and what else is noted. Raises
+    DataError.
     """
+    how, matches = how or Running(), Matches(Entries.of(plan))
     with ExitStack() as stack:
         files = {name: stack.enter_context(fresh(folder / name)) for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)}
-        matches = Matches(Entries.of(plan), files[MATCHES])
+        rows = csv.writer(files[MATCHES], lineterminator="\n")
+        rows.writerow(matches.head)
 
-        def seen(members: Sequence[Pair], levels: Sequence[Level]) -> None:
-            matches.add(members, levels)
-            if observe is not None:
-                observe(members, levels)
+        def taken(outcomes: Outcomes) -> None:
+            rows.writerows(outcomes.seen.pop(MATCHES, ()))
+            how.taken(outcomes)
 
-        evaluation = evaluate(plan, pairs, observe=seen)
+        observers = {**how.observers, MATCHES: matches}
+        evaluation = evaluate(plan, pairs, replace(how, observers=observers, taken=taken), observe=observe)
         kept = portable(evaluation)
         files[EVALUATION].write(json_text(kept.to_dict()))
         write_documents(files[DOCUMENTS], evaluation)
@@ -155,19 +164,27 @@ def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
     rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
 
 
-def write_violations(file: TextIO, violations: Iterable[tuple[Pair, Violation]]) -> None:
-    """One row for everything that a prediction violates of the schema."""
+def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> None:
+    """One row for everything that a prediction violates of the schema, as `Violating` notes it."""
     rows = csv.DictWriter(file, ["id", "run", "pointer", "keyword", "message"], lineterminator="\n")
     rows.writeheader()
-    rows.writerows({name: cell(value) for name, value in row.items()} for row in plain_violations(violations))
+    rows.writerows({name: cell(value) for name, value in row.items()} for row in violations)
 
 
-def plain_violations(violations: Iterable[tuple[Pair, Violation]]) -> list[dict[str, Any]]:
-    """Violations as plain JSON."""
-    return [
-        {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
-        for pair, one in violations
-    ]
+@dataclass(frozen=True, slots=True)
+class Violating:
+    """Notes what predictions violate of the schema: an observer of `arbitre.corpus`."""
+
+    schema: Located
+
+    def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
+        """Everything that is violated, as plain JSON."""
+        return [
+            {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+            for pair in pairs
+            if pair.predicted is not ABSENT
+            for one in violations(self.schema, pair.predicted)
+        ]
 
 
 def _scores(scores: Scores) -> list[str]:
@@ -179,23 +196,25 @@ def _scores(scores: Scores) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Writes the table of entries, field by field, as the documents go by."""
+    """The table of entries, field by field: an observer of `arbitre.corpus` that notes its rows."""
 
     entries: Entries
-    file: TextIO
 
-    def __post_init__(self) -> None:
+    @property
+    def head(self) -> list[str]:
+        """The names of the columns."""
         parts = ("gold", "predicted", "distance", "quality")
-        fields = [f"{name}.{part}" for name in self._columns for part in parts]
-        head = ["id", "run", "gold_index", "predicted_index", "status"]
-        self._write([*head, *map(cell, fields), "undeclared", "distance", "quality"])
+        fields = [cell(f"{name}.{part}") for name in self._columns for part in parts]
+        return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
 
-    def add(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> None:
-        """Write the entries of documents compared together."""
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """A row for every entry of documents compared together."""
+        rows: list[Json] = []
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
             fields = [text for name in self._columns for text in _four(self._cell(entry, name))]
-            self._write([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
+            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
+        return rows
 
     @property
     def _columns(self) -> tuple[str, ...]:
@@ -220,9 +239,6 @@ class Matches:
             elif whole is not ABSENT and not self.entries.scalar:
                 found[side] = whole
         return found or None
-
-    def _write(self, row: Sequence[str]) -> None:
-        csv.writer(self.file, lineterminator="\n").writerow(row)
 
 
 VALUE: Final = "value"

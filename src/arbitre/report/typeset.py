@@ -1,0 +1,151 @@
+r"""Tables as text: Markdown, LaTeX and CSV.
+
+The LaTeX is a bare `tabular`, to be put into a `table` with a caption; it needs `\usepackage{booktabs}`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from arbitre.errors import DataError, did_you_mean
+from arbitre.report.tables import cell
+from arbitre.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Kind: TypeAlias = Literal["markdown", "latex", "csv"]
+Cell: TypeAlias = str | float | None
+
+NONE: Final = "–"
+"""What stands where there is no value."""
+
+SCORE: Final = "{:.4f}".format
+SIGNED: Final = "{:+.4f}".format
+SHARE: Final = "{:.1%}".format
+PLACE: Final = "{:.2f}".format
+"""How numbers are written for people to read."""
+
+_LEAST: Final = 5e-5
+
+_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|#~])")
+_LATEX: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        NONE: "--",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)
+
+
+def count(value: float) -> str:
+    """A count, or a mass that need not be whole."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
+
+
+def probability(value: float) -> str:
+    """A p, which is never 0."""
+    return SCORE(value) if value >= _LEAST else "<0.0001"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column is called, and how its numbers are written; one without that holds texts."""
+
+    name: str
+    written: Callable[[float], str] | None = None
+
+    def text(self, value: Cell) -> str:
+        """A cell as people read it."""
+        if value is None:
+            return NONE
+        return value if self.written is None or isinstance(value, str) else self.written(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns, each cell a text or a number, None where there is no value."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The cells as people read them."""
+        return [[column.text(one) for column, one in zip(self.columns, row, strict=True)] for row in self.rows]
+
+    def text(self, kind: Kind) -> str:
+        """The table in one of the forms, ending in a line break. Raises DataError where there is no such form."""
+        if kind not in get_args(Kind):
+            raise unknown("form", kind, get_args(Kind))
+        return {"markdown": self.markdown, "latex": self.latex, "csv": self.csv}[kind]()
+
+    def markdown(self) -> str:
+        r"""The table as GitHub and Pandoc read it, marks in texts escaped.
+
+        >>> print(Table("", (Column("path"), Column("f1q", SCORE)), (("/names/*", 0.5),)).markdown(), end="")
+        | path | f1q |
+        |:---|---:|
+        | /names/\* | 0.5000 |
+        """
+        head = [_marked(column.name) for column in self.columns]
+        rule = [":---" if column.written is None else "---:" for column in self.columns]
+        rows = ([_marked(text) for text in row] for row in self.texts)
+        lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
+        return "\n".join(lines) + "\n"
+
+    def latex(self) -> str:
+        r"""The table as a `tabular` with the rules of `booktabs`.
+
+        >>> print(Table("", (Column("run"), Column("f1q", SCORE)), (("page_02", 0.5),)).latex(), end="")
+        \begin{tabular}{lr}
+        \toprule
+        run & f1q \\
+        \midrule
+        page\_02 & 0.5000 \\
+        \bottomrule
+        \end{tabular}
+        """
+        sides = "".join("l" if column.written is None else "r" for column in self.columns)
+        head = " & ".join(_typeset(column.name) for column in self.columns)
+        rows = [" & ".join(map(_typeset, row)) + r" \\" for row in self.texts]
+        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+    def csv(self) -> str:
+        r"""The table with all digits; text that a spreadsheet would run as a formula is preceded by an apostrophe.
+
+        >>> print(Table("", (Column("run"), Column("f1q", SCORE)), (("=1+1", 2 / 3),)).csv(), end="")
+        run,f1q
+        '=1+1,0.6666666666666666
+        """
+        file = io.StringIO()
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow([cell(column.name) for column in self.columns])
+        rows.writerows([cell(one) for one in row] for row in self.rows)
+        return file.getvalue()
+
+
+def unknown(what: str, got: str, known: tuple[str, ...]) -> DataError:
+    """What to raise where a table has no such form, row or column."""
+    hint = did_you_mean(got, known) or f"There are: {', '.join(known)}."
+    return DataError.of(f"Expected a {what} of a table, got {got!r}", hint=hint)
+
+
+def _marked(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", visible(text))
+
+
+def _typeset(text: str) -> str:
+    """The text with its signs escaped; a `*` or `[` after a line break would belong to that."""
+    return ("{}" if text.startswith(("*", "[")) else "") + visible(text).translate(_LATEX)
