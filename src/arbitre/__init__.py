@@ -3,6 +3,7 @@
 from arbitre.comparator import Comparator
 from arbitre.comparison import Alignment, Comparison, LeafVerdict, Match, Node
 from arbitre.corpus.evaluate import Evaluation
+from arbitre.corpus.ranking import rank
 from arbitre.curve import Curve
 from arbitre.diagnosis import Distortion, Metricity, distortion, metricity
 from arbitre.distances import Facts
@@ -38,5 +39,6 @@ __all__ = [
     "distortion",
     "metricity",
     "published",
+    "rank",
     "transport",
 ]

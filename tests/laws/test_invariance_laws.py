@@ -165,7 +165,7 @@ def places(part, value, absent=(None,), share=1.0):
         below = {name: part.fields.get(name) or part.values for name in value}
         there = [name for name, inner in value.items() if canonical(below[name], inner, absent) is not None]
         weights = {name: below[name].options.get("weight", 1) for name in there}
-        for name in set(there).difference(KEPT):
+        for name in (name for name in there if name not in KEPT):
             least = share * weights[name] / sum(weights.values())
             for *leaf, put in places(below[name], value[name], absent, least):
                 yield *leaf, lambda new, name=name, put=put: value | {name: put(new)}

@@ -12,10 +12,12 @@ from typer.core import TyperGroup
 
 from arbitre.cli.compare import compare
 from arbitre.cli.demo import demo
+from arbitre.cli.diff import diff
 from arbitre.cli.evaluate import evaluate
 from arbitre.cli.faults import faults
 from arbitre.cli.figures import figures
 from arbitre.cli.metricity import metricity
+from arbitre.cli.rank import rank
 from arbitre.cli.report import report
 from arbitre.cli.schema import app as schema
 from arbitre.cli.screen import Screen
@@ -40,6 +42,8 @@ class _Commands(TyperGroup):
 app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(compare)
 app.command()(evaluate)
+app.command()(rank)
+app.command()(diff)
 app.add_typer(schema, name="schema")
 app.command()(demo)
 app.command()(report)

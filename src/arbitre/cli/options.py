@@ -10,6 +10,13 @@ import typer
 from arbitre.cli.thresholds import Threshold
 
 
+class Kind(StrEnum):
+    """Who compares."""
+
+    LOCAL = "local"
+    DASK = "dask"
+
+
 class Format(StrEnum):
     """What is printed: tables for people, or one JSON document."""
 
@@ -75,4 +82,21 @@ Lenient = Annotated[
     bool, typer.Option("--lenient", help="Read predictions that are not quite JSON, and list those that were repaired.")
 ]
 Only = Annotated[list[str] | None, typer.Option(metavar="ID", help="Evaluate this document. May be repeated.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Compare in so many processes; as many as there are processors if not given."
+    ),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where an evaluation into the same --out was stopped.")]
+ClusterBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT",
+        help="What documents share that belong together: a column of the manifest, a JSON Pointer into gold, or a "
+        "regular expression on ids.",
+    ),
+]
+Engine = Annotated[Kind, typer.Option("--engine", help="Who compares: this machine, or a Dask cluster.")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="The scheduler of the Dask cluster.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out report.html, and what it is made from.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
 from rich.cells import cell_len
@@ -96,6 +96,41 @@ def scores(columns: Mapping[str, Column], width: int) -> RenderableType:
         style = "dim" if name in SECONDARY else "bold" if name == "f1q" else ""
         made.add_row(label, *cells, *[text] * reading, style=style)
     return made
+
+
+def trust(found: Mapping[str, Any]) -> RenderableType:
+    """Intervals of the scores, and what chance alone scores, as `Evaluation.trust` has them."""
+    drawn, chance = found["intervals"], found["chance"]
+    level = f"{drawn['level']:.0%}"
+    made = table("score", f"micro, {level} interval", f"macro, {level} interval", "by chance")
+    floor = (chance or {}).get("floor") or {}
+    for name in TRUSTED:
+        made.add_row(
+            name,
+            *(_bounds(drawn[average][name]) for average in ("micro", "macro")),
+            Text(number(floor.get(name)), style="dim"),
+            style="bold" if name == "f1q" else "",
+        )
+    told = [f"Drawn from {drawn['units']} {'clusters' if drawn['clusters'] is not None else 'documents'}."]
+    told += drawn["notes"]
+    if chance is not None and chance["floor"] is not None:
+        told.append(
+            f"By chance: predictions matched with other documents' gold ({chance['comparisons']}"
+            f"{' drawn' if chance['sampled'] else ''}); never subtracted."
+        )
+    if chance is not None and chance["self_agreement"] is not None:
+        told.append(f"Two entries of one gold document are {chance['self_agreement']:.2f} alike on average.")
+    never = found["coverage"]["never"]
+    if never:
+        told.append(f"Never in gold, so nothing is said of them: {', '.join(map(visible, never[:SHOWN]))}.")
+    return titled("How far to trust it", Group(made, Text("\n".join(told), style="dim")))
+
+
+TRUSTED: Final = ("f1q", "imq", "irq", "amq", "quality")
+
+
+def _bounds(one: Mapping[str, float | None]) -> str:
+    return "–" if one["low"] is None else f"{number(one['low'])} to {number(one['high'])}"
 
 
 def by_path(paths: Mapping[str, Scores], width: int) -> RenderableType:
@@ -244,6 +279,7 @@ def evaluation(
     yield headline(found.micro, found.entries, documents)
     columns: dict[str, Column] = {"micro": found.micro, "macro": macro}
     yield scores(columns | {"documents": macro.documents, "leaves": found.leaves}, width)
+    yield trust(found.trust)
     yield by_path(found.by_path, width)
     yield survival(found.curve)
     if found.failures:

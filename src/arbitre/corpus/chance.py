@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json
 
-DOCUMENTS: Final = 48
+DOCUMENTS: Final = 32
 """So many documents are looked at, drawn where there are more."""
 
 CELLS: Final = 1 << 20
 """So many pairs of entries are compared, about."""
+
+TOGETHER: Final = 16
+"""So many comparisons are made at once."""
 
 ENTRIES: Final = 200
 """So many entries of a gold document are held against each other, drawn where there are more."""
@@ -90,12 +93,11 @@ def chance(plan: Plan, pairs: Sequence[Pair], documents: int, seed: int = 0) -> 
         for other in ordered
         if one.id != other.id and one.predicted is not ABSENT
     ]
-    tallies, cells = [], 0.0
-    for at in np.random.default_rng(seed).permutation(len(duels)).tolist():
-        predicted, gold = duels[at]
-        tallies.append(_tally(plan, gold, predicted))
-        cells += tallies[-1].gold * tallies[-1].predicted
-        if cells > CELLS:
+    order = np.random.default_rng(seed).permutation(len(duels)).tolist()
+    tallies: list[Tally] = []
+    for begin in range(0, len(order), TOGETHER):
+        tallies += _tallies(plan, [duels[at] for at in order[begin : begin + TOGETHER]])
+        if sum(tally.gold * tally.predicted for tally in tallies) > CELLS:
             break
     golds = {pair.id: pair.gold for pair in ordered}
     agreements = [found for gold in golds.values() if (found := _agreement(plan, gold, seed)) is not None]
@@ -116,9 +118,10 @@ def _agreement(plan: Plan, gold: Json, seed: int) -> float | None:
     return 1.0 - math.fsum(distances.ravel().tolist()) / distances.size
 
 
-def _tally(plan: Plan, gold: Json, predicted: Json) -> Tally:
+def _tallies(plan: Plan, duels: Sequence[tuple[Json, Json]]) -> list[Tally]:
+    """The tallies of the entries of predictions and gold documents; of none that is no JSON."""
     try:
-        levels = run(plan, [gold], [predicted])
+        levels = run(plan, [gold for _, gold in duels], [predicted for predicted, _ in duels])
     except DataError:
-        return Tally()
-    return of_nodes(levels, wildcard(plan.entries), 1).tally(0)
+        return [tally for duel in duels for tally in _tallies(plan, [duel])] if len(duels) > 1 else []
+    return of_nodes(levels, wildcard(plan.entries), len(duels)).tallies()

@@ -125,6 +125,8 @@ class Evaluation:
     curve: Curve
     failures: tuple[Failure, ...] = ()
     without_gold: tuple[str, ...] = ()
+    clusters: tuple[str, ...] | None = None
+    """The cluster of every document, where intervals draw these together."""
     declared: tuple[str, ...] = ()
     """The paths that the schema names."""
     told: Callable[[], Chance] | None = field(default=None, repr=False)
@@ -134,6 +136,13 @@ class Evaluation:
     def chance(self) -> Chance | None:
         """What chance alone scores on these documents; None where they are no longer known."""
         return None if self.told is None else self.told()
+
+    @cached_property
+    def trust(self) -> dict[str, Any]:
+        """How far the scores can be trusted, as plain JSON: intervals, chance, coverage."""
+        from arbitre.corpus.trust import trust  # noqa: PLC0415
+
+        return trust(self)
 
     @property
     def chance_floor(self) -> Scores | None:
@@ -197,8 +206,8 @@ class Evaluation:
         """Between which values a score would lie over corpora of documents like these, by the bootstrap.
 
         `cluster` says which documents are drawn together: a regular expression found in their ids (its first group, or
-        all of it), a label for every id, or one for every document in order; None draws documents. `path` is that of
-        the score, the entries where it is None. Raises DataError.
+        all of it), a label for every id, or one for every document in order; None draws `clusters`, or
+        documents. `path` is that of the score, the entries where it is None. Raises DataError.
         """
         sample = self.sample(cluster=cluster, path=path)
         return interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
@@ -211,7 +220,9 @@ class Evaluation:
                 f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
             )
         tallies = columns.tallies if path is None else columns.paths[path]
-        return Sample.of(columns.keys, tallies, columns.failed, labels(columns.ids, cluster))
+        return Sample.of(
+            columns.keys, tallies, columns.failed, labels(columns.ids, self.clusters if cluster is None else cluster)
+        )
 
     def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)
         """The documents as a `pyarrow.Table`: labels, quality, counts and scores of the entries, a row each.
@@ -241,10 +252,11 @@ class Evaluation:
             "thresholds": [_point(self.curve, threshold) for threshold in THRESHOLDS],
             "failures": [asdict(failure) for failure in self.failures],
             "without_gold": list(self.without_gold),
+            "trust": self.trust,
         }
 
     def _repr_html_(self) -> str:
-        columns = {"micro": self.micro, "macro": self.macro, "leaves": self.leaves}
+        columns: dict[str, Scores | MacroScores] = {"micro": self.micro, "macro": self.macro, "leaves": self.leaves}
         title = f"{len(self.columns)} documents, {self.macro.failed} failed"
         return scores_html(title, columns, self.by_path, self.signature)
 

@@ -79,4 +79,9 @@ def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
                 if link.column.token == tokens[depth]:
                     inner = link.rows(rows)
                     pending.append((link.column, inner[inner >= 0], owners[inner >= 0], depth + 1))
+            for entries in column.maps:
+                owner, which = spread(entries.starts, rows)
+                inner = entries.rows[which]
+                here = np.array([token == tokens[depth] for token in entries.column.tokens_of(inner)], dtype=np.bool_)
+                pending.append((entries.column, inner[here], owners[owner[here]], depth + 1))
     return found

@@ -38,7 +38,7 @@ def write_report(
     report, and the names of the files. Raises DataError.
     """
     plain = portable(evaluation).to_dict()
-    alignments = observed.to_dict(evaluation, json_text(plain), trust)
+    alignments = observed.to_dict(evaluation, json_text(plain), trust or Trust.of(plain["trust"]))
     made = subject(plain, alignments)
     with ExitStack() as stack:
         stack.enter_context(fresh(folder / ALIGNMENTS)).write(embedded(alignments) + "\n")

@@ -198,7 +198,7 @@ class Kept:
             self.seen += note["size"]
 
     def fill(self, evaluation: Evaluation, pairs: Sequence[Pair]) -> None:
-        """Keep the worst documents of an evaluation, read and compared once more; `pairs` are all it is of, in order."""
+        """Keep the worst documents of an evaluation, read and compared once more; `pairs` are all of its pairs."""
         columns = evaluation.columns
         places = np.arange(len(columns))
         if len(pairs) != len(columns):  # gold that could not be compared is no document

@@ -18,15 +18,15 @@ from arbitre.tally import NAMES, Scores
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Level
     from arbitre.corpus.evaluate import Evaluation
     from arbitre.corpus.join import Join, Pair
-    from arbitre.corpus.outcomes import Observer, Outcomes
+    from arbitre.corpus.outcomes import Observer, Observers, Outcomes
     from arbitre.corpus.read import Failure
-    from arbitre.schema.nodes import Plan
     from arbitre.schema.load import Located
+    from arbitre.schema.nodes import Plan
 
 EVALUATION: Final = "evaluation.json"
 DOCUMENTS: Final = "documents.csv"
@@ -108,13 +108,14 @@ def evaluate_into(
     observe: Observer | None = None,
     *,
     how: Running | None = None,
+    then: Callable[[Evaluation], Evaluation] = lambda found: found,
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus, leaving its results in a folder; the evaluation, and the names of the files.
 
     `evaluation.json`; `documents.csv`, a row a document; `paths.csv`, a row a path; `matches.csv`, a row for every
     entry, written as the documents go by; `failures.csv` where there are any. Files of these names are replaced, all
-    at the end: nothing is where `observe`, or reading, raises. `how` says who compares, and what else is noted. Raises
-    DataError.
+    at the end: nothing is where `observe`, or reading, raises. `how` says who compares, and what else is noted; `then`
+    completes the evaluation before it is written. Raises DataError.
     """
     how, matches = how or Running(), Matches(Entries.of(plan))
     with ExitStack() as stack:
@@ -126,8 +127,8 @@ def evaluate_into(
             rows.writerows(outcomes.seen.pop(MATCHES, ()))
             how.taken(outcomes)
 
-        observers = {**how.observers, MATCHES: matches}
-        evaluation = evaluate(plan, pairs, replace(how, observers=observers, taken=taken), observe=observe)
+        observers: Observers = {**how.observers, MATCHES: matches}
+        evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, taken=taken), observe=observe))
         kept = portable(evaluation)
         files[EVALUATION].write(json_text(kept.to_dict()))
         write_documents(files[DOCUMENTS], evaluation)

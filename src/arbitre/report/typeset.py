@@ -68,7 +68,7 @@ class Column:
         """A cell as people read it."""
         if value is None:
             return NONE
-        return value if self.written is None or isinstance(value, str) else self.written(value)
+        return str(value) if self.written is None or isinstance(value, str) else self.written(value)
 
 
 @dataclass(frozen=True, slots=True)

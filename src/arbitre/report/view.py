@@ -107,6 +107,16 @@ class Trust:
     published: Mapping[str, float] | None = None
 
     @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Trust:
+        """What `trust` in `evaluation.json` says of the scores of all documents together."""
+        drawn, chance = found["intervals"], found["chance"]
+        known = {name: one for name, one in drawn["micro"].items() if one["low"] is not None}
+        return cls(
+            {name: Interval(one["low"], one["high"], drawn["level"], drawn["method"]) for name, one in known.items()},
+            chance["floor"] if chance is not None else None,
+        )
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trust:
         """The inverse of `dataclasses.asdict`."""
         intervals, reference = data["intervals"], data["reference"]

@@ -1,0 +1,90 @@
+"""`arbitre diff`: two evaluations of one system, before and after a change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.text import Text
+
+from arbitre.cli import render
+from arbitre.cli.options import Format, Output, Plain, Quiet
+from arbitre.cli.screen import Screen, titled
+from arbitre.corpus.difference import Change, Changes, changes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+SHOWN: Final = 10
+"""So many paths, and documents, are shown; the others are counted."""
+
+Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before.")]
+After = Annotated[Path, typer.Argument(metavar="B.json", help="The one after.")]
+Measure = Annotated[str, typer.Option(metavar="SCORE", help="The score that is compared.")]
+FailIfWorse = Annotated[
+    bool, typer.Option("--fail-if-worse", help="Exit with 1 where micro or macro fell, or more documents failed.")
+]
+
+
+def diff(
+    before: Before,
+    after: After,
+    *,
+    score: Measure = "f1q",
+    fail_if_worse: FailIfWorse = False,
+    output: Output = Format.TEXT,
+    no_color: Plain = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what changed from one evaluation to another: in all, by path, by document, the worst first."""
+    screen = Screen.of(plain=no_color, quiet=quiet)
+    found = changes(before, after, score)
+    if output is Format.JSON:
+        screen.json(found.to_dict())
+    else:
+        screen.show(_blocks(found, screen.width))
+    if found.settings:
+        screen.note(f"The measurements differ in {', '.join(found.settings)}: their scores may not be comparable.")
+    if fail_if_worse and found.worse:
+        screen.error(f"{score} fell, or more documents failed", "worse")
+        raise typer.Exit(1)
+
+
+def _blocks(found: Changes, width: int) -> Iterator[RenderableType]:
+    verdict = "worse" if found.worse else "not worse"
+    yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_arrow(*found.failed)}")
+    yield _table("score", (found.micro, found.macro), width)
+    yield _listed("path", "Paths", found.paths, width)
+    if found.documents:
+        yield _listed("document", "Documents", found.documents, width)
+    for names, where in ((found.only_before, "before"), (found.only_after, "after")):
+        if names:
+            yield titled(f"Only {where} ({len(names)})", render.shortened([(name,) for name in names], "documents"))
+
+
+def _listed(kind: str, title: str, found: Sequence[Change], width: int) -> RenderableType:
+    if not found:
+        return Text(f"{title}: none changed")
+    worse = sum(one.difference < 0.0 for one in found)
+    shown = f", the first {SHOWN}" * (len(found) > SHOWN)
+    return titled(f"{title}: {worse} worse, {len(found) - worse} better{shown}", _table(kind, found[:SHOWN], width))
+
+
+def _table(kind: str, found: Sequence[Change], width: int) -> RenderableType:
+    made = render.table(kind, "before", "after", "change")
+    made.columns[0].max_width = max(20, width - 33)
+    for one in found:
+        made.add_row(
+            render.visible(one.name or "(the whole)"),
+            render.number(one.before),
+            render.number(one.after),
+            Text(f"{one.difference:+.4f}", style="bold"),
+        )
+    return made
+
+
+def _arrow(before: int, after: int) -> str:
+    return str(before) if before == after else f"{before} -> {after}"

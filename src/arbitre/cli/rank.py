@@ -1,0 +1,222 @@
+"""`arbitre rank`: several systems on the same gold, or the factors of a manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+import arbitre
+from arbitre.cli.options import (
+    Format,
+    Gold,
+    GoldKey,
+    IdKey,
+    IdPattern,
+    Lenient,
+    Manifest,
+    Output,
+    Overlay,
+    Plain,
+    PredictedKey,
+    Project,
+    Quiet,
+    Schema,
+)
+from arbitre.cli.screen import Screen
+from arbitre.cli.standings import ComparedFactors, RankedSystems, written
+from arbitre.corpus.evaluate import Running
+from arbitre.corpus.evaluate import evaluate as evaluate_corpus
+from arbitre.corpus.factors import factor
+from arbitre.corpus.join import join, paired
+from arbitre.corpus.manifest import Manifest as Listing
+from arbitre.corpus.project import Projection
+from arbitre.corpus.ranking import SCORES
+from arbitre.corpus.ranking import rank as ranked
+from arbitre.corpus.read import STDIN, Reading
+from arbitre.corpus.records import key
+from arbitre.corpus.stability import stability
+from arbitre.corpus.statistics import Average
+from arbitre.corpus.statistics.resampling import LEVEL
+from arbitre.signature import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.corpus.clusters import Cluster
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.join import Join
+    from arbitre.schema.nodes import Plan
+
+Systems = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="NAME=PATH...", help="Predictions of each system. A name again: further files, or runs."),
+]
+Factors = Annotated[
+    list[str] | None, typer.Option("--factor", metavar="COLUMN", help="A column of the manifest. May be repeated.")
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("--score", metavar="SCORE", help="The first decides; others stand beside it. fq(2) is one too."),
+]
+Mean = Annotated[Average, typer.Option(help="Means over documents, or all entries together.")]
+ClusterBy = Annotated[
+    str | None,
+    typer.Option(metavar="REGEX", help="Documents of which ids share what this finds are drawn together. Or a column."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Resamples and swaps are drawn with this.")]
+Level = Annotated[float, typer.Option(metavar="SHARE", help="That of the intervals; systems differ where p <= 1 - it.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write JSON, CSV, Markdown and LaTeX tables here.")]
+
+
+def rank(
+    systems: Systems = None,
+    *,
+    schema: Schema,
+    gold: Gold = None,
+    manifest: Manifest = None,
+    factors: Factors = None,
+    scores: Measures = None,
+    aggregate: Mean = "macro",
+    cluster_by: ClusterBy = None,
+    seed: Seed = 0,
+    level: Level = LEVEL,
+    out: Out = None,
+    overlay: Overlay = None,
+    id_key: IdKey = "id",
+    id_pattern: IdPattern = None,
+    gold_key: GoldKey = "gold",
+    predicted_key: PredictedKey = "predicted",
+    project: Project = None,
+    lenient: Lenient = False,
+    output: Output = Format.TEXT,
+    no_color: Plain = False,
+    quiet: Quiet = False,
+) -> None:
+    """Rank systems on the same gold: intervals, paired tests, winners by path. Or compare the levels of factors."""
+    named = _named(systems or [])
+    if bool(gold and named) + bool(manifest and factors) != 1 or bool(gold or named) == bool(manifest or factors):
+        raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
+    if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
+        raise typer.BadParameter("Expected files and folders, got standard input (-): gold is read for each system.")
+    screen = Screen.of(plain=no_color, quiet=quiet)
+    comparator = arbitre.Comparator(schema, overlay=overlay)
+    projection = None if project is None else Projection.load(project)
+    reading = Reading(
+        id_key,
+        id_pattern,
+        gold_key=gold_key,
+        predicted_key=predicted_key,
+        lenient=lenient,
+        projection=projection,
+    )
+    signed = Signature.of({**dict(comparator.signature.entries), **reading.signature}, comparator.signature.version)
+    corpus = Corpus(replace(comparator.plan, signature=signed), reading, screen)
+    first, *beside = scores or SCORES
+    how = How(first, tuple(beside), aggregate, cluster_by, seed, level)
+    found = corpus.factors(manifest, factors or [], how) if manifest else corpus.systems(gold or [], named, how)
+    if output is Format.JSON:
+        screen.json(found.to_dict())
+    else:
+        screen.show(found.blocks(screen.width))
+    if out is not None:
+        screen.note(f"wrote {', '.join(written(out, found))} into {out.as_posix()}")
+
+
+def _named(texts: Sequence[str]) -> dict[str, list[str]]:
+    """The sources of every system. Raises typer.BadParameter."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, path = text.partition("=")
+        if not name or not path:
+            raise typer.BadParameter(f"Expected NAME=PATH, as in careful=careful.jsonl, got {text!r}.")
+        found.setdefault(name, []).append(path)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How systems, or levels, are compared."""
+
+    score: str
+    beside: tuple[str, ...]
+    aggregate: Average
+    cluster: str | None
+    seed: int
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Evaluates what is named, saying on standard error how far it is, and what was not as it should be."""
+
+    plan: Plan
+    reading: Reading
+    screen: Screen
+
+    def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]], how: How) -> RankedSystems:
+        """Every system on the same gold. Raises DataError."""
+        found = {}
+        for name, sources in systems.items():
+            joined = join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted"))
+            found[name] = self._evaluated(joined, name)
+        ranking = ranked(
+            found,
+            how.score,
+            beside=how.beside,
+            aggregate=how.aggregate,
+            level=how.level,
+            cluster=how.cluster,
+            seed=how.seed,
+        )
+        several = [one.name for one in ranking.systems if len(set(found[one.name].columns.runs)) > 1]
+        return RankedSystems(
+            ranking, {name: stability(found[name], how.score, aggregate=how.aggregate) for name in several}
+        )
+
+    def factors(self, manifest: str, names: Sequence[str], how: How) -> ComparedFactors:
+        """The levels of factors. Raises DataError."""
+        listing = Listing(manifest, self.reading)
+        joined = paired(listing.rows(), factors=listing.factors)
+        evaluation = self._evaluated(joined, Path(manifest).name)
+        keys = [key(item.id, item.run) for part in joined.parts() for item in part.items]
+        values: dict[str, list[str]] = {}
+        for name, column in joined.factors.items():
+            known = dict(zip(keys, column, strict=True))
+            values[name] = [known[one] for one in evaluation.columns.keys]
+        cluster: Cluster = values.get(how.cluster, how.cluster) if how.cluster else None
+        return ComparedFactors(
+            tuple(
+                factor(
+                    evaluation,
+                    name,
+                    values,
+                    how.score,
+                    aggregate=how.aggregate,
+                    level=how.level,
+                    cluster=cluster,
+                    seed=how.seed,
+                )
+                for name in dict.fromkeys(names)
+            ),
+            evaluation.signature,
+        )
+
+    def _evaluated(self, joined: Join, name: str) -> Evaluation:
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+        hidden = self.screen.quiet or not self.screen.err.is_terminal
+        with Progress(*columns, console=self.screen.err, transient=True, disable=hidden) as progress:
+            task = progress.add_task(name, total=len(joined))
+            how = Running(taken=lambda outcomes: progress.advance(task, len(outcomes)))
+            evaluation = evaluate_corpus(self.plan, joined, how)
+        for count, what in (
+            (len(evaluation.failures), "failed, counted as empty predictions"),
+            (len(joined.repaired), "no JSON, but read leniently"),
+            (len(joined.without_gold), "without gold, not scored"),
+        ):
+            if count:
+                self.screen.note(f"{name}: {what} ({count})")
+        return evaluation

@@ -1,0 +1,151 @@
+"""What `arbitre rank` shows and writes: systems, or the levels of factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from arbitre.cli import render
+from arbitre.cli.screen import titled
+from arbitre.corpus.ranking import threshold
+from arbitre.report import summary
+from arbitre.report.tables import fresh, json_text
+from arbitre.report.typeset import probability
+from arbitre.signature import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from arbitre.corpus.factors import Factor
+    from arbitre.corpus.ranking import Ranking
+    from arbitre.corpus.stability import Stability
+    from arbitre.corpus.statistics import Interval
+    from arbitre.report.typeset import Table
+
+SHOWN: Final = 10
+"""So many paths are shown of where the best system loses; a file has all of them."""
+
+_CHANCE: Final = "chance: what predictions score against the gold of other documents; never subtracted."
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSystems:
+    """A ranking, and how far each system of several runs depends on the run."""
+
+    name = "ranking"
+
+    ranking: Ranking
+    stability: Mapping[str, Stability]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.ranking.to_dict() | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by the names of their files."""
+        found = {
+            "systems": summary.leaderboard(self.ranking),
+            "scores": summary.side_by_side(self.ranking),
+            "pairs": summary.pairs(self.ranking.pairs),
+            "winners": summary.winners(self.ranking),
+            "lacking": summary.lacking(self.ranking),
+        }
+        return found | ({"runs": summary.runs(self.stability)} if self.stability else {})
+
+    def blocks(self, width: int) -> Iterator[RenderableType]:
+        """What is shown, block by block."""
+        ranking, tables = self.ranking, self.tables
+        units = f" in {ranking.clusters} clusters" * (ranking.clusters is not None)
+        yield Text.assemble(
+            (f"{len(ranking.systems)} systems on the same {ranking.documents} documents{units}", "bold"),
+            f"\n{ranking.aggregate} {ranking.score}, {_drawn(ranking.systems[0].score)}",
+        )
+        yield _shown(tables.pop("systems"), width)
+        legend = [_CHANCE]
+        if ranking.pairs:
+            alike = f"Systems that share a letter cannot be told apart (p > {threshold(ranking.level):g}, Holm)."
+            legend = [alike, *legend, f"The smallest p that these can give is {probability(ranking.smallest_p)}."]
+        yield Text(" ".join((*legend, *ranking.notes)), style="dim")
+        for name in ("scores", "pairs", "winners"):
+            made = tables.pop(name)
+            if len(ranking.systems) > 1 and (name != "scores" or len(made.columns) > 3):  # noqa: PLR2004
+                yield _shown(made, width)
+        yield from (_shown(made, width, SHOWN) for made in tables.values() if made.rows)
+        yield render.signature(Signature.from_dict(ranking.signature))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFactors:
+    """The levels of factors, compared."""
+
+    name = "factors"
+
+    factors: tuple[Factor, ...]
+    signature: Signature
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"factors": [one.to_dict() for one in self.factors], "signature": self.signature.to_dict()}
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by the names of their files."""
+        return {"levels": summary.levels(self.factors), "pairs": summary.contrasts(self.factors)}
+
+    def blocks(self, width: int) -> Iterator[RenderableType]:
+        """What is shown, block by block."""
+        first = self.factors[0]
+        yield Text.assemble(
+            (f"{len(self.factors)} factors of {sum(first.documents.values())} predictions", "bold"),
+            f"\n{first.aggregate} {first.score}, {_drawn(next(iter(first.levels.values())))}",
+        )
+        yield from (_shown(made, width) for made in self.tables.values() if made.rows)
+        unbalanced = [
+            f"{one.name} is unbalanced: its levels have other documents, and their means are means of other things."
+            for one in self.factors
+            if not one.balanced
+        ]
+        notes = dict.fromkeys(note for one in self.factors for note in one.notes)
+        yield Text("\n".join((*unbalanced, *notes)), style="dim")
+        yield render.signature(self.signature)
+
+
+def _drawn(found: Interval) -> str:
+    return f"{100.0 * found.level:g} % intervals ({found.method}), seed {found.seed}"
+
+
+def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
+    """A table for a terminal: paths are nested, and as wide as there is room."""
+    made = render.table(*(column.name for column in found.columns))
+    for place, column in zip(made.columns, found.columns, strict=True):
+        place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
+    rows = [[render.visible(text) for text in row] for row in found.texts[:most]]
+    if found.columns[0].name == "path":
+        others = zip(*rows, strict=True)
+        next(others, None)
+        taken = sum(3 + max(map(cell_len, column)) for column in others)
+        room = max(width - taken, width // 3)
+        for row, label in zip(rows, render.nested([str(row[0]) for row in found.rows[:most]], room), strict=True):
+            row[0] = label
+    for row in rows:
+        made.add_row(*row)
+    more = len(found.rows) - len(rows)
+    return titled(f"{found.title} (the first {len(rows)} of {len(found.rows)})" if more else found.title, made)
+
+
+def written(folder: Path, found: RankedSystems | ComparedFactors) -> tuple[str, ...]:
+    """The results as JSON, every table as CSV, and all of them in one file as Markdown and as LaTeX."""
+    tables = found.tables
+    texts = {f"{found.name}.json": json_text(found.to_dict())}
+    texts |= {f"{name}.csv": made.csv() for name, made in tables.items()}
+    texts[f"{found.name}.md"] = "\n".join(f"## {made.title}\n\n{made.markdown()}" for made in tables.values())
+    texts[f"{found.name}.tex"] = "\n".join(f"% {made.title}\n{made.latex()}" for made in tables.values())
+    for name, text in texts.items():
+        with fresh(folder / name) as file:
+            file.write(text)
+    return tuple(texts)

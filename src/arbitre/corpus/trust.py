@@ -1,0 +1,48 @@
+"""How far the scores of a corpus can be trusted, as plain JSON: intervals, what chance scores, what was never tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from arbitre.corpus.statistics import Average, intervals
+
+if TYPE_CHECKING:
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.statistics import Method
+
+METHOD: Final[Method] = "bca"
+HEADLINE: Final = "f1q"
+"""The score whose interval's notes are told."""
+
+
+def trust(evaluation: Evaluation) -> dict[str, Any]:
+    """What stands under `trust` in `evaluation.json`; the same corpus gives the same."""
+    sample = evaluation.sample()
+    found = {average: intervals(sample, average=average, method=METHOD) for average in get_args(Average)}
+    first = next(iter(found["micro"].values()))
+    chance, coverage = evaluation.chance, evaluation.coverage
+    return {
+        "intervals": {
+            "method": METHOD,
+            "level": first.level,
+            "resamples": first.resamples,
+            "seed": first.seed,
+            "units": sample.units,
+            "clusters": first.clusters,
+            "notes": list(dict.fromkeys(note for ones in found.values() for note in ones[HEADLINE].notes)),
+            **{
+                average: {name: {"low": one.low, "high": one.high} for name, one in ones.items()}
+                for average, ones in found.items()
+            },
+        },
+        "chance": None
+        if chance is None
+        else {
+            "floor": None if chance.floor is None else chance.floor.to_dict(),
+            "comparisons": chance.comparisons,
+            "self_agreement": chance.self_agreement,
+            "seed": chance.seed,
+            "sampled": chance.sampled,
+        },
+        "coverage": {"share": coverage.share, "never": list(coverage.never)},
+    }
