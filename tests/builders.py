@@ -111,6 +111,10 @@ class Part:
     def options(self) -> Mapping[str, Any]:
         return self.schema.get("x-arbitre", {})
 
+    def below(self, name: str) -> Part:
+        """What compares the value under a key."""
+        return self.fields.get(name) or self.values or ANYTHING
+
     def saying(self, **options: Any) -> Part:
         """This part, annotated so."""
         return replace(self, schema={**self.schema, "x-arbitre": {**self.options, **options}})
@@ -120,7 +124,11 @@ class Part:
         types = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
         tag = value.get("kind") if isinstance(value, dict) else None
         for one in self.branches:
-            if one.fields["kind"].schema["const"] == tag if tag else types[type(value)] in (one.kind, NAMES.get(one.kind)):
+            if (
+                one.fields["kind"].schema["const"] == tag
+                if tag
+                else types[type(value)] in (one.kind, NAMES.get(one.kind))
+            ):
                 return one
         return self
 
@@ -131,28 +139,28 @@ ANYTHING = Part()
 def canonical(part: Part, value: Any, absent: Sequence[Any] = (None,)) -> Hashable | None:
     """Equal for values that the comparison may not tell apart; None for what counts as absent."""
     absent = part.options.get("absent", absent)
-    if part.branches:
-        return canonical(part.branch(value) if value is not None else ANYTHING, value, absent)
+    if part.branches and value is not None:
+        part = part.branch(value)
     if isinstance(value, dict):
-        inside = {name: canonical(part.fields.get(name) or part.values or ANYTHING, v, absent) for name, v in value.items()}
-        found: Any = frozenset((name, one) for name, one in inside.items() if one is not None)
+        inside = ((name, canonical(part.below(name), inner, absent)) for name, inner in value.items())
+        found = frozenset((name, one) for name, one in inside if one is not None)
         return None if not found and {} in absent else ("object", found)
     if isinstance(value, list):
         head = canonical(part.head, value[0], absent) if part.head and value else None
-        rest = value[1:] if part.head else value
-        found = [one for item in rest if (one := canonical(part.items or ANYTHING, item, absent)) is not None]
-        if not found and head is None and [] in absent:
-            return None
-        match = part.options.get("match")
-        if match == "set":
-            return "array", head, frozenset(found)
-        return "array", head, tuple(found) if match in ("ordered", "sequence") else frozenset(Counter(found).items())
+        rest = [canonical(part.items or ANYTHING, item, absent) for item in value[1 if part.head else 0 :]]
+        items = [one for one in rest if one is not None]
+        order = {"set": frozenset, "ordered": tuple}.get(str(part.options.get("match")), _counted)
+        return None if not items and head is None and [] in absent else ("array", head, order(items))
     if isinstance(value, str):
         for name in part.options.get("normalize", ()):
             value = NORMALIZERS[name](value)
     if value in ("", None):
         return None if value in absent else (value,)
     return type(value).__name__ if isinstance(value, bool) else "scalar", value
+
+
+def _counted(items: Sequence[Hashable]) -> Hashable:
+    return frozenset(Counter(items).items())
 
 
 @st.composite
@@ -183,10 +191,8 @@ def leaves(draw, worst, _depth=0):
 @st.composite
 def objects(draw, worst, depth, names="abc"):
     fields = {name: draw(parts(worst=worst, depth=depth, root=False)) for name in names[: draw(st.integers(1, 3))]}
-    for name in fields:
-        if draw(st.integers(1, 3)) == 1:
-            fields[name] = fields[name].saying(weight=draw(st.sampled_from([0.5, 3])))
-    return _object(fields)
+    weights = {name: draw(st.sampled_from([0.5, 3])) for name in fields if draw(st.integers(1, 3)) == 1}
+    return _object(fields | {name: fields[name].saying(weight=weight) for name, weight in weights.items()})
 
 
 def _object(fields):
@@ -234,7 +240,10 @@ def branched(draw, worst, depth):
     """Of two objects that a constant tells apart; they share a field, which means another thing in each."""
     branches = []
     for tag, names in (("p", "abc"), ("q", "def")):
-        told = {"kind": Part({"const": tag}, METRIC, st.just(tag)), "shared": draw(leaves(worst).filter(lambda part: part.kind != "array"))}
+        told = {
+            "kind": Part({"const": tag}, METRIC, st.just(tag)),
+            "shared": draw(leaves(worst).filter(lambda part: part.kind != "array")),
+        }
         branches.append(_object(draw(objects(worst, depth, names)).fields | told))
     return _union(tuple(branches))
 
@@ -255,9 +264,8 @@ def edited(draw, part, value):
     if isinstance(value, dict):
         found = {}
         for name, inner in value.items():
-            below = part.fields.get(name) or part.values or ANYTHING
             if name in KEPT or draw(st.integers(1, 6)) > 1:
-                found[name] = draw(edited(below, inner)) if draw(st.booleans()) else inner
+                found[name] = draw(edited(part.below(name), inner)) if draw(st.booleans()) else inner
         return found
     if isinstance(value, list) and part.items:
         head = [draw(edited(part.head, one)) for one in value[:1]] if part.head else []

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.builders import METRIC, NEITHER, PSEUDO, VERDICTS, canonical, distances, edited, parts
 from tests.laws import test_distance_laws as distance_laws
 from tests.laws import test_matcher_laws as matcher_laws
-from tests.builders import METRIC, NEITHER, PSEUDO, VERDICTS, canonical, distances, edited, parts
 
 from arbitre import Comparator
 

@@ -190,7 +190,7 @@ def test_a_document_equals_itself(data, solver):
 def squares(draw, depth=3):
     """A schema, and two documents of it in which all lists at one place are of one length."""
     kinds = ["number", "string"] + (["list"] * 3 + ["object"] if depth else [])
-    kind = draw(st.sampled_from(kinds[2:] if depth == 3 else kinds))  # noqa: PLR2004  (the outermost)
+    kind = draw(st.sampled_from(kinds[2:] if depth == 3 else kinds))
     if kind == "list":
         items, one = draw(squares(depth=depth - 1))
         size = draw(st.integers(1, 4))

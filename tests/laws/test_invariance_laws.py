@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.builders import ANYTHING, KEPT, METRIC, NEITHER, Part, canonical, distances, edited, parts
+from tests.builders import KEPT, METRIC, NEITHER, Part, canonical, distances, edited, parts
 
 from arbitre import Comparator
 
@@ -36,8 +36,7 @@ def shuffled(draw, part, value):
     if part.branches and value is not None:
         part = part.branch(value)
     if isinstance(value, dict):
-        inside = {name: part.fields.get(name) or part.values or ANYTHING for name in value}
-        return {name: draw(shuffled(inside[name], inner)) for name, inner in value.items()}
+        return {name: draw(shuffled(part.below(name), inner)) for name, inner in value.items()}
     if isinstance(value, list) and part.items:
         head = [draw(shuffled(part.head, one)) for one in value[:1]] if part.head else []
         items = [draw(shuffled(part.items, one)) for one in value[len(head) :]]
@@ -145,7 +144,10 @@ def test_exchanging_the_sides_exchanges_imq_and_irq(case):
     slack = near(part.schema)
     assert other.quality == pytest.approx(one.quality, abs=slack)
     how = part.options.get("match")
-    if isinstance(how, dict) and how.get("transport", {"solver": "none"}).get("solver", "exact") in ("exact", "sinkhorn"):
+    if isinstance(how, dict) and how.get("transport", {"solver": "none"}).get("solver", "exact") in (
+        "exact",
+        "sinkhorn",
+    ):
         return  # all mass moves: its tally counts the items of gold on both sides
     there, back = one.scores, other.scores
     assert (back.gold, back.predicted) == pytest.approx((there.predicted, there.gold), abs=slack)
@@ -162,12 +164,11 @@ def places(part, value, absent=(None,), share=1.0):
     if part.branches and value is not None:
         part = part.branch(value)
     if isinstance(value, dict):
-        below = {name: part.fields.get(name) or part.values for name in value}
-        there = [name for name, inner in value.items() if canonical(below[name], inner, absent) is not None]
-        weights = {name: below[name].options.get("weight", 1) for name in there}
+        there = [name for name, inner in value.items() if canonical(part.below(name), inner, absent) is not None]
+        weights = {name: part.below(name).options.get("weight", 1) for name in there}
         for name in (name for name in there if name not in KEPT):
             least = share * weights[name] / sum(weights.values())
-            for *leaf, put in places(below[name], value[name], absent, least):
+            for *leaf, put in places(part.below(name), value[name], absent, least):
                 yield *leaf, lambda new, name=name, put=put: value | {name: put(new)}
     elif isinstance(value, list) and part.items:
         inside = [part.head if at == 0 and part.head else part.items for at in range(len(value))]

@@ -38,7 +38,7 @@ def lists_of(items, match):
 @pytest.mark.parametrize("result", [float("nan"), float("inf"), -0.25, 1.5, None, "0"], ids=repr)
 def test_a_distance_that_is_none_is_refused(match, result):
     """Whatever the matching makes of it; both distances between lists and alone."""
-    distances = catalogue.with_distance("mine", lambda gold, predicted: result, Facts())
+    distances = catalogue.with_distance("mine", lambda *_: result, Facts())
     schema = lists_of({"type": "string", "x-arbitre": {"distance": "mine"}}, match)
     comparator = Comparator(schema, distances=distances)
     gold, predicted = {"a": [["x", "y"], ["z"]]}, {"a": [["u", "v"], ["w"]]}
@@ -99,9 +99,7 @@ LIMITED = [
 @pytest.mark.parametrize("options", LIMITED, ids=str)
 def test_a_solver_at_its_limit_is_refused(options):
     gold, predicted = [0, 0.3, 0.9, 0.5], [0.1, 0.2, 0.8, 0.7, 1]
-    enough, few = (
-        Comparator(lists_of(POINT, {"transport": options | limit})) for limit in ({}, {"max_iterations": 1})
-    )
+    enough, few = (Comparator(lists_of(POINT, {"transport": options | limit})) for limit in ({}, {"max_iterations": 1}))
     assert 0.0 < enough.compare(gold={"a": [gold]}, predicted={"a": [predicted]}).quality < 1.0
     with pytest.raises(SolverError, match="transport to reach its optimum, got") as caught:
         few.compare(gold={"a": [[], gold]}, predicted={"a": [predicted]})

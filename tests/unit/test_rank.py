@@ -337,6 +337,32 @@ def test_factors_of_a_manifest(manifest):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_only_the_factors_that_are_named_tell_documents_apart():
+    Path("manifest.csv").write_text(
+        "id,run,gold,predicted,ocr,note\np,1,g.json,p.json,good,first\np,2,g.json,q.json,bad,second\n",
+        encoding="utf-8",
+    )
+    Path("schema.json").write_text('{"type": "array", "items": {"type": "string"}}', encoding="utf-8")
+    for name, value in (("g", ["a"]), ("p", ["a"]), ("q", [])):
+        Path(f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    arguments = ["rank", "--schema", "schema.json", "--manifest", "manifest.csv", "--format", "json", "--factor", "ocr"]
+    alone = json.loads(CliRunner().invoke(app, arguments).stdout)["factors"]
+    assert (alone[0]["shared"], alone[0]["pairs"][0]["difference"]) == ([1], -1.0)
+    both = json.loads(CliRunner().invoke(app, [*arguments, "--factor", "note"]).stdout)["factors"]
+    assert [one["shared"] for one in both] == [[0], [0]]  # one factor goes with the other
+
+
+def test_runs_of_other_names_everywhere_have_no_spread():
+    for at, name in enumerate(("page_01_x", "page_01_y", "page_02_z")):
+        Path("predicted").mkdir(exist_ok=True)
+        Path("predicted", f"{name}.json").write_text(json.dumps(["a"] * at), encoding="utf-8")
+    Path("gold.jsonl").write_text('{"id": "page_01", "n": []}\n{"id": "page_02", "n": []}\n', encoding="utf-8")
+    options = ["--gold", "gold.jsonl", "--id-pattern", r"page_\d\d", "--format", "json"]
+    result = run(*options, "a=predicted")
+    assert json.loads(result.stdout)["stability"] == {}
+    assert "a: no spread over runs. Expected documents that have all of the 3 runs" in result.stderr
+
+
 def test_a_column_of_the_manifest_can_be_the_cluster(manifest):
     found = json.loads(run(*manifest, "--factor", "system", "--cluster-by", "system", "--format", "json").stdout)
     assert found["factors"][0]["levels"]["hasty"]["clusters"] == 1
@@ -353,6 +379,7 @@ def test_a_column_of_the_manifest_can_be_the_cluster(manifest):
         (("--gold", "-", f"a={CAREFUL}"), "got standard input (-)"),
         (("--gold", GOLD, f"a={CAREFUL}", "--score", "f2q"), "Expected a score of which more is better"),
         (("--gold", GOLD, f"a={CAREFUL}", "--cluster-by", "("), "Expected the clusters to be a regular expression"),
+        (("--gold", GOLD, f"a={CAREFUL}", "--project", "none.json"), "none.json"),
         (("--gold", GOLD, f"a={CAREFUL}", "--level", "95"), "Expected `level` to be between 0 and 1"),
     ],
 )

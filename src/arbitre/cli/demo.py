@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,23 +12,21 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import render
 from arbitre.cli.options import NoReport, Plain, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.cli.running import Run
 from arbitre.cli.screen import Screen, titled
 from arbitre.corpus.join import join
 from arbitre.corpus.read import records
+from arbitre.corpus.work import compared
 from arbitre.report.entries import Entries, Entry
-from arbitre.report.files import REPORT, remove_report, view_of, write_page, write_report
-from arbitre.report.kept import Kept
-from arbitre.report.tables import evaluate_into, fresh
+from arbitre.report.files import REPORT, read_view, remove_report, write_page
+from arbitre.report.tables import EVALUATION, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
-    from arbitre.comparison.levels import Level
     from arbitre.corpus.evaluate import Evaluation
-    from arbitre.corpus.join import Pair
-    from arbitre.report.view import Subject
 
 SYSTEMS: Final = ("careful", "hasty")
 GOLD: Final = "gold.jsonl"
@@ -57,31 +54,18 @@ def demo(
     entries = Entries.of(comparator.plan)
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[Entry]] = {}
-    subjects: list[Subject] = []
     for system in SYSTEMS:
-        rows = found[system] = []
-        kept = Kept(comparator.plan)
-
-        def collect(
-            pairs: Sequence[Pair], levels: Sequence[Level], rows: list[Entry] = rows, kept: Kept = kept
-        ) -> None:
-            rows.extend(entries.rows(pairs, levels))
-            kept(pairs, levels)
-
         joined = join(records(out / GOLD, "gold"), records(out / f"{system}.jsonl", "predicted"))
-        evaluations[system], _ = evaluate_into(out / system, comparator.plan, joined, collect)
-        if no_report:
-            remove_report(out / system)
-        else:
-            made, _ = write_report(out / system, evaluations[system], kept)
-            subjects.append(replace(made, name=system))
-    if subjects:
-        write_page(out / REPORT, view_of(subjects))
-    else:
+        evaluations[system], _ = Run(comparator.plan, joined, out=out / system, report=not no_report)(screen)
+        compared_again = compared(comparator.plan, list(joined))
+        found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
+    if no_report:
         remove_report(out)
+    else:
+        write_page(out / REPORT, read_view([out / system / EVALUATION for system in SYSTEMS]))
     screen.show(_blocks(evaluations, found))
     screen.verbatim(f"\nWritten into {out.as_posix()}. To do it again:", *_commands(out))
-    if subjects:
+    if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
 

@@ -30,7 +30,7 @@ from arbitre.cli.screen import Screen
 from arbitre.cli.standings import ComparedFactors, RankedSystems, written
 from arbitre.corpus.evaluate import Running
 from arbitre.corpus.evaluate import evaluate as evaluate_corpus
-from arbitre.corpus.factors import factor
+from arbitre.corpus.factors import check_factor, factor
 from arbitre.corpus.join import join, paired
 from arbitre.corpus.manifest import Manifest as Listing
 from arbitre.corpus.project import Projection
@@ -41,14 +41,16 @@ from arbitre.corpus.records import key
 from arbitre.corpus.stability import stability
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.resampling import LEVEL
+from arbitre.errors import DataError
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.join import Join
+    from arbitre.corpus.stability import Stability
     from arbitre.schema.nodes import Plan
 
 Systems = Annotated[
@@ -172,35 +174,43 @@ class Corpus:
             cluster=how.cluster,
             seed=how.seed,
         )
-        several = [one.name for one in ranking.systems if len(set(found[one.name].columns.runs)) > 1]
-        return RankedSystems(
-            ranking, {name: stability(found[name], how.score, aggregate=how.aggregate) for name in several}
-        )
+        return RankedSystems(ranking, dict(self._stability(found, how)))
+
+    def _stability(self, systems: Mapping[str, Evaluation], how: How) -> Iterator[tuple[str, Stability]]:
+        for name, evaluation in systems.items():
+            if len(set(evaluation.columns.ids)) < len(evaluation.columns):
+                try:
+                    yield name, stability(evaluation, how.score, aggregate=how.aggregate)
+                except DataError as error:
+                    self.screen.note(f"{name}: no spread over runs. {error.message}")
 
     def factors(self, manifest: str, names: Sequence[str], how: How) -> ComparedFactors:
         """The levels of factors. Raises DataError."""
         listing = Listing(manifest, self.reading)
+        for name in names:
+            check_factor(name, listing.factors)
         joined = paired(listing.rows(), factors=listing.factors)
         evaluation = self._evaluated(joined, Path(manifest).name)
         keys = [key(item.id, item.run) for part in joined.parts() for item in part.items]
-        values: dict[str, list[str]] = {}
+        columns: dict[str, list[str]] = {}
         for name, column in joined.factors.items():
             known = dict(zip(keys, column, strict=True))
-            values[name] = [known[one] for one in evaluation.columns.keys]
-        cluster: Cluster = values.get(how.cluster, how.cluster) if how.cluster else None
+            columns[name] = [known[one] for one in evaluation.columns.keys]
+        design = {name: columns[name] for name in names}
+        cluster: Cluster = columns.get(how.cluster, how.cluster) if how.cluster else None
         return ComparedFactors(
             tuple(
                 factor(
                     evaluation,
                     name,
-                    values,
+                    design,
                     how.score,
                     aggregate=how.aggregate,
                     level=how.level,
                     cluster=cluster,
                     seed=how.seed,
                 )
-                for name in dict.fromkeys(names)
+                for name in design
             ),
             evaluation.signature,
         )

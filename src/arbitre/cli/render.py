@@ -102,7 +102,7 @@ def trust(found: Mapping[str, Any]) -> RenderableType:
     """Intervals of the scores, and what chance alone scores, as `Evaluation.trust` has them."""
     drawn, chance = found["intervals"], found["chance"]
     level = f"{drawn['level']:.0%}"
-    made = table("score", f"micro, {level} interval", f"macro, {level} interval", "by chance")
+    made = table("score", f"micro, {level}", f"macro, {level}", "by chance")
     floor = (chance or {}).get("floor") or {}
     for name in TRUSTED:
         made.add_row(

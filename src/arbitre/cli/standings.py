@@ -106,7 +106,7 @@ class ComparedFactors:
         )
         yield from (_shown(made, width) for made in self.tables.values() if made.rows)
         unbalanced = [
-            f"{one.name} is unbalanced: its levels have other documents, and their means are means of other things."
+            f"{one.name} is unbalanced: its levels have other documents. Those that two of them share are compared."
             for one in self.factors
             if not one.balanced
         ]

@@ -16,7 +16,7 @@ from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Indices
     from arbitre.corpus.clusters import Cluster
@@ -68,8 +68,7 @@ def factor(
     Raises DataError where there is no such factor, or a document has no level.
     """
     columns = evaluation.columns
-    if name not in values:
-        raise DataError.of(f"Expected a factor, got {name!r}", hint=did_you_mean(name, values) or _known(values))
+    check_factor(name, values)
     for one, given in values.items():
         if len(given) != len(columns):
             raise DataError.of(
@@ -125,5 +124,8 @@ def _keys(ids: Sequence[str], own: Sequence[str], others: Sequence[Sequence[str]
         seen[cell] += 1
 
 
-def _known(values: Mapping[str, Sequence[str]]) -> str:
-    return f"The factors are {', '.join(values)}." if values else "The columns of a manifest are factors."
+def check_factor(name: str, known: Collection[str]) -> None:
+    """Raises DataError where there is no such factor."""
+    if name not in known:
+        there = f"The factors are {', '.join(known)}." if known else "The columns of a manifest are factors."
+        raise DataError.of(f"Expected a factor, got {name!r}", hint=did_you_mean(name, known) or there)

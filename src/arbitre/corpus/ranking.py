@@ -225,7 +225,7 @@ def hopeless(pairs: Sequence[Versus], level: float) -> tuple[str, ...]:
     if smallest <= threshold(level):
         return ()
     adjusted = f", adjusted for {len(known)} pairs" * (len(known) > 1)
-    return (f"No p can be below {smallest:.4g} here{adjusted}: more documents are needed to tell systems apart.",)
+    return (f"No p can be below {smallest:.4g} here{adjusted}: more documents are needed to tell them apart.",)
 
 
 def threshold(level: float) -> float:

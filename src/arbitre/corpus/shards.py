@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.outcomes import Outcomes
@@ -13,7 +13,6 @@ from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from arbitre.corpus.parts import Part
     from arbitre.signature import Signature
@@ -33,6 +32,7 @@ class Shards:
     def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
         self._folder = folder / FOLDER
         self._identity = [FORMAT, signature.long, *asked]
+        self._contents: dict[str | None, str] = {}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             for path in self._folder.glob("*.tmp" if resume else "*"):
@@ -67,30 +67,34 @@ class Shards:
             yield _read(path)
 
     def _digest(self, part: Part) -> str:
-        """What decides the outcomes of a part: the signature, its documents and the state of their files."""
+        """What decides the outcomes of a part: the signature, its documents and what is in their files."""
         found = hashlib.sha256(json.dumps(self._identity).encode())
-        files: dict[str, tuple[int, int]] = {}
         for item in part.items:
-            for origin in item.origins:
-                if origin.file is not None and origin.file not in files:
-                    files[origin.file] = _state(origin.file)
-            found.update(json.dumps([item.id, item.run, item.origins]).encode())
-        found.update(json.dumps(sorted(files.items())).encode())
+            origins = [(self._content(origin.file), origin.line) for origin in item.origins]
+            found.update(json.dumps([item.id, item.run, origins]).encode())
         return found.hexdigest()
+
+    def _content(self, file: str | None) -> str:
+        """The digest of a file, which is read once."""
+        if file not in self._contents:
+            self._contents[file] = _content_of(file)
+        return self._contents[file]
+
+
+def _content_of(file: str | None) -> str:
+    if file is None:
+        return ""
+    try:
+        with Path(file).open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def read_shards(folder: Path) -> Iterator[Outcomes]:
     """All outcomes that a folder holds, in order. Raises DataError where a file is damaged."""
     for path in sorted(folder.glob("*.jsonl")):
         yield _read(path)
-
-
-def _state(file: str) -> tuple[int, int]:
-    try:
-        found = os.stat(file)  # noqa: PTH116  (a Path costs ten times as much)
-    except OSError:
-        return -1, -1
-    return found.st_size, found.st_mtime_ns
 
 
 def _header(path: Path) -> object:
@@ -125,7 +129,7 @@ def _write(path: Path, digest: str, outcomes: Outcomes) -> None:
 
 def _refused(path: Path, error: OSError) -> DataError:
     return DataError.of(
-        f"Expected to write here, got: {error.strerror or error}",
+        f"Expected a file that can be written, got: {error.strerror or error}",
         file=str(path),
-        hint="Make room, or choose another --out.",
+        hint="Check the name and the permissions, or choose another place.",
     )

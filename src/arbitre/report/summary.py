@@ -135,7 +135,7 @@ def winners(ranking: Ranking) -> Table:
 def lacking(ranking: Ranking) -> Table:
     """Where the best system loses what it loses."""
     best = ranking.systems[0]
-    columns = (Column("path"), Column("share of it", SHARE), Column(ranking.score, SCORE))
+    columns = (Column("path"), Column("of the loss", SHARE), Column(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
     return Table(f"Where {best.name} loses what it loses", columns, tuple(rows))
 
@@ -190,7 +190,9 @@ def spreads(found: Stability) -> Table:
     """The score of every path over several runs."""
     columns = (Column("path"), Column("mean", SCORE), Column("sd", SCORE))
     return Table(
-        "Over several runs, by path", columns, tuple((path, one.mean, one.sd) for path, one in found.paths.items())
+        "Over several runs, by path",
+        columns,
+        tuple((path or WHOLE, one.mean, one.sd) for path, one in found.paths.items()),
     )
 
 

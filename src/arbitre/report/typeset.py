@@ -126,13 +126,13 @@ class Table:
         r"""The table with all digits; text that a spreadsheet would run as a formula is preceded by an apostrophe.
 
         >>> print(Table("", (Column("run"), Column("f1q", SCORE)), (("=1+1", 2 / 3),)).csv(), end="")
-        run,f1q
-        '=1+1,0.6666666666666666
+        "run","f1q"
+        "'=1+1",0.6666666666666666
         """
         file = io.StringIO()
-        rows = csv.writer(file, lineterminator="\n")
+        rows = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         rows.writerow([cell(column.name) for column in self.columns])
-        rows.writerows([cell(one) for one in row] for row in self.rows)
+        rows.writerows([cell(one) if isinstance(one, str) else one for one in row] for row in self.rows)
         return file.getvalue()
 
 

@@ -1,0 +1,155 @@
+"""The index of the French Senate, 1931: three OCRs of three pages, in tables and against each other."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+import arbitre
+from arbitre import Comparator, bundled
+from arbitre.corpus.factors import factor
+from arbitre.corpus.ranking import rank
+from arbitre.report import summary
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+
+PAGE, OCR = r"page_\d\d", r"page_\d\d_(\d\d)"
+KINDS = {"01": "corrected", "02": "zones", "03": "raw"}
+COLUMNS = {
+    "Precision": "precision",
+    "Recall": "recall",
+    "F1": "f1",
+    "Average Matching Quality": "amq",
+    "Overall Matching Quality": "omq",
+    "Integrated Recall Quality": "irq",
+}
+SCRIPT = COLUMNS | {
+    "Integrated Matching Quality": "imq",
+    "Overall Matching Quality (IMQ-based)": "omq_imq",
+    "F1Q": "f1q",
+    "Distance de Wasserstein 1D": "wasserstein_1d",
+}
+COUNTS = {
+    "Nombre d'entrées vérité terrain": "gold",
+    "Nombre d'entrées prédites": "predicted",
+    "Nombre d'appariements": "matched",
+}
+
+
+def published():
+    with (DATA / "published.tsv").open(encoding="utf-8", newline="") as file:
+        return {row.pop("Source"): row for row in csv.DictReader(file, delimiter="\t")}
+
+
+def read(*parts):
+    return json.loads(DATA.joinpath(*parts).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def comparator():
+    return Comparator(bundled.schema("examples/senat-published.schema.json"))
+
+
+@pytest.fixture(scope="module")
+def triples():
+    return [(run, read("gold", f"{run[:7]}.json"), read("predicted", f"{run}.json")) for run in published()]
+
+
+@pytest.fixture(scope="module")
+def runs(comparator, triples):
+    """The nine runs as one corpus."""
+    return comparator.evaluate(triples)
+
+
+@pytest.fixture(scope="module")
+def systems(comparator, triples):
+    """The three OCRs as systems on the same pages."""
+    return {
+        name: comparator.evaluate((run[:7], gold, predicted) for run, gold, predicted in triples if run[8:10] == kind)
+        for kind, name in KINDS.items()
+    }
+
+
+def test_the_table_per_page_is_the_published_one(runs):
+    lines = summary.documents(runs, tuple(COLUMNS.values())).texts
+    expected = [
+        [run, *(row[title] for title in COUNTS), *(row[title] for title in COLUMNS)] for run, row in published().items()
+    ]
+    assert lines == expected
+
+
+def test_the_table_of_the_script_is_the_published_one(comparator, triples):
+    figures = {
+        run: arbitre.published(comparator.compare(gold=gold, predicted=predicted)) for run, gold, predicted in triples
+    }
+    found = summary.figures(figures, tuple(SCRIPT.values()), name="Source", counts=tuple(COUNTS.values()))
+    expected = [
+        [run, *(row[title] for title in COUNTS), *(row[title] for title in SCRIPT)] for run, row in published().items()
+    ]
+    assert found.texts == expected
+    assert found.latex().splitlines()[4].startswith(r"page\_02\_01\_vt & 23 & 23 & 23 & 1.0000 & ")
+
+
+@pytest.mark.parametrize(("by", "part"), [(OCR, slice(8, 10)), (PAGE, slice(0, 7))], ids=["ocr", "page"])
+def test_the_means_per_ocr_and_per_page_are_those_of_the_published_rows(runs, by, part):
+    found = summary.groups(runs, by, tuple(COLUMNS.values()))
+    groups = {}
+    for run, row in published().items():
+        groups.setdefault(run[part], []).append(row)
+    assert [row[:2] for row in found.rows] == [(name, 3) for name in sorted(groups)]
+    for name, _, *values in found.rows:
+        expected = [fmean(float(row[title]) for row in groups[name]) for title in COLUMNS]
+        assert values == pytest.approx(expected, abs=5.1e-5)  # of numbers with four decimals
+
+
+def test_intervals_by_page_are_wider_than_by_run(runs):
+    alone, clustered = (runs.interval("irq", method="percentile", cluster=by) for by in (None, PAGE))
+    assert (alone.clusters, clustered.clusters) == (None, 3)
+    assert alone.estimate == clustered.estimate
+    assert clustered.high - clustered.low > 1.2 * (alone.high - alone.low)
+    assert "Fewer than 10 clusters (3): the interval is probably too narrow." in clustered.notes
+
+
+def test_three_pages_tell_no_ocr_from_another(systems):
+    found = rank(systems, "irq")
+    means = {
+        name: fmean(float(row["Integrated Recall Quality"]) for run, row in published().items() if run[8:10] == kind)
+        for kind, name in KINDS.items()
+    }
+    assert [one.name for one in found.systems] == ["corrected", "zones", "raw"]
+    for one in found.systems:
+        assert one.score.estimate == pytest.approx(means[one.name], abs=5.1e-5)
+    for pair in found.pairs:
+        assert pair.difference == pytest.approx(means[pair.a] - means[pair.b], abs=1.1e-4)
+        assert pair.low <= pair.difference <= pair.high
+    assert found.smallest_p == 0.25  # 2 of the 8 ways to swap
+    assert {pair.p for pair in found.pairs} <= {0.25, 0.5, 0.75, 1.0}
+    assert found.groups == (("corrected", "zones", "raw"),)
+    assert all(one.floor < 0.5 < one.score.low for one in found.systems)
+
+
+def test_the_best_one_still_gets_names_wrong(systems):
+    best = rank(systems).systems[0]
+    assert best.name == "corrected"
+    (path, share), *_ = best.lacking.items()
+    assert path == "/listes_des_intervenants/*/nom"
+    assert share > 0.9
+    assert sum(best.lacking.values()) == pytest.approx(1.0)
+
+
+def test_the_ocr_as_a_factor_says_what_the_systems_say(runs, comparator, triples, systems):
+    pages = comparator.evaluate((run[:7], gold, predicted) for run, gold, predicted in triples)
+    found = factor(pages, "ocr", {"ocr": [KINDS[run[8:10]] for run in runs.columns.ids]}, "irq")
+    ranking = rank(systems, "irq")
+    assert found.balanced
+    assert found.shared == (3, 3, 3)
+    estimates = {name: one.estimate for name, one in found.levels.items()}
+    assert estimates == pytest.approx({one.name: one.score.estimate for one in ranking.systems})
+    differences = {frozenset((one.a, one.b)): (abs(one.difference), one.p, one.p_holm) for one in found.pairs}
+    for pair in ranking.pairs:
+        assert differences[frozenset((pair.a, pair.b))] == pytest.approx((abs(pair.difference), pair.p, pair.p_holm))
