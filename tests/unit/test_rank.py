@@ -13,7 +13,8 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.factors import factor
-from arbitre.corpus.ranking import estimate, measured, rank
+from arbitre.corpus.ranking import rank
+from arbitre.corpus.scoring import estimate, measured
 from arbitre.corpus.statistics import Sample
 from arbitre.errors import DataError
 
@@ -366,6 +367,12 @@ def test_runs_of_other_names_everywhere_have_no_spread():
 def test_a_column_of_the_manifest_can_be_the_cluster(manifest):
     found = json.loads(run(*manifest, "--factor", "system", "--cluster-by", "system", "--format", "json").stdout)
     assert found["factors"][0]["levels"]["hasty"]["clusters"] == 1
+
+
+def test_a_pointer_into_gold_can_be_the_cluster():
+    arguments = ["--gold", GOLD, f"a={CAREFUL}", f"b={HASTY}", "--cluster-by", "/page/volume", "--format", "json"]
+    volumes = {json.loads(line)["page"]["volume"] for line in Path(GOLD).read_text("utf-8").splitlines()}
+    assert json.loads(run(*arguments).stdout)["clusters"] == len(volumes) < 6
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 import arbitre
 from arbitre.cli.options import (
+    ClusterBy,
     Format,
     Gold,
     GoldKey,
     IdKey,
     IdPattern,
+    Kind,
     Lenient,
     Manifest,
     Output,
@@ -25,11 +26,11 @@ from arbitre.cli.options import (
     Project,
     Quiet,
     Schema,
+    Workers,
 )
+from arbitre.cli.running import Run, engine
 from arbitre.cli.screen import Screen
 from arbitre.cli.standings import ComparedFactors, RankedSystems, written
-from arbitre.corpus.evaluate import Running
-from arbitre.corpus.evaluate import evaluate as evaluate_corpus
 from arbitre.corpus.factors import check_factor, factor
 from arbitre.corpus.join import join, paired
 from arbitre.corpus.manifest import Manifest as Listing
@@ -47,7 +48,7 @@ from arbitre.signature import Signature
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from arbitre.corpus.clusters import Cluster
+    from arbitre.corpus.engines import Engine
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.join import Join
     from arbitre.corpus.stability import Stability
@@ -65,10 +66,6 @@ Measures = Annotated[
     typer.Option("--score", metavar="SCORE", help="The first decides; others stand beside it. fq(2) is one too."),
 ]
 Mean = Annotated[Average, typer.Option(help="Means over documents, or all entries together.")]
-ClusterBy = Annotated[
-    str | None,
-    typer.Option(metavar="REGEX", help="Documents of which ids share what this finds are drawn together. Or a column."),
-]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Resamples and swaps are drawn with this.")]
 Level = Annotated[float, typer.Option(metavar="SHARE", help="That of the intervals; systems differ where p <= 1 - it.")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write JSON, CSV, Markdown and LaTeX tables here.")]
@@ -94,6 +91,7 @@ def rank(
     predicted_key: PredictedKey = "predicted",
     project: Project = None,
     lenient: Lenient = False,
+    workers: Workers = None,
     output: Output = Format.TEXT,
     no_color: Plain = False,
     quiet: Quiet = False,
@@ -116,10 +114,10 @@ def rank(
         projection=projection,
     )
     signed = Signature.of({**dict(comparator.signature.entries), **reading.signature}, comparator.signature.version)
-    corpus = Corpus(replace(comparator.plan, signature=signed), reading, screen)
     first, *beside = scores or SCORES
     how = How(first, tuple(beside), aggregate, cluster_by, seed, level)
-    found = corpus.factors(manifest, factors or [], how) if manifest else corpus.systems(gold or [], named, how)
+    corpus = Corpus(replace(comparator.plan, signature=signed), reading, screen, how, engine(Kind.LOCAL, None, workers))
+    found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     if output is Format.JSON:
         screen.json(found.to_dict())
     else:
@@ -153,75 +151,59 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Evaluates what is named, saying on standard error how far it is, and what was not as it should be."""
+    """Evaluates what is named, saying on standard error what was not as it should be."""
 
     plan: Plan
     reading: Reading
     screen: Screen
+    how: How
+    engine: Engine
 
-    def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]], how: How) -> RankedSystems:
+    def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankedSystems:
         """Every system on the same gold. Raises DataError."""
-        found = {}
-        for name, sources in systems.items():
-            joined = join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted"))
-            found[name] = self._evaluated(joined, name)
-        ranking = ranked(
-            found,
-            how.score,
-            beside=how.beside,
-            aggregate=how.aggregate,
-            level=how.level,
-            cluster=how.cluster,
-            seed=how.seed,
-        )
-        return RankedSystems(ranking, dict(self._stability(found, how)))
+        found = {
+            name: self._evaluated(
+                join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted")), name
+            )
+            for name, sources in systems.items()
+        }
+        how = self.how
+        ranking = ranked(found, how.score, beside=how.beside, aggregate=how.aggregate, level=how.level, seed=how.seed)
+        return RankedSystems(ranking, dict(self._stability(found)))
 
-    def _stability(self, systems: Mapping[str, Evaluation], how: How) -> Iterator[tuple[str, Stability]]:
+    def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, Stability]]:
+        """The spread of the systems that have several runs."""
         for name, evaluation in systems.items():
             if len(set(evaluation.columns.ids)) < len(evaluation.columns):
                 try:
-                    yield name, stability(evaluation, how.score, aggregate=how.aggregate)
+                    yield name, stability(evaluation, self.how.score, aggregate=self.how.aggregate)
                 except DataError as error:
                     self.screen.note(f"{name}: no spread over runs. {error.message}")
 
-    def factors(self, manifest: str, names: Sequence[str], how: How) -> ComparedFactors:
-        """The levels of factors. Raises DataError."""
+    def factors(self, manifest: str, names: Sequence[str]) -> ComparedFactors:
+        """The levels of factors; those of one are compared where those of the others that are named are the same.
+
+        Raises DataError.
+        """
         listing = Listing(manifest, self.reading)
         for name in names:
             check_factor(name, listing.factors)
         joined = paired(listing.rows(), factors=listing.factors)
         evaluation = self._evaluated(joined, Path(manifest).name)
         keys = [key(item.id, item.run) for part in joined.parts() for item in part.items]
-        columns: dict[str, list[str]] = {}
-        for name, column in joined.factors.items():
-            known = dict(zip(keys, column, strict=True))
-            columns[name] = [known[one] for one in evaluation.columns.keys]
-        design = {name: columns[name] for name in names}
-        cluster: Cluster = columns.get(how.cluster, how.cluster) if how.cluster else None
-        return ComparedFactors(
-            tuple(
-                factor(
-                    evaluation,
-                    name,
-                    design,
-                    how.score,
-                    aggregate=how.aggregate,
-                    level=how.level,
-                    cluster=cluster,
-                    seed=how.seed,
-                )
-                for name in design
-            ),
-            evaluation.signature,
+        design: dict[str, list[str]] = {}
+        for name in names:
+            known = dict(zip(keys, joined.factors[name], strict=True))
+            design[name] = [known[one] for one in evaluation.columns.keys]
+        how = self.how
+        found = (
+            factor(evaluation, name, design, how.score, aggregate=how.aggregate, level=how.level, seed=how.seed)
+            for name in design
         )
+        return ComparedFactors(tuple(found), evaluation.signature)
 
     def _evaluated(self, joined: Join, name: str) -> Evaluation:
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-        hidden = self.screen.quiet or not self.screen.err.is_terminal
-        with Progress(*columns, console=self.screen.err, transient=True, disable=hidden) as progress:
-            task = progress.add_task(name, total=len(joined))
-            how = Running(taken=lambda outcomes: progress.advance(task, len(outcomes)))
-            evaluation = evaluate_corpus(self.plan, joined, how)
+        evaluation, _ = Run(self.plan, joined, self.engine, cluster_by=self.how.cluster)(self.screen)
         for count, what in (
             (len(evaluation.failures), "failed, counted as empty predictions"),
             (len(joined.repaired), "no JSON, but read leniently"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus import strict
 from arbitre.corpus.evaluation import FORMAT
-from arbitre.corpus.ranking import HIGHER
 from arbitre.corpus.records import key
+from arbitre.corpus.scoring import HIGHER
 from arbitre.corpus.shards import FOLDER, read_shards
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import Scores, Tally
@@ -71,7 +71,7 @@ def changes(before: Path, after: Path, score: str = "f1q") -> Changes:
     """What changed from one `evaluation.json` to another.
 
     The documents are those of the folders `documents` beside them, where both are there. Raises DataError where a file
-    is no evaluation, or the score is none of `arbitre.corpus.ranking.HIGHER`.
+    is no evaluation, or the score is none of `arbitre.corpus.scoring.HIGHER`.
     """
     if score not in HIGHER:
         raise DataError.of(

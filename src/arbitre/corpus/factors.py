@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arbitre.corpus.clusters import labels
-from arbitre.corpus.ranking import Versus, hopeless, measured, versus
+from arbitre.corpus.ranking import Versus, hopeless, versus
+from arbitre.corpus.scoring import measured
 from arbitre.corpus.statistics import Sample, interval
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError, did_you_mean
@@ -76,7 +77,7 @@ def factor(
                 hint="Leave out those of documents that were not evaluated.",
             )
     keys = list(_keys(columns.ids, values[name], [values[one] for one in sorted(values) if one != name]))
-    clusters = labels(columns.ids, cluster) or columns.ids
+    clusters = labels(columns.ids, evaluation.clusters if cluster is None else cluster) or columns.ids
     own = np.array(values[name])
     places = {one: np.flatnonzero(own == one) for one in sorted(set(values[name]))}
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
@@ -13,11 +12,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 from arbitre.corpus.clusters import labels
+from arbitre.corpus.scoring import estimate, measured, value
 from arbitre.corpus.statistics import Sample, groups, holm, interval, paired
 from arbitre.corpus.statistics.resampling import LEVEL
-from arbitre.corpus.statistics.sample import Statistic
-from arbitre.errors import DataError, did_you_mean
-from arbitre.tally import NAMES
+from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,15 +23,9 @@ if TYPE_CHECKING:
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.statistics import Average, Interval, Method
-    from arbitre.tally import Scores
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
 """The scores that are shown side by side, each ranked by itself: no hidden composite."""
-
-HIGHER: Final = tuple(name for name in NAMES if name != "variance")
-"""The scores that are better the higher they are, beside `fq(beta)`."""
-
-_GRADED: Final = re.compile(r"fq\((\d+(?:\.\d+)?)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +102,7 @@ def rank(
     cluster: Cluster = None,
     seed: int = 0,
 ) -> Ranking:
-    """Rank systems that were evaluated on the same documents, by a score of `HIGHER` or `fq(beta)`.
+    """Rank systems that were evaluated on the same documents, by a score of `arbitre.corpus.scoring`.
 
     Every two are compared on the documents drawn together and by approximate randomisation (see
     `arbitre.corpus.statistics.paired`). `cluster` is that of `Evaluation.interval`; without one, several runs of a
@@ -240,51 +232,10 @@ def threshold(level: float) -> float:
 def drawn(evaluation: Evaluation, cluster: Cluster) -> Sample:
     """The documents by id, where each has one prediction; else by id and run, those of one id drawn together."""
     columns = evaluation.columns
-    clusters = labels(columns.ids, cluster)
+    clusters = labels(columns.ids, evaluation.clusters if cluster is None else cluster)
     if len(set(columns.ids)) == len(columns.ids):
         return Sample.of(columns.ids, columns.tallies, columns.failed, clusters)
     return Sample.of(columns.keys, columns.tallies, columns.failed, clusters or columns.ids)
-
-
-def measured(sample: Sample, score: str) -> tuple[Sample, str]:
-    """A sample and the score of it that is `score`: fq(beta) is f1q where gold weighs beta² times as much.
-
-    Raises DataError where more is not better, or there is no such score.
-    """
-    beta = _beta(score)
-    if beta is None:
-        return sample, score
-    weights = np.array([2.0 * beta * beta, 2.0, 1.0, 1.0, 1.0])
-    weights[:2] /= 1.0 + beta * beta
-    return replace(sample, tallies=sample.tallies * weights), "f1q"
-
-
-def estimate(sample: Sample, score: str, average: Average) -> float | None:
-    """One score of the documents; None where it is undefined."""
-    chosen, name = measured(sample, score)
-    statistic = Statistic.scores(chosen, [name], average)
-    found = float(statistic.of(statistic.total)[0])
-    return None if math.isnan(found) else found
-
-
-def value(scores: Scores, score: str) -> float | None:
-    """A score of one tally by its name."""
-    beta = _beta(score)
-    found: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
-    return found
-
-
-def _beta(score: str) -> float | None:
-    """The beta of `fq(beta)`; None for the other scores of which more is better. Raises DataError for what is none."""
-    graded = _GRADED.fullmatch(score)
-    if graded and (beta := float(graded[1])) > 0.0:
-        return beta
-    if score not in HIGHER:
-        raise DataError.of(
-            f"Expected a score of which more is better, got {score!r}",
-            hint=did_you_mean(score, HIGHER) or f"There are: {', '.join(HIGHER)}, fq(2).",
-        )
-    return None
 
 
 def _places(scores: Sequence[float | None]) -> list[float]:

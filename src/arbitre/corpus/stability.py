@@ -10,7 +10,7 @@ import numpy as np
 
 from arbitre.corpus.evaluation import summed
 from arbitre.corpus.labels import listed
-from arbitre.corpus.ranking import estimate, value
+from arbitre.corpus.scoring import estimate, value
 from arbitre.corpus.statistics import Sample
 from arbitre.errors import DataError
 from arbitre.tally import Scores

@@ -1,0 +1,64 @@
+"""Scores by name, those of which more is better: of a tally, of the documents of a corpus, for the statistics."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.corpus.statistics.sample import Statistic
+from arbitre.errors import DataError, did_you_mean
+from arbitre.tally import NAMES
+
+if TYPE_CHECKING:
+    from arbitre.corpus.statistics import Average, Sample
+    from arbitre.tally import Scores
+
+HIGHER: Final = tuple(name for name in NAMES if name != "variance")
+"""The scores that are better the higher they are, beside `fq(beta)`."""
+
+_GRADED: Final = re.compile(r"fq\((\d+(?:\.\d+)?)\)")
+
+
+def measured(sample: Sample, score: str) -> tuple[Sample, str]:
+    """A sample and the score of it that is `score`: fq(beta) is f1q where gold weighs beta² times as much.
+
+    Raises DataError where more is not better, or there is no such score.
+    """
+    beta = _beta(score)
+    if beta is None:
+        return sample, score
+    weights = np.array([2.0 * beta * beta, 2.0, 1.0, 1.0, 1.0])
+    weights[:2] /= 1.0 + beta * beta
+    return replace(sample, tallies=sample.tallies * weights), "f1q"
+
+
+def estimate(sample: Sample, score: str, average: Average) -> float | None:
+    """One score of the documents; None where it is undefined."""
+    chosen, name = measured(sample, score)
+    statistic = Statistic.scores(chosen, [name], average)
+    found = float(statistic.of(statistic.total)[0])
+    return None if math.isnan(found) else found
+
+
+def value(scores: Scores, score: str) -> float | None:
+    """A score of one tally by its name."""
+    beta = _beta(score)
+    found: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
+    return found
+
+
+def _beta(score: str) -> float | None:
+    """The beta of `fq(beta)`; None for the other scores of which more is better. Raises DataError for what is none."""
+    graded = _GRADED.fullmatch(score)
+    if graded and (beta := float(graded[1])) > 0.0:
+        return beta
+    if score not in HIGHER:
+        raise DataError.of(
+            f"Expected a score of which more is better, got {score!r}",
+            hint=did_you_mean(score, HIGHER) or f"There are: {', '.join(HIGHER)}, fq(2).",
+        )
+    return None
