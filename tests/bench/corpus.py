@@ -140,7 +140,7 @@ def main() -> None:
     for name in rows[0]:
         table.add_column(name, justify="right")
     for row in rows:
-        table.add_row(*(f"{value:,.0f}" if value >= 10 else f"{value:.2f}" for value in row.values()))  # noqa: PLR2004
+        table.add_row(*(f"{value:,.0f}" if value >= 10 else f"{value:.2f}" for value in row.values()))
     Console().print(table)
     if options.json:
         options.json.write_text(json.dumps(rows))

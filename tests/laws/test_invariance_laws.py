@@ -10,7 +10,7 @@ from tests.builders import KEPT, METRIC, NEITHER, Part, canonical, distances, ed
 from arbitre import Comparator
 
 NEAR = 1e-9
-slow = settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+slow = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 def near(schema):
@@ -67,7 +67,7 @@ HOMOGENEOUS = [
 
 
 @pytest.mark.parametrize("match", HOMOGENEOUS, ids=str)
-@settings(slow, max_examples=25)
+@settings(slow, max_examples=20)
 @given(data=st.data())
 def test_everything_twice_changes_no_score(match, data):
     key = Part({"type": "integer"}, METRIC, st.integers(0, 2))

@@ -10,6 +10,7 @@ value beside the node that compares it. Two trees become a `Result`.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import astuple, dataclass, field
 from functools import cache, partial
 from itertools import product
@@ -136,10 +137,11 @@ class Tree:
     parts: Mapping[Any, Tree]
 
     def identity(self) -> Hashable:
-        """Equal for two trees exactly when they are equal as JSON."""
-        parts = {name: part.identity() for name, part in self.parts.items()}
-        inside = frozenset(parts.items()) if self.node.kind == "object" else (*parts.values(),)
-        return self.node.kind, self.value, inside
+        """Equal for two trees exactly when they are equal as JSON, in any order of items where that does not count."""
+        named = frozenset((name, part.identity()) for name, part in self.parts.items() if isinstance(name, str))
+        items = [item.identity() for item in self.items.values()]
+        ordered = self.node.match in ("ordered", "sequence")
+        return self.node.kind, self.value, named, tuple(items) if ordered else frozenset(Counter(items).items())
 
     def size(self) -> int:
         """The number of leaves."""

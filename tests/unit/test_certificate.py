@@ -163,3 +163,16 @@ def test_a_choice_in_place_of_the_schema_is_certified_too():
     assert [one.path for one in certificate(people, distance="levenshtein").breaks] == ["/*/name"]
     assert certificate(people, match="transport").verdict == "pseudo-metric"
     assert certificate(people, match={"transport": {"solver": "dummy"}}).verdict == "not a metric"
+
+
+def test_transport_beside_items_by_position_is_not_symmetric():
+    number = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 1}}}}
+    schema = {"type": "array", "prefixItems": [number], "items": number, "x-arbitre": {"match": "transport"}}
+    comparator = Comparator(schema)
+    assert comparator.certificate.verdict == "not a metric"
+    assert [one.reason for one in comparator.certificate.breaks] == [
+        "transport with the solver exact is not symmetric beside items by position"
+    ]
+    there, back = ([1, 0], [0, 0, 0.5, 0.5]), ([0, 0, 0.5, 0.5], [1, 0])
+    qualities = [comparator.compare(gold=gold, predicted=predicted).quality for gold, predicted in (there, back)]
+    assert qualities == [pytest.approx(1 / 3), pytest.approx(1 / 2)]

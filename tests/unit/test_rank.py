@@ -161,7 +161,7 @@ def test_the_chance_floor_stands_beside_the_score():
 
 
 def test_failures_are_counted():
-    found = rank({"a": NAMES.evaluate([("a", ["x"], ["x"]), ("b", ["y"], arbitre.ABSENT)])})
+    found = rank({"a": NAMES.evaluate([("a", ["x"], ["x"]), ("b", ["y"], arbitre.ABSENT)])}, "imq")
     assert (found.systems[0].failed, found.systems[0].score.estimate) == (1, 0.5)
 
 

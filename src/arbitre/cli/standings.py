@@ -71,7 +71,7 @@ class RankedSystems:
         if ranking.pairs:
             alike = f"Systems that share a letter cannot be told apart (p > {threshold(ranking.level):g}, Holm)."
             legend = [alike, *legend, f"The smallest p that these can give is {probability(ranking.smallest_p)}."]
-        yield Text(" ".join((*legend, *ranking.notes)), style="dim")
+        yield Text("\n".join((*legend, *ranking.notes)), style="dim")
         for name in ("scores", "pairs", "winners"):
             made = tables.pop(name)
             if len(ranking.systems) > 1 and (name != "scores" or len(made.columns) > 3):  # noqa: PLR2004

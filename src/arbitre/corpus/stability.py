@@ -57,7 +57,7 @@ class Stability:
     """What the runs of one model have in common, over the `documents` that every run has.
 
     `runs` are the scores of each run, `overall` their spread, `paths` that of the score of every path (micro).
-    `changed` documents are not judged alike in all runs: the tally of their entries, their leaves or a path differs.
+    `changed` documents are not judged alike in all runs: the tally of their entries or of a path differs.
     Two answers that are wrong to the same extent are judged alike. `left_out` documents lack a run.
     """
 
@@ -134,7 +134,7 @@ def _rows(columns: Columns, names: Sequence[str]) -> tuple[list[str], Indices]:
 
 def _changed(columns: Columns, rows: Indices) -> Mask:
     """Which documents (documents,) are not judged alike in all runs."""
-    tables = (columns.tallies, columns.leaves, columns.qualities[:, None], *columns.paths.values())
+    tables = (columns.tallies, *columns.paths.values())
     changed: Mask = np.ptp(columns.failed[rows].astype(np.int8), axis=0) > 0
     for table in tables:
         changed |= (np.ptp(table[rows], axis=0) > ROUNDING).any(axis=1)

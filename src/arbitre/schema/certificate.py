@@ -21,9 +21,8 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.matching import Matcher
     from arbitre.paths import Path
-    from arbitre.schema.nodes import Leaf, Site
+    from arbitre.schema.nodes import Leaf, List, Site
     from arbitre.values import Absence, Json
 
 METRIC: Final = "metric"
@@ -165,10 +164,11 @@ def _breaks(site: Site, path: str) -> Iterator[Break]:
                 path, f"{name} is 0 for some different values", _nearest(leaf), triangle=False, witness=facts.witness
             )
     if _is_list(site):
-        yield from _broken_list(site.list.matcher, path)
+        yield from _broken_list(site.list, path)
 
 
-def _broken_list(matcher: Matcher, path: str) -> Iterator[Break]:
+def _broken_list(node: List, path: str) -> Iterator[Break]:
+    matcher = node.matcher
     name, remedy = matcher.name, "hungarian without a gate"
     if matcher.options.get("gate") is not None:
         name += f" with gate {matcher.options['gate']}"
@@ -177,6 +177,8 @@ def _broken_list(matcher: Matcher, path: str) -> Iterator[Break]:
     if not matcher.metric:
         nearest = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
         yield Break(path, f"{name} does not preserve metrics", nearest, triangle=True)
+    elif not node.metric:
+        yield Break(path, f"{name} is not symmetric beside items by position", remedy, triangle=True)
     elif not matcher.separating:
         yield Break(path, f"{name} is 0 for some different lists, such as [a] and [a, a]", remedy, triangle=False)
 

@@ -108,6 +108,15 @@ class List:
     prefix: tuple[int, ...] = ()
     tagged: bool = False
 
+    @property
+    def metric(self) -> bool:
+        """Whether the distance of lists is a (pseudo-)metric where that of the items is.
+
+        A transport that moves all mass counts the items as often as gold has them, beside the positions: with `prefix`
+        sites it is not symmetric.
+        """
+        return self.matcher.metric and not (self.matcher.transport is not None and self.prefix)
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

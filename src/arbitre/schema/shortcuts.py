@@ -56,8 +56,8 @@ def _peelable(sites: Sequence[Site]) -> frozenset[int]:
 
 def _pseudometric(site: Site) -> bool:
     """Whether nothing is lost at the site itself; keyed lists hold items that match nothing, not even their equal."""
-    matcher = site.list.matcher
-    return all(leaf.distance.facts.pseudometric for leaf in leaves_of(site)) and matcher.metric and not matcher.key
+    lists = site.list
+    return all(leaf.distance.facts.pseudometric for leaf in leaves_of(site)) and lists.metric and not lists.matcher.key
 
 
 def _with_any(wanted: set[int], sites: Sequence[Site]) -> frozenset[int]:
