@@ -11,6 +11,7 @@ import numpy as np
 
 from arbitre.corpus.labels import RUN, listed
 from arbitre.corpus.statistics import scored
+from arbitre.corpus.strict import unwritable
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import NAMES
 
@@ -164,11 +165,7 @@ def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise DataError.of(
-            f"Expected a file that can be written, got: {error.strerror or error}",
-            file=str(path),
-            hint="Check the name and the permissions, or choose another place.",
-        ) from error
+        raise unwritable(path, error) from error
 
 
 def library(path: Path | None = None) -> Any:  # noqa: ANN401

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.outcomes import Outcomes
+from arbitre.corpus.strict import unwritable
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Shards:
             for path in self._folder.glob("*.tmp" if resume else "*"):
                 path.unlink()
         except OSError as error:
-            raise _refused(self._folder, error) from error
+            raise unwritable(self._folder, error) from error
 
     def completed(
         self, parts: Iterable[Part], compare: Callable[[Iterable[Part]], Iterator[Outcomes]]
@@ -124,12 +125,4 @@ def _write(path: Path, digest: str, outcomes: Outcomes) -> None:
             file.writelines(line + "\n" for line in outcomes.lines())
         made.replace(path)
     except OSError as error:
-        raise _refused(path, error) from error
-
-
-def _refused(path: Path, error: OSError) -> DataError:
-    return DataError.of(
-        f"Expected a file that can be written, got: {error.strerror or error}",
-        file=str(path),
-        hint="Check the name and the permissions, or choose another place.",
-    )
+        raise unwritable(path, error) from error

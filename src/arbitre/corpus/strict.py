@@ -83,6 +83,15 @@ def unreadable(path: Path, error: Exception) -> DataError:
     )
 
 
+def unwritable(path: Path, error: OSError) -> DataError:
+    """The error of a file that cannot be written."""
+    return DataError.of(
+        f"Expected a file that can be written, got: {error.strerror or error}",
+        file=str(path),
+        hint="Check the name and the permissions, or choose another place.",
+    )
+
+
 def _parse(text: str | bytes, max_depth: int) -> Json:
     data = _encoded(text)
     text = _decoded(data)

@@ -6,7 +6,8 @@ import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import ArbitreError, DataError
+from arbitre.corpus.strict import unwritable
+from arbitre.errors import ArbitreError
 from arbitre.report.language import Language, Say
 from arbitre.report.tables import fresh
 from arbitre.report.text import clipped, visible
@@ -101,11 +102,7 @@ def _write(path: Path, content: str | bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise DataError.of(
-            f"Expected a file that can be written, got: {error.strerror or error}",
-            file=str(path),
-            hint="Check the name and the permissions, or choose another place.",
-        ) from error
+        raise unwritable(path, error) from error
 
 
 def _axis(title: str) -> Spec:

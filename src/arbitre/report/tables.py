@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from arbitre import deep
 from arbitre.corpus.evaluate import Running, evaluate
-from arbitre.errors import DataError
+from arbitre.corpus.strict import unwritable
 from arbitre.report.entries import Cell, Entries, Entry
 from arbitre.schema.validate import violations
 from arbitre.tally import NAMES, Scores
@@ -58,11 +58,7 @@ def fresh(path: Path) -> Iterator[TextIO]:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise DataError.of(
-            f"Expected a file that can be written, got: {error.strerror or error}",
-            file=str(path),
-            hint="Check the name and the permissions, or choose another place.",
-        ) from error
+        raise unwritable(path, error) from error
 
 
 def json_text(value: Json) -> str:
