@@ -302,7 +302,7 @@ def test_every_table_is_written():
     run("--gold", GOLD, f"=1+1={HASTY}", code=2)
     run("--gold", GOLD, f"@a|b={CAREFUL}", f"hasty={HASTY}", "--out", "out")
     files = {"ranking.json", "ranking.md", "ranking.tex", "systems.csv", "scores.csv", "pairs.csv", "winners.csv"}
-    assert {path.name for path in Path("out").iterdir()} == files | {"lacking.csv"}
+    assert {path.name for path in Path("out").iterdir()} == files | {"lacking.csv", "report.html", "@a|b", "hasty"}
     with Path("out/systems.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["system"] for row in rows] == ["'@a|b", "hasty"]
@@ -393,3 +393,26 @@ def test_a_pointer_into_gold_can_be_the_cluster():
 def test_bad_usage_is_said(arguments, message):
     output = " ".join(run(*arguments, code=2).output.replace("│", " ").split())
     assert message in output
+
+
+def test_the_report_of_a_ranking_says_what_the_ranking_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(app, ["demo", "--out", "d", "--no-report"])
+    systems = [f"{name}=d/{name}.jsonl" for name in ("careful", "hasty")]
+    made = CliRunner().invoke(
+        app, ["rank", *systems, "--gold", "d/gold.jsonl", "--schema", "d/speakers.schema.json", "--out", "r"]
+    )
+    assert made.exit_code == 0, made.output
+    page = Path("r/report.html").read_text(encoding="utf-8")
+    found = json.loads(Path("r/ranking.json").read_text(encoding="utf-8"))
+    assert "Systems by the mean f1q of the documents" in page
+    for system in found["systems"]:
+        assert f"{system['score']['estimate']:.4f}" in page
+        assert all(f'<data value="{system["score"][end]!r}">' in page for end in ("low", "high"))
+    assert sorted(path.name for path in Path("r").iterdir() if path.is_dir()) == ["careful", "hasty"]
+    again = CliRunner().invoke(
+        app,
+        ["rank", *systems, "--gold", "d/gold.jsonl", "--schema", "d/speakers.schema.json", "--out", "n", "--no-report"],
+    )
+    assert again.exit_code == 0
+    assert not [path for path in Path("n").iterdir() if path.is_dir() or path.suffix == ".html"]

@@ -19,6 +19,7 @@ from arbitre.cli.options import (
     Kind,
     Lenient,
     Manifest,
+    NoReport,
     Output,
     Overlay,
     Plain,
@@ -43,6 +44,9 @@ from arbitre.corpus.stability import stability
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError
+from arbitre.report.files import REPORT, read_view, write_page
+from arbitre.report.subjects import standing
+from arbitre.report.tables import EVALUATION
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
@@ -92,6 +96,7 @@ def rank(
     project: Project = None,
     lenient: Lenient = False,
     workers: Workers = None,
+    no_report: NoReport = False,
     output: Output = Format.TEXT,
     no_color: Plain = False,
     quiet: Quiet = False,
@@ -116,14 +121,16 @@ def rank(
     signed = Signature.of({**dict(comparator.signature.entries), **reading.signature}, comparator.signature.version)
     first, *beside = scores or SCORES
     how = How(first, tuple(beside), aggregate, cluster_by, seed, level)
-    corpus = Corpus(replace(comparator.plan, signature=signed), reading, screen, how, engine(Kind.LOCAL, None, workers))
+    plan, report = replace(comparator.plan, signature=signed), out is not None and not no_report and bool(named)
+    corpus = Corpus(plan, reading, screen, how, engine(Kind.LOCAL, None, workers), out if report else None)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     if output is Format.JSON:
         screen.json(found.to_dict())
     else:
         screen.show(found.blocks(screen.width))
     if out is not None:
-        screen.note(f"wrote {', '.join(written(out, found))} into {out.as_posix()}")
+        files = (*written(out, found), *([REPORT] if report else []))
+        screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
 
 
 def _named(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -131,7 +138,7 @@ def _named(texts: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for text in texts:
         name, _, path = text.partition("=")
-        if not name or not path:
+        if not name or not path or Path(name).name != name:
             raise typer.BadParameter(f"Expected NAME=PATH, as in careful=careful.jsonl, got {text!r}.")
         found.setdefault(name, []).append(path)
     return found
@@ -158,6 +165,8 @@ class Corpus:
     screen: Screen
     how: How
     engine: Engine
+    out: Path | None = None
+    """Where every system has a folder, and all of them a report."""
 
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankedSystems:
         """Every system on the same gold. Raises DataError."""
@@ -169,6 +178,9 @@ class Corpus:
         }
         how = self.how
         ranking = ranked(found, how.score, beside=how.beside, aggregate=how.aggregate, level=how.level, seed=how.seed)
+        if self.out is not None:
+            view = read_view([self.out / name / EVALUATION for name in found])
+            write_page(self.out / REPORT, replace(view, systems=standing(view.subjects, ranking)))
         return RankedSystems(ranking, dict(self._stability(found)))
 
     def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, Stability]]:
@@ -203,7 +215,8 @@ class Corpus:
         return ComparedFactors(tuple(found), evaluation.signature)
 
     def _evaluated(self, joined: Join, name: str) -> Evaluation:
-        evaluation, _ = Run(self.plan, joined, self.engine, cluster_by=self.how.cluster)(self.screen)
+        out = self.out and self.out / name
+        evaluation, _ = Run(self.plan, joined, self.engine, out, cluster_by=self.how.cluster)(self.screen)
         for count, what in (
             (len(evaluation.failures), "failed, counted as empty predictions"),
             (len(joined.repaired), "no JSON, but read leniently"),

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
 from arbitre.report.view import (
+    Contrast,
     Curve,
     Differing,
     DocumentRow,
     Headline,
+    Interval,
     PathRow,
     Standing,
     Subject,
@@ -21,9 +23,12 @@ from arbitre.report.view import (
     Trust,
 )
 from arbitre.signature import Signature
+from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from arbitre.corpus.ranking import Ranking
 
 EVALUATION: Final = "arbitre-evaluation/1"
 
@@ -165,6 +170,38 @@ def several(subjects: Sequence[Subject], *, score: str = "f1q", most: int = 10) 
     found.sort(key=lambda one: (-_spread(one.scores), one.key))
     board = [Standing(one.name or "", _micro(one, score)) for one in ranked]
     return Systems(score, board, None, found[:most])
+
+
+def standing(subjects: Sequence[Subject], ranking: Ranking) -> Systems:
+    """The same with what a ranking says of the systems: intervals, groups, and the test of every two."""
+    plain = several(subjects, score=ranking.score if ranking.score in NAMES else "f1q")
+    board = [
+        Standing(
+            one.name,
+            one.score.estimate,
+            None
+            if one.score.low is None or one.score.high is None
+            else Interval(one.score.low, one.score.high, one.score.level, one.score.method),
+            [number for number, group in enumerate(ranking.groups) if one.name in group],
+        )
+        for one in ranking.systems
+    ]
+    places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
+    differing = [Differing(one.key, [one.scores[place] for place in places]) for one in plain.differing]
+    tests = [
+        Contrast(
+            one.a,
+            one.b,
+            one.difference,
+            one.low,
+            one.high,
+            one.p,
+            one.p_holm,
+            ranking.smallest_p if one.smallest_p is None else one.smallest_p,
+        )
+        for one in ranking.pairs
+    ]
+    return Systems(ranking.score, board, tests, differing, ranking.aggregate)
 
 
 def _micro(one: Subject, score: str) -> float | None:

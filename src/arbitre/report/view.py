@@ -196,6 +196,8 @@ class Systems:
     board: Sequence[Standing]
     tests: Sequence[Contrast] | None
     differing: Sequence[Differing]
+    average: str = "micro"
+    """Of all entries together, or the mean of the documents ("macro")."""
 
 
 @dataclass(frozen=True, slots=True)
