@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.oracle import textbook
 from tests.oracle.strategies import cases, documents, pairs, schemas
 
-from arbitre import Comparator
+from arbitre import Comparator, Tally
 from arbitre.comparison.levels import by_path, leaves, of_nodes
 from arbitre.engine import problems, run, solve
 
@@ -115,3 +115,10 @@ def test_lists_of_integers_that_hold_other_things_are_matched_as_the_textbook_do
         ([[1], 2, 2], [2, [1, 2]]),
     ):
         check((schema, gold, predicted), {})
+
+
+def test_a_key_may_stand_under_a_key_of_a_map():
+    fields = {"type": "object", "properties": {"b": {"type": "number"}}, "additionalProperties": {"type": "string"}}
+    plan = Comparator({"type": "array", "items": fields, "x-arbitre": {"match": {"keyed": {"key": "a"}}}}).plan
+    gold, predicted = [{"a": "x", "b": 1}, {"a": "y", "b": 2}], [{"a": "y", "b": 2}, {"a": "z", "b": 1}]
+    assert of_nodes(run(plan, [gold], [predicted]), "", 1).tally(0) == Tally(2, 2, 1, 1.0, 1.0)

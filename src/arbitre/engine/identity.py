@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, descendants
-from arbitre.engine.runs import gathered
+from arbitre.engine.runs import gathered, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from arbitre.engine.columns import Indices
 
@@ -81,9 +81,18 @@ def _field(items: Column, tokens: tuple[str, ...]) -> Indices:
     """The code of the value under these tokens in each row, or -1."""
     found = np.full(items.size, -1, dtype=np.intp)
     offset = 0
-    pending: list[tuple[Column, Indices, Indices, int]] = [
-        (items, np.arange(items.size, dtype=np.intp), np.arange(items.size, dtype=np.intp), 0)
-    ]
+    for column, rows, owners in fields_at(items, tokens):
+        alive = np.ones(len(rows), dtype=np.bool_) if column.alive is None else column.alive[rows]
+        codes = identities(column)
+        found[owners[alive]] = codes[rows[alive]] + offset
+        offset += int(codes.max(initial=-1)) + 1
+    return found
+
+
+def fields_at(items: Column, tokens: tuple[str, ...]) -> Iterator[tuple[Column, Indices, Indices]]:
+    """The values under these tokens below rows of a column: their columns, their rows there, and below which row."""
+    every: Indices = np.arange(items.size, dtype=np.intp)
+    pending: list[tuple[Column, Indices, Indices, int]] = [(items, every, every, 0)]
     while pending:
         column, rows, owners, depth = pending.pop()
         if isinstance(column, MixedColumn):
@@ -91,13 +100,14 @@ def _field(items: Column, tokens: tuple[str, ...]) -> Indices:
                 here = column.part[rows] == number
                 pending.append((part, column.rows[rows[here]], owners[here], depth))
         elif depth == len(tokens):
-            alive = np.ones(len(rows), dtype=np.bool_) if column.alive is None else column.alive[rows]
-            codes = identities(column)
-            found[owners[alive]] = codes[rows[alive]] + offset
-            offset += int(codes.max(initial=-1)) + 1
+            yield column, rows, owners
         elif isinstance(column, ObjectColumn):
             for link in column.links:
                 if link.column.token == tokens[depth]:
                     inner = link.rows(rows)
                     pending.append((link.column, inner[inner >= 0], owners[inner >= 0], depth + 1))
-    return found
+            for entries in column.maps:
+                owner, which = spread(entries.starts, rows)
+                inner = entries.rows[which]
+                here = np.array([token == tokens[depth] for token in entries.column.tokens_of(inner)], dtype=np.bool_)
+                pending.append((entries.column, inner[here], owners[owner[here]], depth + 1))

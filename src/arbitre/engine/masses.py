@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, descendants
+from arbitre.engine.identity import fields_at
 from arbitre.engine.runs import gathered, spread
 from arbitre.matching.catalog import Masses
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from arbitre.engine.columns import Floats, Indices
+    from arbitre.engine.columns import Floats
     from arbitre.matching.catalog import Transport
 
 
@@ -63,25 +64,8 @@ def _held(column: Column, below: dict[int, Floats]) -> Floats:
 def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
     """The number under these tokens in every row, as it was read."""
     found = np.full(items.size, np.nan)
-    every: Indices = np.arange(items.size, dtype=np.intp)
-    pending: list[tuple[Column, Indices, Indices, int]] = [(items, every, every, 0)]
-    while pending:
-        column, rows, owners, depth = pending.pop()
-        if isinstance(column, MixedColumn):
-            for number, part in enumerate(column.parts):
-                here = column.part[rows] == number
-                pending.append((part, column.rows[rows[here]], owners[here], depth))
-        elif isinstance(column, LeafColumn) and depth == len(tokens):
+    for column, rows, owners in fields_at(items, tokens):
+        if isinstance(column, LeafColumn):
             numbers = column.kinds_at(rows) == Kind.NUMBER
             found[owners[numbers]] = [float(value) for value in column.values_of(rows[numbers])]
-        elif isinstance(column, ObjectColumn) and depth < len(tokens):
-            for link in column.links:
-                if link.column.token == tokens[depth]:
-                    inner = link.rows(rows)
-                    pending.append((link.column, inner[inner >= 0], owners[inner >= 0], depth + 1))
-            for entries in column.maps:
-                owner, which = spread(entries.starts, rows)
-                inner = entries.rows[which]
-                here = np.array([token == tokens[depth] for token in entries.column.tokens_of(inner)], dtype=np.bool_)
-                pending.append((entries.column, inner[here], owners[owner[here]], depth + 1))
     return found
