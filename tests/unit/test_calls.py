@@ -1,11 +1,16 @@
 """How often a user's function is called: once for a pair, for few pairs, and never beyond what was agreed."""
 
+import json
 import random
+import sys
+from pathlib import Path
 
 import pytest
 from rapidfuzz.distance import Levenshtein
+from typer.testing import CliRunner
 
 from arbitre import Comparator, Facts, SolverError
+from arbitre.cli import app
 from arbitre.distances import catalogue
 
 FACTS = Facts(triangle=False, witness=("ab", "aba", "ba"))
@@ -106,3 +111,46 @@ def test_only_the_two_sides_of_one_document_meet(judge):
     made = comparator(ALONE, judge, max_calls=25)
     assert made.evaluate(pairs).micro.irq == pytest.approx(0.75)
     assert made.most_calls(gold="lone text", predicted=None) == {}
+
+
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def module(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        Path("judges.py").write_text(
+            "from arbitre import Facts\n"
+            "from arbitre.distances import catalogue\n"
+            "own = catalogue.with_distance('judge', lambda a, b: float(a[:1] != b[:1]), Facts(separating=False))\n",
+            encoding="utf-8",
+        )
+        monkeypatch.delitem(sys.modules, "judges", raising=False)
+        Path("schema.json").write_text(json.dumps(ALONE), encoding="utf-8")
+        Path("gold.json").write_text('["Ada", "Bob"]', encoding="utf-8")
+        Path("predicted.json").write_text('["Alan", "Bill"]', encoding="utf-8")
+
+    @staticmethod
+    def run(*arguments):
+        return CliRunner().invoke(
+            app, ["compare", "gold.json", "predicted.json", "--schema", "schema.json", *arguments]
+        )
+
+    def test_a_catalogue_of_ones_own_is_found_and_its_calls_are_announced(self):
+        result = self.run("--functions", "judges:own")
+        assert result.exit_code == 0, result.output
+        assert "The function at /* may be called up to 4 times." in result.output
+        assert "quality 1.0000" in result.output
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ([], 'got "judge" at /items/x-arbitre/distance'),
+            (["--functions", "judges:own", "--max-calls", "3"], "at most 3 calls of `judge`"),
+            (["--functions", "nowhere:own"], "No module named 'nowhere'"),
+            (["--functions", "judges:other"], "has no attribute 'other'"),
+            (["--functions", "judges:Facts"], "got type for 'judges:Facts'"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, arguments, message):
+        result = self.run(*arguments)
+        assert result.exit_code == 2
+        assert message in " ".join(result.output.replace("│", " ").split())

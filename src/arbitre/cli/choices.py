@@ -10,6 +10,7 @@ import typer
 
 import arbitre
 from arbitre import matching
+from arbitre.comparator import MAX_CALLS
 from arbitre.corpus import strict
 from arbitre.distances import catalogue as distances
 from arbitre.errors import ArbitreError, SchemaError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from arbitre.catalogue import Catalogue
+    from arbitre.distances import DistanceCatalogue
     from arbitre.values import Json
 
 SCHEMAS_OWN: Final = "as the schema says"
@@ -98,6 +100,8 @@ def choices(
     *,
     overlay: str | None = None,
     close: float = CLOSE,
+    own: DistanceCatalogue = distances,
+    max_calls: int = MAX_CALLS,
 ) -> list[Choice]:
     """Every matching with every distance. Raises SchemaError, also where a choice would change nothing at all."""
     found = []
@@ -107,6 +111,8 @@ def choices(
             schema,
             overlay=overlay,
             close=close,
+            distances=own,
+            max_calls=max_calls,
             match=None if match is None else match.choice,
             distance=None if distance is None else distance.choice,
         )

@@ -11,10 +11,13 @@ import typer
 import arbitre
 from arbitre.cli import render, side_by_side
 from arbitre.cli.choices import Distances, Matches, choices
+from arbitre.cli.functions import announce, distances
 from arbitre.cli.options import (
     Close,
     FailUnder,
     Format,
+    Functions,
+    MaxCalls,
     MaxDepth,
     MaybeSchema,
     Output,
@@ -26,6 +29,7 @@ from arbitre.cli.options import (
 from arbitre.cli.screen import Screen, titled
 from arbitre.cli.thresholds import shortfalls
 from arbitre.cli.tree import tree
+from arbitre.comparator import MAX_CALLS
 from arbitre.corpus import strict
 from arbitre.corpus.read import STDIN
 from arbitre.schema import CLOSE
@@ -52,6 +56,8 @@ def compare(
     *,
     match: Matches = None,
     distance: Distances = None,
+    functions: Functions = None,
+    max_calls: MaxCalls = MAX_CALLS,
     validate: Validate = False,
     fail_under: FailUnder = None,
     max_depth: MaxDepth = strict.MAX_DEPTH,
@@ -70,7 +76,17 @@ def compare(
     documents = [read(source, max_depth) for source in (gold, predicted)]
     if schema is None:
         screen.note(f"No --schema: one was inferred from {gold} (arbitre schema infer {gold} prints it).")
-    chosen = choices(schema or infer(documents[:1]), match, distance, overlay=overlay, close=close)
+    chosen = choices(
+        schema or infer(documents[:1]),
+        match,
+        distance,
+        overlay=overlay,
+        close=close,
+        own=distances(functions),
+        max_calls=max_calls,
+    )
+    for one in chosen:
+        announce(one.comparator, documents[0], documents[1], screen)
     if len(chosen) > 1:
         if fail_under or validate or published:
             raise typer.BadParameter("Expected one choice with --fail-under, --validate or --published, got several.")

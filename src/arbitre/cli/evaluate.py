@@ -10,12 +10,14 @@ import typer
 
 import arbitre
 from arbitre.cli import render
+from arbitre.cli.functions import distances
 from arbitre.cli.options import (
     Close,
     ClusterBy,
     Engine,
     FailUnder,
     Format,
+    Functions,
     Gold,
     GoldKey,
     IdKey,
@@ -23,6 +25,7 @@ from arbitre.cli.options import (
     Kind,
     Lenient,
     Manifest,
+    MaxCalls,
     MaxDepth,
     NoReport,
     Only,
@@ -43,6 +46,7 @@ from arbitre.cli.options import (
 from arbitre.cli.running import Run, engine, plain_repair
 from arbitre.cli.screen import Screen
 from arbitre.cli.thresholds import shortfalls
+from arbitre.comparator import MAX_CALLS
 from arbitre.corpus.join import join, paired
 from arbitre.corpus.manifest import Manifest as Table
 from arbitre.corpus.project import Projection
@@ -87,6 +91,8 @@ def evaluate(
     output: Output = Format.TEXT,
     max_depth: MaxDepth = MAX_DEPTH,
     close: Close = CLOSE,
+    functions: Functions = None,
+    max_calls: MaxCalls = MAX_CALLS,
     workers: Workers = None,
     resume: Resume = False,
     cluster_by: ClusterBy = None,
@@ -101,7 +107,9 @@ def evaluate(
         raise typer.BadParameter("Expected --out with --resume: the folder where it was begun.")
     sources = Sources(gold or [], predicted or [], pairs or [], manifest)
     screen = Screen.of(plain=no_color, quiet=quiet)
-    comparator = arbitre.Comparator(schema, overlay=overlay, close=close)
+    comparator = arbitre.Comparator(
+        schema, overlay=overlay, close=close, distances=distances(functions), max_calls=max_calls
+    )
     projection = None if project is None else Projection.load(project)
     reading = Reading(id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection)
     signed = Signature.of({**dict(comparator.signature.entries), **reading.signature}, comparator.signature.version)

@@ -82,6 +82,15 @@ Lenient = Annotated[
     bool, typer.Option("--lenient", help="Read predictions that are not quite JSON, and list those that were repaired.")
 ]
 Only = Annotated[list[str] | None, typer.Option(metavar="ID", help="Evaluate this document. May be repeated.")]
+Functions = Annotated[
+    str | None,
+    typer.Option(
+        "--functions", metavar="MODULE:NAME", help="A catalogue with distances of your own, that a Python module holds."
+    ),
+]
+MaxCalls = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Refuse what may call a function of yours more often for a document.")
+]
 Workers = Annotated[
     int | None,
     typer.Option(
