@@ -72,5 +72,10 @@ def ratcliff_obershelp(*, autojunk: bool = False) -> Distance:
     """
     facts = Facts(symmetric=False, triangle=False, witness=("tide", "diet"))
     return Distance(
-        "ratcliff-obershelp", frozenset({Kind.STRING}), facts, partial(_pool, autojunk), {"autojunk": autojunk}
+        "ratcliff-obershelp",
+        frozenset({Kind.STRING}),
+        facts,
+        partial(_pool, autojunk),
+        {"autojunk": autojunk},
+        dear=True,
     )

@@ -32,7 +32,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices, Mask
+    from arbitre.distances.base import Blocks, Floats, Indices
     from arbitre.distances.columns import Integers
 
     Raw = npt.NDArray[Any]
@@ -68,9 +68,6 @@ LARGE: Final = 1 << 16
 
 LONG: Final = 64
 """Edit distances of texts up to this length fit one machine word; those of longer ones are many times dearer."""
-
-CLOSE: Final = 8
-"""Of long texts that are more edits apart than this, a glimpse tells just that: the others are many times cheaper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +109,9 @@ class _Texts:
     def crossed(self, left: Indices, right: Indices) -> Floats:
         return self._distances(self._table(self.measure.scorer, left, right), left[:, None], right[None, :])
 
-    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
-        """Exact, but for edit distances of long texts that are far apart.
-
-        Those of Levenshtein are cut off; others are bounded as in `bounded`, which is exact where one text is a
-        subsequence of the other, and where they have nothing in common.
-        """
-        ours, theirs = self.lengths[left], self.lengths[right]
-        loose = np.minimum(ours, theirs) > self.measure.cheap
-        if not loose.any():
-            return self.paired(left, right), None
-        raw = np.empty(left.shape, dtype=self.measure.dtype)
-        raw[~loose] = self._each(self.measure.scorer, left[~loose], right[~loose])
-        least, most = np.abs(ours - theirs), np.maximum(ours, theirs)
-        if self.measure.scorer is Levenshtein.distance:
-            raw[loose] = self._each(Levenshtein.distance, left[loose], right[loose], cutoff=CLOSE)
-            loose &= raw > CLOSE
-        else:
-            raw[loose] = self._each(LCSseq.distance, left[loose], right[loose])
-            loose &= (raw > least) & (raw < most)
-        return self._distances(np.maximum(raw, least), left, right), ~loose
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
+        """All exact: a glimpse saves less than looking again costs."""
+        return self.paired(left, right), None
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """Exact, but for edit distances of long texts: those are at least the longer length - the common subsequence.
@@ -160,9 +140,9 @@ class _Texts:
             return gap
         return self._table(LCSseq.distance, left, right)
 
-    def _each(self, scorer: Scorer, left: Indices, right: Indices, cutoff: int | None = None) -> Raw:
+    def _each(self, scorer: Scorer, left: Indices, right: Indices) -> Raw:
         texts = self.texts[left].tolist(), self.texts[right].tolist()
-        raw: Raw = process.cpdist(*texts, scorer=scorer, dtype=self.measure.dtype, score_cutoff=cutoff)
+        raw: Raw = process.cpdist(*texts, scorer=scorer, dtype=self.measure.dtype)
         return raw
 
     def _table(self, scorer: Scorer, left: Indices, right: Indices) -> Raw:

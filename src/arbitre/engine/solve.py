@@ -96,7 +96,7 @@ class Solver:
         if len(rest):
             tables = Tables.of(batch, column, rest)
             pending[id(batch)] = tables
-            loose = column.matcher.forced and not column.deep and not self.exhaustive
+            loose = column.dear and column.matcher.forced and not column.deep and not self.exhaustive
             below = Batch(items, tables.left, tables.right, loose)
             batch.branches.append(Branch(below, rest[tables.owner]))
 

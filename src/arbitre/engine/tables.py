@@ -73,7 +73,7 @@ class Tables:
         if not (column.matcher.forced and self.complete):
             return [self._one_by_one(below, column)]
         if below.exact is not None:
-            return self._narrowed(below, below.exact.copy(), evaluate, dear=column.dear)
+            return self._narrowed(below, below.exact.copy(), evaluate)
         at, owner = assign_all(quality, self.heights, self.widths)
         return [Matched(below, at, self.problems[owner])]
 
@@ -93,12 +93,11 @@ class Tables:
             of.append(np.full(len(found[-1]), self.problems[number], dtype=np.intp))
         return Matched(below, np.concatenate(found), np.concatenate(of))
 
-    def _narrowed(self, below: Batch, exact: Mask, evaluate: Evaluate, *, dear: bool) -> list[Matched]:
+    def _narrowed(self, below: Batch, exact: Mask, evaluate: Evaluate) -> list[Matched]:
         """The optimal matchings where some qualities are upper bounds: those that matter are made exact.
 
-        First those of two items that both have no good partner, which are most of what is selected; where values are
-        `dear` and no item of a table is known to have a good partner, those that are selected. Then, where another
-        bound is selected, all that is left of that table.
+        First those of two items that both have no good partner, or where no item of a table is known to have one,
+        those that are selected. Then, where another bound is selected, all that is left of that table.
         """
         quality = below.quality.copy()
         settled = np.flatnonzero(exact)
@@ -112,8 +111,8 @@ class Tables:
 
         good = exact & (quality >= GOOD)
         wanted = ~self._partnered(good)
-        if dear:
-            blind = np.bincount(self.owner[good], minlength=len(self.problems)) == 0
+        blind = np.bincount(self.owner[good], minlength=len(self.problems)) == 0
+        if blind.any():
             wanted &= ~blind[self.owner]
             _, cells = spread(self.starts, np.flatnonzero(blind))
             wanted[cells[assign_all(quality[cells], self.heights[blind], self.widths[blind])[0]]] = True
