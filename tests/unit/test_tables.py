@@ -153,7 +153,7 @@ def test_documents_paths_and_failures(tmp_path):
         Pair("b", None, people({"name": "Bob"}), arbitre.ABSENT, failure),
     )
     evaluation, files = evaluate_into(tmp_path, plan(PEOPLE), Join(pairs, (failure,)))
-    assert files == ("evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv")
+    assert files == ("evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl")
     assert evaluation.failures == (failure,)
     first, second = table(tmp_path / "documents.csv")
     names = ("id", "run", "failed", "document_quality", "gold", "predicted", "matched", "f1q", "imq")

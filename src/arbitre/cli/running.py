@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from arbitre.cli.options import Kind
 from arbitre.corpus import evaluate as corpus
@@ -50,6 +51,14 @@ def engine(kind: Kind, scheduler: str | None, workers: int | None) -> Engine:
         return Cluster(scheduler)
     count = workers or os.cpu_count() or 1
     return Processes(count) if count > 1 else here
+
+
+class Rate(ProgressColumn):
+    """How many documents are compared in a second."""
+
+    def render(self, task: Task) -> Text:
+        """The rate, once there is one."""
+        return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,7 @@ class Run:
         """Evaluate, with a progress bar where somebody is looking; the evaluation, and the files that were written."""
         self.check(self.joined.failures)
         kept, clusters = Kept(self.plan), list[str]()
-        columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
         hidden = screen.quiet or not screen.err.is_terminal
         with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
             task = progress.add_task("", total=len(self.joined))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -33,6 +33,7 @@ DOCUMENTS: Final = "documents.csv"
 PATHS: Final = "paths.csv"
 MATCHES: Final = "matches.csv"
 FAILURES: Final = "failures.csv"
+FAILURE_LINES: Final = "failures.jsonl"
 VIOLATIONS: Final = "violations.csv"
 
 COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
@@ -109,9 +110,9 @@ def evaluate_into(
     """Evaluate a corpus, leaving its results in a folder; the evaluation, and the names of the files.
 
     `evaluation.json`; `documents.csv`, a row a document; `paths.csv`, a row a path; `matches.csv`, a row for every
-    entry, written as the documents go by; `failures.csv` where there are any. Files of these names are replaced, all
-    at the end: nothing is where `observe`, or reading, raises. `how` says who compares, and what else is noted; `then`
-    completes the evaluation before it is written. Raises DataError.
+    entry, written as the documents go by; `failures.csv` and `failures.jsonl` where there are any. Files of these
+    names are replaced, all at the end: nothing is where `observe`, or reading, raises. `how` says who compares, and
+    what else is noted; `then` completes the evaluation before it is written. Raises DataError.
     """
     how, matches = how or Running(), Matches(Entries.of(plan))
     with ExitStack() as stack:
@@ -132,7 +133,9 @@ def evaluate_into(
         if evaluation.failures:
             files[FAILURES] = stack.enter_context(fresh(folder / FAILURES))
             write_failures(files[FAILURES], kept.failures)
-    for name in {FAILURES, VIOLATIONS} - files.keys():  # of an earlier evaluation
+            files[FAILURE_LINES] = stack.enter_context(fresh(folder / FAILURE_LINES))
+            files[FAILURE_LINES].writelines(f"{compact(asdict(one))}\n" for one in kept.failures)
+    for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
         (folder / name).unlink(missing_ok=True)
     return evaluation, tuple(files)
 
