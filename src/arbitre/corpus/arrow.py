@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 def unpacked(path: Path) -> BinaryIO:
     """The bytes of a zstd file. Raises DataError without pyarrow, OSError where the file is damaged or cut short."""
-    pa = library(path)
+    pa = pyarrow_for(path)
     return cast("BinaryIO", io.BufferedReader(pa.input_stream(str(path), compression="zstd")))
 
 
@@ -55,7 +55,7 @@ class Table:
         A column of texts holds JSON texts as they are; any other holds values. Raises DataError without pyarrow,
         where the file cannot be read, lacks a column, or has one of a type that JSON does not have.
         """
-        pa = library(self.path)
+        pa = pyarrow_for(self.path)
         try:
             with pa.parquet.ParquetFile(self.path) as file:
                 schema = file.schema_arrow
@@ -144,7 +144,7 @@ def table(columns: Mapping[str, Sequence[Json] | npt.NDArray[Any]]) -> Any:  # n
 
     Raises DataError without pyarrow.
     """
-    pa = library()
+    pa = pyarrow_for()
     arrays = {
         name: pa.array(values, from_pandas=True)
         if isinstance(values, np.ndarray)
@@ -156,7 +156,7 @@ def table(columns: Mapping[str, Sequence[Json] | npt.NDArray[Any]]) -> Any:  # n
 
 def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
     """Write a `pyarrow.Table`: the file is there as a whole, or not at all. Raises DataError where it cannot be."""
-    pa, part = library(path), path.with_name(f"{path.name}.part")
+    pa, part = pyarrow_for(path), path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -168,7 +168,7 @@ def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
         raise unwritable(path, error) from error
 
 
-def library(path: Path | None = None) -> Any:  # noqa: ANN401
+def pyarrow_for(path: Path | None = None) -> Any:  # noqa: ANN401
     """The library pyarrow, wanted for a file or for a table. Raises DataError where it is not installed."""
     try:
         import pyarrow as pa  # noqa: PLC0415  (an extra)

@@ -63,7 +63,7 @@ def ready(path: Path) -> ModuleType:
     """What unpacks a .zst file. Raises DataError where it is not installed: that is no failure of a document."""
     from arbitre.corpus import arrow  # noqa: PLC0415  (an extra)
 
-    arrow.library(path)
+    arrow.pyarrow_for(path)
     return arrow
 
 
