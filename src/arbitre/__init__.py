@@ -2,7 +2,7 @@
 
 from arbitre.comparator import Comparator
 from arbitre.comparison import Alignment, Comparison, LeafVerdict, Match, Node
-from arbitre.corpus.evaluate import Evaluation
+from arbitre.corpus.evaluation import Evaluation
 from arbitre.corpus.ranking import rank
 from arbitre.curve import Curve
 from arbitre.diagnosis import Distortion, Metricity, distortion, metricity

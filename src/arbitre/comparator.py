@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison import Comparison
-from arbitre.corpus.evaluate import Evaluation, evaluate
+from arbitre.corpus.evaluate import evaluate
 from arbitre.distances import catalogue
 from arbitre.engine import calls, outcome
 from arbitre.paths import wildcard
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.distances import DistanceCatalogue
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from tests.keeping import keeping
+
 import arbitre
-from arbitre.corpus.evaluate import evaluate
 from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.read import Failure
 from arbitre.report.files import view_of
-from arbitre.report.kept import Kept
 from arbitre.report.subjects import subject
 from arbitre.report.tables import json_text
 
@@ -52,7 +52,7 @@ def view(texts=TEXTS):
         Pair("plain", None, {"items": [{"name": "Ada"}]}, {"items": [{"name": "Ada"}]}),
     )
     plan = arbitre.Comparator(SCHEMA).plan
-    kept = Kept(plan, characters=50_000_000)
-    evaluation = evaluate(plan, Join(pairs, (failure,), (TEXTS[0], TEXTS[9])), observe=kept)
+    joined = Join(pairs, (failure,), (TEXTS[0], TEXTS[9]))
+    kept, evaluation = keeping(plan, joined, characters=50_000_000)
     plain = evaluation.to_dict()
     return view_of([subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])

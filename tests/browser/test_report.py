@@ -8,15 +8,14 @@ import time
 import pytest
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
+from tests.keeping import keeping
 from tests.unit.test_view import observed
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.evaluate import evaluate
 from arbitre.corpus.join import join
 from arbitre.corpus.read import records
 from arbitre.report.files import view_of, write_page
-from arbitre.report.kept import Kept
 from arbitre.report.language import Language
 from arbitre.report.subjects import subject
 from arbitre.report.tables import json_text
@@ -30,11 +29,10 @@ INTERACTIVE = 3.0
 
 def demo_subject(system):
     plan = arbitre.Comparator(bundled.schema("examples/speakers.schema.json")).plan
-    kept = Kept(plan)
     sides = (
         records(str(bundled.demo() / f"{name}.jsonl"), side) for name, side in (("gold", "gold"), (system, "predicted"))
     )
-    evaluation = evaluate(plan, join(*sides), observe=kept)
+    kept, evaluation = keeping(plan, join(*sides))
     plain = evaluation.to_dict()
     return subject(plain, kept.to_dict(evaluation, json_text(plain)), name=system)
 

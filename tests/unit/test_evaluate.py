@@ -12,7 +12,7 @@ from tests.oracle.strategies import pairs, schemas
 
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus import work as module
-from arbitre.corpus.evaluate import evaluate
+from arbitre.corpus.evaluate import Running, evaluate
 from arbitre.corpus.join import join
 from arbitre.corpus.read import Failure, Record
 
@@ -284,5 +284,6 @@ def test_no_input_is_changed():
 
 def test_an_observer_sees_every_document_once():
     seen = []
-    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], observe=lambda members, _: seen.extend(members))
+    observers = {"seen": lambda members, _: seen.extend(members) or []}
+    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], Running(observers))
     assert [(pair.id, pair.failure is not None) for pair in seen] == [("a", False), ("b", True)]

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.keeping import keeping
 
 import arbitre
+from arbitre.corpus import evaluate as corpus
 from arbitre.corpus import work
-from arbitre.corpus.evaluate import evaluate
+from arbitre.corpus.evaluate import Running, evaluate
+from arbitre.corpus.outcomes import Outcomes
+from arbitre.corpus.records import Pair
 from arbitre.errors import DataError
 from arbitre.report import heat
-from arbitre.report.kept import ALIGNMENTS, Kept, Noting, digest, read
+from arbitre.report.kept import ALIGNMENTS, Kept, digest, read
 from arbitre.report.tables import json_text
 
 WORDS = {"type": "array", "items": {"type": "string"}}
@@ -27,8 +31,7 @@ PEOPLE = {
 
 def kept(schema, pairs, **options):
     plan = arbitre.Comparator(schema).plan
-    made = Kept(plan, **options)
-    evaluation = evaluate(plan, pairs, observe=made)
+    made, evaluation = keeping(plan, pairs, **options)
     return made.to_dict(evaluation, json_text(evaluation.to_dict()))
 
 
@@ -126,19 +129,22 @@ def test_notes_of_several_processes_come_to_the_same(monkeypatch):
     pairs = [
         (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(24)
     ]
-    monkeypatch.setattr(work, "CHUNK", 4)
-    monkeypatch.setattr(work, "RECORDS", 8)
+    monkeypatch.setattr(corpus, "PART", 4)
     plan = arbitre.Comparator(WORDS).plan
-    workers, notes = [Noting(plan, entries=9), Noting(plan, entries=9)], []
+    together, notes = Kept(plan, entries=9), []
 
-    def noted(members, levels):
-        note = workers[len(notes) % 2](members, levels)  # parts go to either in turn
-        notes.append(json.loads(json.dumps(note)))
+    def either(worker, parts):
+        workers = [worker, work.Worker(plan, together.observers)]
+        return (workers[number % 2](part) for number, part in enumerate(parts))
 
-    evaluation = evaluate(plan, pairs, observe=noted)
-    together = Kept(plan, entries=9)
-    for note in notes:
-        together.take(note)
+    def taken(outcomes):
+        read = Outcomes.read(outcomes.lines())  # as it comes from elsewhere
+        notes.extend(read.seen["worst"])
+        together.take(read)
+
+    joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
+    evaluation = evaluate(plan, joined, Running(together.observers, taken, engine=either))
+    together.fill(evaluation, joined)
     text = json_text(evaluation.to_dict())
     assert len(notes) > 4
     assert together.to_dict(evaluation, text) == kept(WORDS, pairs, entries=9)

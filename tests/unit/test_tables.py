@@ -8,6 +8,7 @@ import json
 import pytest
 
 import arbitre
+from arbitre.corpus.evaluate import Running
 from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.read import Failure
 from arbitre.errors import DataError
@@ -202,8 +203,9 @@ def test_nothing_is_left_of_an_evaluation_that_stops(tmp_path):
     def stop(_pairs, _levels):
         raise DataError.of("enough")
 
+    how = Running({"stop": stop})
     with pytest.raises(DataError, match="enough"):
-        evaluate_into(tmp_path, plan(PEOPLE), [Pair("b", None, people({"name": "Ada"}), people())], stop)
+        evaluate_into(tmp_path, plan(PEOPLE), [Pair("b", None, people({"name": "Ada"}), people())], how=how)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

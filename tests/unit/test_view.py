@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.keeping import keeping
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.evaluate import evaluate
 from arbitre.errors import DataError
 from arbitre.report.files import view_of
-from arbitre.report.kept import Kept
 from arbitre.report.subjects import several, subject
 from arbitre.report.tables import json_text
 from arbitre.report.view import Contrast, Interval, Reference, Standing, Systems, Trust, View
@@ -48,8 +47,7 @@ PAIRS = [
 def observed(schema, pairs, *, trust=None, **options):
     """What is written of an evaluation: evaluation.json and alignments.json, as they are read."""
     plan = arbitre.Comparator(schema).plan
-    kept = Kept(plan, **options)
-    evaluation = evaluate(plan, pairs, observe=kept)
+    kept, evaluation = keeping(plan, pairs, **options)
     text = json_text(evaluation.to_dict())
     return json.loads(text), json.loads(json.dumps(kept.to_dict(evaluation, text, trust)))
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arbitre.cli.screen import titled
-from arbitre.corpus.evaluate import THRESHOLDS
+from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.paths import wildcard
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.read import Failure
     from arbitre.curve import Curve
     from arbitre.schema.nodes import Plan

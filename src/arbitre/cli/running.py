@@ -23,7 +23,7 @@ from arbitre.errors import DataError
 from arbitre.paths import parse
 from arbitre.report import files as reports
 from arbitre.report import tables
-from arbitre.report.kept import Blaming, Kept
+from arbitre.report.kept import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arbitre.cli.screen import Screen
     from arbitre.comparison.levels import Level
     from arbitre.corpus.engines import Engine
-    from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.join import Join
     from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.corpus.records import Failure, Pair, Repair
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 REPAIRED: Final = "repaired.csv"
 CLUSTERS: Final = "clusters"
-WORST: Final = "worst"
 
 
 def engine(kind: Kind, scheduler: str | None, workers: int | None) -> Engine:
@@ -111,12 +110,12 @@ class Run:
 
             def taken(outcomes: Outcomes) -> None:
                 self.check(outcomes.failures)
-                kept.take(outcomes.seen.get(WORST, ()))
+                kept.take(outcomes)
                 self.violations += outcomes.seen.get(tables.VIOLATIONS, ())
                 clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
                 progress.advance(task, len(outcomes))
 
-            evaluation, files = self._evaluated(Running(self._observers(), taken, self.engine), clusters)
+            evaluation, files = self._evaluated(Running(self._observers(kept), taken, self.engine), clusters)
         if self.out is not None:
             files = (*files, *self._written(self.out, evaluation, kept))
         return evaluation, files
@@ -133,12 +132,12 @@ class Run:
                 hint="Correct it, or leave --strict out: a failed document then counts as an empty prediction.",
             )
 
-    def _observers(self) -> Observers:
+    def _observers(self, kept: Kept) -> Observers:
         found: dict[str, Any] = {}
         if self.validate:
             found[tables.VIOLATIONS] = tables.Violating(self.plan.root)
         if self.report and self.out is not None:
-            found[WORST] = Blaming(self.plan)
+            found |= kept.observers
         if self.cluster_by is not None and self.cluster_by.startswith("/"):
             found[CLUSTERS] = At(self.cluster_by)
         return found

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final, Self
 import typer
 
 from arbitre.comparison import Comparison
-from arbitre.corpus.evaluate import Evaluation
+from arbitre.corpus.evaluation import Evaluation
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from arbitre.corpus.evaluate import Document
+    from arbitre.corpus.evaluation import Document
     from arbitre.tally import Scores
 
 SCORES: Final = tuple(name for name in NAMES if name != "variance")

@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.chance import Chance, Drawn, chance, drawn_from
 from arbitre.corpus.engines import here
-from arbitre.corpus.evaluation import THRESHOLDS, Document, Evaluation
 from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.parts import Part
 from arbitre.corpus.records import Failure
 from arbitre.corpus.totals import Totals
-from arbitre.corpus.work import CHUNK, RECORDS, Worker
+from arbitre.corpus.work import Worker
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from arbitre.corpus.engines import Engine
-    from arbitre.corpus.outcomes import Observer, Observers, Outcomes
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.corpus.shards import Shards
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json
-
-__all__ = ["CHUNK", "RECORDS", "THRESHOLDS", "Document", "Evaluation", "Running", "evaluate"]
 
 PART: Final = 256
 """So many documents are a part: given out, written down and resumed as one."""
@@ -49,20 +47,17 @@ def evaluate(
     plan: Plan,
     pairs: Iterable[Pair | tuple[Any, Json, Json]],
     how: Running | None = None,
-    *,
-    observe: Observer | None = None,
 ) -> Evaluation:
     """Evaluate a corpus: pairs as `join` makes them, or (id, gold, predicted) triples.
 
     A prediction that is ABSENT is a failure. So is one that is not JSON (NaN, for instance); a gold document that is
-    not is listed among the failures and not scored. Several triples with one id are kept apart as runs. `observe` is
-    called with each chunk of pairs and the levels that came of it, where this process compares.
+    not is listed among the failures and not scored. Several triples with one id are kept apart as runs.
     """
     how, totals = how or Running(), Totals()
     failures = list(pairs.failures) if isinstance(pairs, Join) else []
     drawn = Drawn()
     parts = pairs.parts(PART) if isinstance(pairs, Join) else _parts(pairs, failures, drawn)
-    for outcomes in _outcomes(Worker(plan, how.observers, observe), parts, how):
+    for outcomes in _outcomes(Worker(plan, how.observers), parts, how):
         totals.add(outcomes)
         how.taken(outcomes)
 

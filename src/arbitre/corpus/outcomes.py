@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json
 
-    Observer = Callable[[Sequence[Pair], Sequence[Level]], None]
     Observers = Mapping[str, Callable[[Sequence[Pair], Sequence[Level]], list[Json]]]
     """What else is noted of documents while they are compared, by name: a list of JSON values each time."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from arbitre.comparison.levels import Level
-    from arbitre.corpus.outcomes import Observer, Observers
+    from arbitre.corpus.outcomes import Observers
     from arbitre.schema.nodes import Plan
 
 CHUNK: Final = 8
@@ -32,7 +32,6 @@ class Worker:
 
     plan: Plan
     observers: Observers = field(default_factory=dict)
-    observe: Observer | None = None
     size: int = field(default_factory=lambda: CHUNK)
 
     def __call__(self, part: Iterable[Pair]) -> Outcomes:
@@ -45,8 +44,6 @@ class Worker:
             for members, levels, lost in compared(self.plan, chunk):
                 records += sum(map(len, levels))
                 outcomes = Outcomes.of(self.plan, members, levels, self.observers)
-                if self.observe is not None:
-                    self.observe(members, levels)
                 outcomes.failures += lost
                 yield outcomes
             self.size = max(1, RECORDS * len(chunk) // records)

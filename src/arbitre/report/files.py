@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.evaluation import Evaluation
 
 REPORT: Final = "report.html"
 FILES: Final = (ALIGNMENTS, REPORT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.levels import Floats, Indices, Level
-    from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.join import Pair
+    from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.report.alignments import Aligned
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json
@@ -43,8 +44,8 @@ CHARACTERS: Final = 3_000_000
 WORST: Final = 3
 """So many pairs of each path are kept."""
 
-PORTION: Final = 50
-"""So many documents are worked out at a time, until there are enough."""
+NOTES: Final = "worst"
+"""The name of what is noted, among all that is noted of documents."""
 
 ROWS: Final = 2000
 """So many documents have a row, the worst where there are more."""
@@ -87,109 +88,44 @@ def refused(path: Path, found: str) -> DataError:
     )
 
 
-Rank: TypeAlias = tuple[bool, float, int]
-"""The order of need: whether a document failed, its quality, its number. The worst first, those that failed last."""
+@dataclass(frozen=True, slots=True)
+class Blaming:
+    """Notes the worst pairs of every path while documents are compared: an observer of `arbitre.corpus`.
 
-
-@dataclass(slots=True)
-class Noting:
-    """Notes what a report may show of documents, while these are compared: an observer of `arbitre.corpus`.
-
-    A note is plain JSON: how many documents it is of (`size`), those that may be among the worst, and the worst pairs
-    of every path. It leaves out what cannot be among the worst given the documents noted before, in their order.
+    A note is plain JSON: how many documents it is of (`size`), and the worst pairs by path (`worst`).
     """
 
     plan: Plan
-    entries: int = ENTRIES
-    characters: int = CHARACTERS
-    seen: int = 0
-    best: list[tuple[Rank, int, int]] = field(default_factory=list)
-    full: bool = False
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """One note."""
-        qualities = np.ones(len(pairs))
-        for level in levels:
-            roots = (level.parent < 0) & (not level.inner)
-            qualities[level.document[roots]] = level.quality[roots]
-        ranked = sorted(
-            (pair.failure is not None, quality, self.seen + at)
-            for at, (pair, quality) in enumerate(zip(pairs, qualities.tolist(), strict=True))
-        )
-        documents: list[Json] = []
-        for start in range(0, len(ranked), PORTION):
-            part = [rank for rank in ranked[start : start + PORTION] if not self.full or rank < self.best[-1][0]]
-            if not part:
-                break
-            made = aligned(self.plan, levels, [number - self.seen for _, _, number in part])
-            for rank in part:
-                at = rank[2] - self.seen
-                document = self._document(made[at]) | {"at": at, "key": pairs[at].key}
-                documents.append(document | {"failed": rank[0], "quality": rank[1]})
-                self.best.append((rank, document["entries"], document["size"]))
-            self.best.sort()
-            stop = within([one[1:] for one in self.best], self.entries, self.characters)
-            self.full = self.full or stop < len(self.best)
-            del self.best[stop:]
-        self.seen += len(pairs)
-        return [{"size": len(pairs), "documents": documents, "worst": dict(_blamed(self.plan, pairs, levels))}]
-
-    def _document(self, made: Aligned) -> dict[str, Any]:
-        """A document; of too many entries the worst. `values` are the entries as they were read."""
-        entries = len(made.rows)
-        places = sorted(range(entries), key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
-        rows = [made.rows[at] for at in sorted(places)]
-        pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in sorted(places)]
-        return {
-            "entries": entries,
-            "size": len(compact(rows)) + len(compact(made.rest)),
-            "rows": rows,
-            "rest": made.rest,
-            "values": [{side: value for side, value in pair if value is not ABSENT} for pair in pairs],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Blaming:
-    """Notes the worst pairs of every path, and nothing else: an observer of `arbitre.corpus`, see `Noting`."""
-
-    plan: Plan
-
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """One note."""
-        return [{"size": len(pairs), "documents": [], "worst": dict(_blamed(self.plan, pairs, levels))}]
+        return [{"size": len(pairs), "worst": dict(_blamed(self.plan, pairs, levels))}]
 
 
 @dataclass(slots=True)
 class Kept:
-    """Keeps what the report of a corpus shows, of the notes on its documents, taken in their order.
+    """Keeps what the report of a corpus shows: the worst pairs of every path, and the worst documents.
 
-    What is kept depends on the corpus alone, not on how it was divided on the way. Where one process compares, it is
-    the `observe` of `arbitre.corpus.evaluate` itself.
+    Evaluate with its `observers`, `take` the outcomes in their order, then `fill` it. What is kept depends on the
+    corpus alone, not on how it was divided on the way.
     """
 
     plan: Plan
     entries: int = ENTRIES
     characters: int = CHARACTERS
     seen: int = 0
-    documents: list[tuple[Rank, dict[str, Any]]] = field(default_factory=list)
+    documents: list[dict[str, Any]] = field(default_factory=list)
     worst: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = field(default_factory=dict)
-    noting: Noting = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.noting = Noting(self.plan, self.entries, self.characters)
+    @property
+    def observers(self) -> Observers:
+        """What has to be noted of documents while they are compared."""
+        return {NOTES: Blaming(self.plan)}
 
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> None:
-        self.take(self.noting(pairs, levels))
-
-    def take(self, notes: Iterable[Mapping[str, Any]]) -> None:
-        """Take the notes on documents that follow those of the notes before."""
+    def take(self, outcomes: Outcomes) -> None:
+        """Keep the worst pairs of documents that follow those taken before."""
+        notes: Iterable[Any] = outcomes.seen.get(NOTES, ())
         for note in notes:
-            for one in note["documents"]:
-                self.documents.append(((one["failed"], one["quality"], self.seen + one["at"]), one))
-            self.documents.sort(key=lambda document: document[0])
-            sizes = [(one["entries"], one["size"]) for _, one in self.documents]
-            del self.documents[within(sizes, self.entries, self.characters) :]
             for path, found in note["worst"].items():
                 held = self.worst.setdefault(path, [])
                 held += [((one["quality"], self.seen + one["at"], order(one["pointer"])), one) for one in found]
@@ -198,24 +134,33 @@ class Kept:
             self.seen += note["size"]
 
     def fill(self, evaluation: Evaluation, pairs: Sequence[Pair]) -> None:
-        """Keep the worst documents of an evaluation, read and compared once more; `pairs` are all of its pairs."""
+        """Keep the worst documents of an evaluation, read and compared once more; `pairs` are all of its pairs.
+
+        Those that failed come last, those that are alike in their order.
+        """
         columns = evaluation.columns
         places = np.arange(len(columns))
         if len(pairs) != len(columns):  # gold that could not be compared is no document
             known = {name: number for number, name in enumerate(columns.keys)}
             places = np.array([place for place, pair in enumerate(pairs) if pair.key in known], dtype=np.intp)
-        order_of_need = np.lexsort((columns.qualities, columns.failed))
-        noting = Noting(self.plan, self.entries, self.characters)
-        for number in order_of_need.tolist():
-            for members, levels, _ in compared(self.plan, [pairs[int(places[number])]]):
-                noted = noting(members, levels)[0]["documents"]
-                rank = bool(columns.failed[number]), float(columns.qualities[number]), number
-                self.documents += [(rank, one | {"failed": rank[0], "quality": rank[1]}) for one in noted]
-            sizes = [(one["entries"], one["size"]) for _, one in self.documents]
-            kept = within(sizes, self.entries, self.characters)
-            if kept < len(self.documents):
-                del self.documents[kept:]
+        sizes: list[tuple[int, int]] = []
+        for number in np.lexsort((columns.qualities, columns.failed)).tolist():
+            (pair,), levels, _ = next(compared(self.plan, [pairs[int(places[number])]]))
+            document = self._document(aligned(self.plan, levels, [0])[0])
+            sizes.append((document["entries"], len(compact(document["rows"])) + len(compact(document["rest"]))))
+            if within(sizes, self.entries, self.characters) < len(sizes):
                 break
+            failed, quality = bool(columns.failed[number]), float(columns.qualities[number])
+            self.documents.append(document | {"key": pair.key, "failed": failed, "quality": quality})
+
+    def _document(self, made: Aligned) -> dict[str, Any]:
+        """What is shown of a document; of too many entries the worst."""
+        entries = len(made.rows)
+        places = sorted(range(entries), key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
+        rows = [made.rows[at] for at in sorted(places)]
+        pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in sorted(places)]
+        values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
+        return {"entries": entries, "rows": rows, "rest": made.rest, "values": values}
 
     def to_dict(self, evaluation: Evaluation, text: str, trust: Trust | None = None) -> dict[str, Any]:
         """What `alignments.json` holds for an evaluation that has been observed, and whose JSON text is given."""
@@ -246,13 +191,13 @@ class Kept:
                 {
                     "key": one["key"],
                     "failed": one["failed"],
-                    "quality": 0.0 if one["failed"] else one["quality"],
+                    "quality": one["quality"],
                     "entries": one["entries"],
                     "rows": one["rows"],
                     "rest": one["rest"],
                     "matrix": heat.of(one["rows"], one["values"]),
                 }
-                for _, one in self.documents
+                for one in self.documents
             ],
         }
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Level
-    from arbitre.corpus.evaluate import Evaluation
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.join import Join, Pair
-    from arbitre.corpus.outcomes import Observer, Observers, Outcomes
+    from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.corpus.read import Failure
     from arbitre.schema.load import Located
     from arbitre.schema.nodes import Plan
@@ -102,7 +102,6 @@ def evaluate_into(
     folder: Path,
     plan: Plan,
     pairs: Iterable[Pair] | Join,
-    observe: Observer | None = None,
     *,
     how: Running | None = None,
     then: Callable[[Evaluation], Evaluation] = lambda found: found,
@@ -111,7 +110,7 @@ def evaluate_into(
 
     `evaluation.json`; `documents.csv`, a row a document; `paths.csv`, a row a path; `matches.csv`, a row for every
     entry, written as the documents go by; `failures.csv` and `failures.jsonl` where there are any. Files of these
-    names are replaced, all at the end: nothing is where `observe`, or reading, raises. `how` says who compares, and
+    names are replaced, all at the end: nothing is where an observer, or reading, raises. `how` says who compares, and
     what else is noted; `then` completes the evaluation before it is written. Raises DataError.
     """
     how, matches = how or Running(), Matches(Entries.of(plan))
@@ -125,7 +124,7 @@ def evaluate_into(
             how.taken(outcomes)
 
         observers: Observers = {**how.observers, MATCHES: matches}
-        evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, taken=taken), observe=observe))
+        evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, taken=taken)))
         kept = portable(evaluation)
         files[EVALUATION].write(json_text(kept.to_dict()))
         write_documents(files[DOCUMENTS], evaluation)
