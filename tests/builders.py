@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from hypothesis import strategies as st
 
+from arbitre.comparison.levels import root_qualities
 from arbitre.engine import run
 
 if TYPE_CHECKING:
@@ -281,8 +281,5 @@ def edited(draw, part, value):
 def distances(plan, documents):
     """The distance of every document to every one; shape (documents, documents)."""
     pairs = list(product(documents, repeat=2))
-    quality = np.ones(len(pairs))
-    for level in run(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs]):
-        roots = (level.parent < 0) & (not level.inner)
-        quality[level.document[roots]] = level.quality[roots]
-    return 1.0 - quality.reshape(len(documents), len(documents))
+    levels = run(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs])
+    return 1.0 - root_qualities(levels, len(pairs)).reshape(len(documents), len(documents))

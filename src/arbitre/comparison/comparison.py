@@ -184,7 +184,7 @@ class Comparison:
         pairs: list[Match] = []
         lone: tuple[dict[int, float], dict[int, float]] = {}, {}
         for level in levels:
-            at = np.flatnonzero(np.logical_or.reduce([level.parent == record for record in lists]))
+            at = np.logical_or.reduce([level.parent == record for record in lists]).nonzero()[0]
             if level.inner or len(at) == 0:
                 continue
             left, right = level.left[at], level.right[at]
@@ -227,7 +227,7 @@ class Comparison:
         rows = []
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
-            for at in np.flatnonzero((gold > 0.0) | (predicted > 0.0)).tolist():
+            for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
                 record = level.first + at
                 rows.append(
                     LeafVerdict(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, groupby
-from math import fsum
+from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -237,12 +236,6 @@ class Sums:
         return [Tally(*row) for row in zip(*(mass.tolist() for mass in masses), strict=True)]
 
 
-def total(parts: Sequence[Sums]) -> Tally:
-    """The sum over all documents, correctly rounded (see `Tally.sum`)."""
-    names = ("gold", "predicted", "matched", "quality", "quality_sq")
-    return Tally(*(fsum(chain.from_iterable(getattr(part, name).tolist() for part in parts)) for name in names))
-
-
 def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> Sums:
     """The sums per document of records, added one by one: how levels divide them does not show in the last digit."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
@@ -289,6 +282,15 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
             masses = level.scaled((level.gold, level.predicted, level.matched, level.mass, square))
             parts.append((level.document, masses))
     return _summed(parts, documents)
+
+
+def root_qualities(levels: Sequence[Level], documents: int) -> Floats:
+    """The quality of the root of every document, 1 where there is nothing on either side; shape (documents,)."""
+    qualities = np.ones(documents)
+    for level in levels:
+        roots = (level.parent == NONE) & (not level.inner)
+        qualities[level.document[roots]] = level.quality[roots]
+    return qualities
 
 
 def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:

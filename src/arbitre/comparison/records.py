@@ -54,7 +54,7 @@ class Records:
 
     def place(self, record: int) -> tuple[Level, int]:
         """The level of a record, and its position there."""
-        level = self.levels[int(np.searchsorted(self.firsts, record, side="right")) - 1]
+        level = self.levels[int(self.firsts.searchsorted(record, side="right")) - 1]
         return level, record - level.first
 
     def tokens(self, record: int, *, gold: bool) -> tuple[int | str, ...] | None:
@@ -89,7 +89,7 @@ class Records:
         for level in self.levels:
             if level.inner or len(level.path) != len(tokens):
                 continue
-            at = np.flatnonzero(level.left >= 0)
+            at = (level.left >= 0).nonzero()[0]
             if tokens and len(at):
                 last = level.source.tokens_of(level.left[at])
                 at = at[[str(token) == tokens[-1] for token in last]]
@@ -103,7 +103,7 @@ class Records:
 
     def sides(self, record: int) -> list[int]:
         """The record, and where it pairs two kinds those of its sides, which hold what lies below."""
-        inner = (level.first + np.flatnonzero(level.parent == record) for level in self.levels if level.inner)
+        inner = (level.first + (level.parent == record).nonzero()[0] for level in self.levels if level.inner)
         return [record, *(number for numbers in inner for number in numbers.tolist())]
 
     def shares(self) -> Floats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities
+from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, root_qualities
 from arbitre.corpus.records import Failure
 from arbitre.paths import wildcard
 
@@ -54,17 +54,13 @@ class Outcomes:
     def of(cls, plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level], observers: Observers) -> Outcomes:
         """The outcomes of pairs that were compared together."""
         size, entries = len(pairs), wildcard(plan.entries)
-        qualities = np.ones(size)
-        for level in levels:
-            roots = (level.parent < 0) & (not level.inner)
-            qualities[level.document[roots]] = level.quality[roots]
         failed = np.array([pair.failure is not None for pair in pairs], dtype=np.bool_)
         return cls(
             [pair.id for pair in pairs],
             [pair.run for pair in pairs],
             rows_of(of_nodes(levels, entries, size)),
             rows_of(leaves(levels, size)),
-            np.where(failed, 0.0, qualities),
+            np.where(failed, 0.0, root_qualities(levels, size)),
             failed,
             {path: rows_of(sums) for path, sums in by_path(levels, size).items()},
             pair_qualities(levels, entries),

@@ -84,7 +84,7 @@ def pool(
             pointer=wildcard(plan.entries) if not len(rows) else None,
             hint="Draw some of them with `sample`." if len(rows) else "Mark the list of the entries in the schema.",
         )
-    documents = entries.documents(rows)
+    documents = entries.column.root_rows(rows)
     first = int(np.count_nonzero(documents < len(gold)))
     return Pool(
         1.0 - entries.qualities(rows, rows),
@@ -105,7 +105,7 @@ def cardinality(plan: Plan, gold: Json, predicted: Json) -> Cardinality | None:
     entries = _Entries.of(plan, [gold], [predicted])
     if not isinstance(entries.column.parent, ListColumn):
         return None
-    sides = entries.documents(entries.rows)
+    sides = entries.column.root_rows(entries.rows)
     ours, theirs = (entries.rows[sides == side] for side in (0, 1))
     if not (len(ours) and len(theirs)):
         return Cardinality(None, float(len(ours) != len(theirs)))
@@ -139,13 +139,6 @@ class _Entries:
         column = found[0]
         rows = np.arange(column.size, dtype=np.intp)
         return cls(column, rows if column.alive is None else rows[column.alive])
-
-    def documents(self, rows: Indices) -> Indices:
-        """The document each row stands in: first those of gold."""
-        column = self.column
-        while column.parent is not None:
-            rows, column = column.origin[rows], column.parent
-        return rows
 
     def qualities(self, left: Indices, right: Indices) -> Floats:
         """The quality of each pair, shape (len(left), len(right))."""

@@ -82,20 +82,20 @@ class Blocks:
 
     def __init__(self, left_starts: Indices, right_starts: Indices) -> None:
         self.left_starts, self.right_starts = left_starts, right_starts
-        self.heights, self.widths = np.diff(left_starts), np.diff(right_starts)
+        self.heights, self.widths = (left_starts[1:] - left_starts[:-1]), (right_starts[1:] - right_starts[:-1])
         if len(self.heights) == 1:
             height, width = int(self.heights[0]), int(self.widths[0])
             self.starts = np.array([0, height * width], dtype=np.intp)
-            self.rows = np.repeat(np.arange(height, dtype=np.intp) + left_starts[0], width)
+            self.rows = (np.arange(height, dtype=np.intp) + left_starts[0]).repeat(width)
             self.columns = np.tile(np.arange(width, dtype=np.intp) + right_starts[0], height)
             return
         self.starts = np.zeros(len(self.heights) + 1, dtype=np.intp)
         np.cumsum(self.heights * self.widths, out=self.starts[1:])
-        line = np.repeat(self.widths, self.heights)  # the cells of each left row
-        ends = np.cumsum(line)
-        self.rows = np.repeat(np.arange(len(line), dtype=np.intp) + left_starts[0], line)
-        first = np.repeat(right_starts[:-1], self.heights) - (ends - line)
-        self.columns = np.arange(self.starts[-1], dtype=np.intp) + np.repeat(first, line)
+        line = self.widths.repeat(self.heights)  # the cells of each left row
+        ends = line.cumsum()
+        self.rows = (np.arange(len(line), dtype=np.intp) + left_starts[0]).repeat(line)
+        first = right_starts[:-1].repeat(self.heights) - (ends - line)
+        self.columns = np.arange(self.starts[-1], dtype=np.intp) + first.repeat(line)
 
     def __len__(self) -> int:
         return len(self.heights)

@@ -121,7 +121,7 @@ class _Texts:
         """
         raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
-        total = np.concatenate([[0], np.cumsum(lengths_left)])
+        total = np.concatenate([[0], lengths_left.cumsum()])
         mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
         for (rows, columns, cells), length in zip(blocks, mean.tolist(), strict=True):
             lefts, rights = left[rows], right[columns]

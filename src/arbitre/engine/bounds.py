@@ -14,7 +14,7 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import common
-from arbitre.engine.runs import spread, starts_of
+from arbitre.engine.runs import counts_of, spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.engine.columns import Floats, Indices
@@ -90,7 +90,7 @@ def _object(column: ObjectColumn, blocks: Blocks, left: Indices, right: Indices,
             matched += np.where(both, link.weight, 0.0)
             mass += np.where(both, quality, 0.0)
     for entries in column.maps:
-        counts = np.diff(entries.starts)
+        counts = counts_of(entries.starts)
         shared = np.minimum(counts[left][blocks.rows], counts[right][blocks.columns])
         matched += shared
         mass += shared * OUTWARD
@@ -129,11 +129,11 @@ def _best_partners(column: ListColumn, blocks: Blocks, left: Indices, right: Ind
     sums = np.zeros(int(blocks.starts[-1]))
     for (rows, columns, cells), (_, _, within) in zip(blocks, inner, strict=True):
         tall, wide = heights[rows], widths[columns]
-        some_rows, some_columns = np.flatnonzero(tall), np.flatnonzero(wide)
+        some_rows, some_columns = tall.nonzero()[0], wide.nonzero()[0]
         if len(some_rows) == 0 or len(some_columns) == 0:
             continue
         table = best[within].reshape(int(tall.sum()), int(wide.sum()))
-        at_rows, at_columns = (np.cumsum(tall) - tall)[some_rows], (np.cumsum(wide) - wide)[some_columns]
+        at_rows, at_columns = (tall.cumsum() - tall)[some_rows], (wide.cumsum() - wide)[some_columns]
         by_row = np.add.reduceat(np.maximum.reduceat(table, at_columns, axis=1), at_rows, axis=0)
         by_column = np.add.reduceat(np.maximum.reduceat(table, at_rows, axis=0), at_columns, axis=1)
         sums[cells].reshape(len(tall), len(wide))[np.ix_(some_rows, some_columns)] = np.minimum(by_row, by_column)

@@ -25,16 +25,13 @@ def most_calls(columns: Sequence[Column], documents: Indices, first: int) -> Ite
     """
     if not any(isinstance(pool, Remembered) for one in columns if isinstance(one, LeafColumn) for pool in one.pools):
         return
-    roots: dict[int, Indices] = {}
     for column in columns:
-        every = np.arange(len(documents), dtype=np.intp) if column.parent is None else roots[column.parent.number]
-        roots[column.number] = every[column.origin]
         if not isinstance(column, LeafColumn):
             continue
         for slot, pool in enumerate(column.pools):
             if isinstance(pool, Remembered):
-                here = (column.codes >= 0) & (column.slots[column.codes] == slot)
-                root = roots[column.number][here]
+                here = ((column.codes >= 0) & (column.slots[column.codes] == slot)).nonzero()[0]
+                root = column.root_rows(here)
                 yield pool, wildcard(column.path), _crossings(documents[root], root >= first, column.codes[here])
 
 

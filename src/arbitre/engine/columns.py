@@ -84,6 +84,13 @@ class Column:
             column = column.parent
         return tuple(reversed(tokens))
 
+    def root_rows(self, rows: Indices) -> Indices:
+        """The row of the root column that holds each row; shape (rows,)."""
+        column: Column = self
+        while column.parent is not None:
+            rows, column = column.origin[rows], column.parent
+        return rows
+
     def pointer(self, row: int) -> str:
         return pointer(self.address(row))
 
@@ -205,7 +212,7 @@ class MixedColumn(Column):
     def split(self, left: Indices, right: Indices) -> Iterator[tuple[Column, Indices, Indices, Indices]]:
         """For each part: the part, which of the pairs (left[t], right[t]) lie in it, and their rows there."""
         for number, part in enumerate(self.parts):
-            same = np.flatnonzero((self.part[left] == number) & (self.part[right] == number))
+            same = ((self.part[left] == number) & (self.part[right] == number)).nonzero()[0]
             yield part, same, self.rows[left[same]], self.rows[right[same]]
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:

@@ -78,7 +78,7 @@ def _of_lists(column: ListColumn, below: dict[int, Digests]) -> Digests:
         slots = np.arange(int(column.starts[-1]), dtype=np.intp)
         items = below[column.items.number][column.rows(slots)]
         if column.matcher.in_order:
-            place = slots - np.repeat(column.starts[:-1], column.lengths)
+            place = slots - column.starts[:-1].repeat(column.lengths)
             items ^= scatter(place.astype(np.uint64))
         total += _sums(scatter(items), column.starts)
     return scatter(total)

@@ -9,7 +9,7 @@ import numpy as np
 from arbitre.engine.columns import Column, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.identity import identities, keys_of
 from arbitre.engine.multisets import marks
-from arbitre.engine.runs import starts_of
+from arbitre.engine.runs import counts_of, starts_of
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _finish_link(link: Link, size: int) -> None:
     if child.size == size and child.alive is None:
         return
     index = np.full(size, -1, dtype=np.intp)
-    rows = np.arange(child.size, dtype=np.intp) if child.alive is None else np.flatnonzero(child.alive)
+    rows = np.arange(child.size, dtype=np.intp) if child.alive is None else child.alive.nonzero()[0]
     index[child.origin[rows]] = rows
     link.index = index
 
@@ -77,7 +77,7 @@ def _finish_list(column: ListColumn) -> None:
         if kept is not None:
             column.index = kept
             column.starts = starts_of(np.bincount(items.origin[kept], minlength=column.size))
-    column.lengths = np.diff(column.starts)
+    column.lengths = counts_of(column.starts)
     column.sizes = column.lengths.astype(np.float64)
     for link in column.prefix:
         _finish_link(link, column.size)
@@ -87,7 +87,7 @@ def _finish_list(column: ListColumn) -> None:
 
 def _kept(column: ListColumn, items: Column) -> Indices | None:
     """The rows of the items that are matched, None where all are; their groups are settled on the way."""
-    kept = None if items.alive is None else np.flatnonzero(items.alive)
+    kept = None if items.alive is None else items.alive.nonzero()[0]
     matcher = column.matcher
     if matcher.candidates is Candidates.SAME_KEY:
         column.groups = keys_of(items, matcher.key)

@@ -16,6 +16,7 @@ import numpy as np
 
 from arbitre.engine.batches import Batch, Matched
 from arbitre.engine.problems import Problems
+from arbitre.engine.runs import counts_of
 from arbitre.errors import SolverError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
     peeled = problems.peel(evaluate) if column.peels else None
     problems.bound()
     evaluated: list[tuple[Batch, Indices]] = []
-    active = np.flatnonzero(np.diff(problems.starts))
+    active = counts_of(problems.starts).nonzero()[0]
     chosen: dict[int, Indices] = {}
     wide = 0
     for number in count():
@@ -54,7 +55,7 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
             break
         if number == 1 and column.deep:
             owner = problems.problem_of(cells)
-            long = cells[np.diff(problems.starts)[owner] >= LONG]
+            long = cells[counts_of(problems.starts)[owner] >= LONG]
             if len(long):
                 problems.tighten(long)
                 active = np.unique(owner)
@@ -113,8 +114,8 @@ def _collect(
     cells = np.concatenate([chosen[problem] for problem in sorted(chosen)])
     matches = []
     for batch, asked in evaluated:
-        order = np.argsort(asked, kind="stable")
-        place = np.searchsorted(asked, cells, sorter=order)
+        order = asked.argsort(kind="stable")
+        place = asked.searchsorted(cells, sorter=order)
         place[place == len(asked)] = 0
         at = order[place]
         here = asked[at] == cells

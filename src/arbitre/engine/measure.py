@@ -20,7 +20,7 @@ def measure(column: LeafColumn, left: Indices, right: Indices, *, loose: bool) -
         return _pairs(column, gold, predicted, 0, loose=loose)
     quality, exact = np.zeros(len(left)), np.ones(len(left), dtype=np.bool_)
     for slot in range(len(column.pools)):
-        here = np.flatnonzero((column.slots[gold] == slot) & (column.slots[predicted] == slot))
+        here = ((column.slots[gold] == slot) & (column.slots[predicted] == slot)).nonzero()[0]
         if len(here):
             quality[here], known = _pairs(column, gold[here], predicted[here], slot, loose=loose)
             if known is not None:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from arbitre.engine.batches import Batch, Branch, Matched
 from arbitre.engine.columns import LeafColumn, ListColumn, Marks, MixedColumn
-from arbitre.engine.runs import gathered, located, ranks, spread, starts_of
+from arbitre.engine.runs import counts_of, gathered, located, ranks, spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.distances.base import Blocks
@@ -43,16 +43,16 @@ def marks(column: ListColumn) -> Marks | None:
         return None
     slots = np.arange(int(column.starts[-1]), dtype=np.intp)
     mark = _codes(items)[column.rows(slots)]
-    owner = np.repeat(np.arange(column.size, dtype=np.intp), column.lengths)
+    owner = np.arange(column.size, dtype=np.intp).repeat(column.lengths)
     odd = np.zeros(column.size, dtype=np.bool_)
-    lone = np.flatnonzero(mark < 0)
+    lone = (mark < 0).nonzero()[0]
     if len(lone):
         odd[owner[lone]] = True
         mark = mark.copy()
         mark[lone] = int(mark.max(initial=0)) + 1 + np.arange(len(lone), dtype=np.intp)
     width = int(mark.max(initial=0)) + 1
     table = owner * width + mark
-    order = np.argsort(table, kind="stable")
+    order = table.argsort(kind="stable")
     table = table[order]
     nth = ranks(table)
     if nth.any():
@@ -60,7 +60,7 @@ def marks(column: ListColumn) -> Marks | None:
         mark[order] += nth * width
         width *= int(nth.max()) + 1
         table = owner * width + mark
-        order = np.argsort(table, kind="stable")
+        order = table.argsort(kind="stable")
         table = table[order]
     return Marks(mark, width, table, order, odd)
 
@@ -145,7 +145,7 @@ def common(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) ->
     ]
     product = (sparse[0] @ sparse[1].T).tocoo()
     counts = np.zeros(int(blocks.starts[-1]))
-    block = np.repeat(np.arange(len(blocks), dtype=np.intp), blocks.heights)[product.row]
+    block = np.arange(len(blocks), dtype=np.intp).repeat(blocks.heights)[product.row]
     row = product.row - blocks.left_starts[:-1][block]
     column_at = product.col - blocks.right_starts[:-1][block]
     counts[blocks.starts[:-1][block] + row * blocks.widths[block] + column_at] = product.data
@@ -163,5 +163,5 @@ def _incidence(
         owner, slots = owner[real], slots[real]
     if len(blocks) == 1:
         return owner, known.mark[slots]
-    block = np.repeat(np.arange(len(blocks), dtype=np.intp), np.diff(starts))[owner]
+    block = np.arange(len(blocks), dtype=np.intp).repeat(counts_of(starts))[owner]
     return owner, block * known.width + known.mark[slots]

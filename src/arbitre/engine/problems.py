@@ -10,7 +10,7 @@ from arbitre.distances.base import Blocks
 from arbitre.engine.batches import Matched
 from arbitre.engine.bounds import Tell, bounds
 from arbitre.engine.digests import Digests, digests, scatter
-from arbitre.engine.runs import ranks, spread, starts_of
+from arbitre.engine.runs import counts_of, ranks, spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.engine.batches import Batch, Evaluate
@@ -37,7 +37,7 @@ class Side:
 
     @property
     def owner(self) -> Indices:
-        return np.repeat(np.arange(len(self.starts) - 1, dtype=np.intp), np.diff(self.starts))
+        return np.arange(len(self.starts) - 1, dtype=np.intp).repeat(counts_of(self.starts))
 
     def without(self, places: Indices) -> Side:
         """The side without the items at these places."""
@@ -64,7 +64,10 @@ class Problems:
         self._measure()
 
     def _measure(self) -> None:
-        self.heights, self.widths = np.diff(self.gold.starts), np.diff(self.predicted.starts)
+        self.heights, self.widths = (
+            counts_of(self.gold.starts),
+            counts_of(self.predicted.starts),
+        )
         self.starts = starts_of(self.heights * self.widths)
 
     def peel(self, evaluate: Evaluate) -> Matched | None:
@@ -78,10 +81,10 @@ class Problems:
         _, at_gold, at_predicted = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
         if len(at_gold) == 0:
             return None
-        order = np.argsort(at_gold)
+        order = at_gold.argsort()
         at_gold, at_predicted = at_gold[order], at_predicted[order]
         batch = evaluate(self.items, self.gold.rows[at_gold], self.predicted.rows[at_predicted])
-        equal = np.flatnonzero(batch.quality == 1.0)
+        equal = (batch.quality == 1.0).nonzero()[0]
         matched = Matched(batch, equal, self.gold.owner[at_gold[equal]])
         self.gold = self.gold.without(at_gold[equal])
         self.predicted = self.predicted.without(at_predicted[equal])
@@ -96,7 +99,7 @@ class Problems:
         tell = Tell.COUNTS if alone else Tell.LENGTHS
         problem = 0
         while problem < len(self.heights):
-            stop = int(np.searchsorted(self.starts, self.starts[problem] + CHUNK, side="right")) - 1
+            stop = int(self.starts.searchsorted(self.starts[problem] + CHUNK, side="right")) - 1
             if stop > problem:
                 gold = slice(int(self.gold.starts[problem]), int(self.gold.starts[stop]))
                 self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start, tell)
@@ -129,7 +132,7 @@ class Problems:
         return self.gold.rows[self.gold.starts[problem] + row], self.predicted.rows[self.predicted.starts[problem] + at]
 
     def problem_of(self, cells: Indices) -> Indices:
-        found: Indices = np.searchsorted(self.starts, cells, side="right") - 1
+        found: Indices = self.starts.searchsorted(cells, side="right") - 1
         return found
 
     def settle(self, cells: Indices, batch: Batch) -> None:
@@ -167,10 +170,10 @@ class Problems:
         row = np.concatenate([rows for _, rows, _ in rectangles])
         at = np.concatenate([columns for _, _, columns in rectangles])
         blocks = Blocks(starts_of(tall), starts_of(wide))
-        gold = self.gold.rows[np.repeat(self.gold.starts[of], tall) + row]
-        predicted = self.predicted.rows[np.repeat(self.predicted.starts[of], wide) + at]
+        gold = self.gold.rows[self.gold.starts[of].repeat(tall) + row]
+        predicted = self.predicted.rows[self.predicted.starts[of].repeat(wide) + at]
         tight = bounds(self.items, blocks, gold, predicted, tell=Tell.PARTNERS)
-        line = np.repeat(self.starts[of], tall) + row * np.repeat(self.widths[of], tall)
+        line = self.starts[of].repeat(tall) + row * self.widths[of].repeat(tall)
         cells = line[blocks.rows] + at[blocks.columns]
         free = ~self.known[cells]
         cells, tight = cells[free], tight[free]
@@ -180,7 +183,7 @@ class Problems:
 def _ranked(codes: Digests, owner: Indices) -> Digests:
     """Numbers that are equal for items of the two sides of one problem with one code: the t-th with the t-th."""
     keys = scatter(codes ^ scatter(owner.astype(np.uint64)))
-    order = np.argsort(keys, kind="stable")
+    order = keys.argsort(kind="stable")
     rank = np.empty(len(keys), dtype=np.uint64)
     rank[order] = ranks(keys[order])
     return keys ^ scatter(rank)

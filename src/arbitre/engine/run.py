@@ -64,7 +64,7 @@ def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exha
         limit_calls(columns, documents, first, plan.max_calls)
     root = columns[0]
     rows = np.full((2, len(gold)), -1, dtype=np.intp)
-    alive = np.arange(root.size, dtype=np.intp) if root.alive is None else np.flatnonzero(root.alive)
+    alive = np.arange(root.size, dtype=np.intp) if root.alive is None else root.alive.nonzero()[0]
     rows[(alive >= first).astype(np.intp), documents[alive]] = alive
     both = (rows[0] >= 0) & (rows[1] >= 0)
     batch = Solver(exhaustive=exhaustive).evaluate(root, rows[0][both], rows[1][both])

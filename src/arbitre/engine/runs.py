@@ -24,13 +24,35 @@ def starts_of(counts: Indices) -> Indices:
     return starts
 
 
+def counts_of(starts: Indices) -> Indices:
+    """The lengths of the runs that begin at `starts[:-1]`, each where the one before ends: the inverse of `starts_of`.
+
+    >>> counts_of(np.array([0, 2, 2, 5]))
+    array([2, 0, 3])
+    """
+    return starts[1:] - starts[:-1]
+
+
+def crossed(heights: Indices, widths: Indices) -> tuple[Indices, Indices, Indices]:
+    """All cells of tables of these sizes, laid end to end: the table of each, its row and its column.
+
+    >>> crossed(np.array([1, 2]), np.array([2, 1]))
+    (array([0, 0, 1, 1]), array([0, 0, 0, 1]), array([0, 1, 0, 0]))
+    """
+    sizes = heights * widths
+    owner = np.arange(len(sizes), dtype=np.intp).repeat(sizes)
+    cell = np.arange(len(owner), dtype=np.intp) - (sizes.cumsum() - sizes)[owner]
+    rows, columns = np.divmod(cell, widths[owner])
+    return owner, rows, columns
+
+
 def spread(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
     """The entries `starts[r]:starts[r + 1]` of each row r, one row after the other, and which of `rows` each is of."""
     begin = starts[rows]
     counts = starts[rows + 1] - begin
-    owner = np.repeat(np.arange(len(rows), dtype=np.intp), counts)
-    offset = np.cumsum(counts) - counts - begin
-    return owner, np.arange(len(owner), dtype=np.intp) - np.repeat(offset, counts)
+    owner = np.arange(len(rows), dtype=np.intp).repeat(counts)
+    offset = counts.cumsum() - counts - begin
+    return owner, np.arange(len(owner), dtype=np.intp) - offset.repeat(counts)
 
 
 def ranks(ordered: npt.NDArray[Number]) -> Indices:
@@ -41,8 +63,8 @@ def ranks(ordered: npt.NDArray[Number]) -> Indices:
     """
     new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    first = np.flatnonzero(new)
-    before: Indices = np.arange(len(ordered), dtype=np.intp) - first[np.cumsum(new) - 1]
+    first = new.nonzero()[0]
+    before: Indices = np.arange(len(ordered), dtype=np.intp) - first[new.cumsum() - 1]
     return before
 
 
@@ -54,7 +76,7 @@ def located(table: Indices, wanted: Indices) -> Indices:
     """
     if len(table) == 0:
         return np.full(len(wanted), -1, dtype=np.intp)
-    place = np.searchsorted(table, wanted)
+    place = table.searchsorted(wanted)
     place[place == len(table)] = 0
     found: Indices = np.where(table[place] == wanted, place, -1)
     return found

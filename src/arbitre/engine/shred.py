@@ -66,12 +66,12 @@ class _Shredder:
         mixed.part = np.zeros(len(values), dtype=np.int8)
         mixed.rows = np.zeros(len(values), dtype=np.intp)
         for number, member in enumerate(present.tolist()):
-            rows = np.flatnonzero(family == member)
+            rows = (family == member).nonzero()[0]
             mixed.part[rows], mixed.rows[rows] = number, np.arange(len(rows))
             inner = Place(
                 mixed,
                 rows,
-                int(np.searchsorted(rows, place.gold)),
+                int(rows.searchsorted(place.gold)),
                 tags=None if place.tags is None else place.tags[rows],
                 item=place.item,
             )
@@ -163,7 +163,7 @@ class _Shredder:
             total += len(found)
             if found:
                 tags = taken[rows] if child.tagged and taken is not None else None
-                below = Place(column, rows, int(np.searchsorted(rows, place.gold)), child.name, tags=tags)
+                below = Place(column, rows, int(rows.searchsorted(place.gold)), child.name, tags=tags)
                 column.links.append(Link(self.open(site, found, below), child.weight))
         if total != sum(map(len, values)):
             self._other_keys(column, node, values, place, taken if node.tagged else None)
@@ -201,7 +201,7 @@ class _Shredder:
             entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
             if entries:
                 rows = np.array([row for row, _ in entries], dtype=np.intp)
-                below = Place(column, rows, int(np.searchsorted(rows, place.gold)), key)
+                below = Place(column, rows, int(rows.searchsorted(place.gold)), key)
                 column.links.append(Link(self.open(site, [value for _, value in entries], below), 1.0))
         for index in sorted(maps):
             self._map(column, self.plan.sites[index], maps[index], place, taken)
@@ -222,7 +222,7 @@ class _Shredder:
         rows = np.array([row for row, _, _ in entries], dtype=np.intp)
         keys = [key for _, key, _ in entries]
         tags = None if taken is None else taken[rows]
-        below = Place(column, rows, int(np.searchsorted(rows, place.gold)), STAR, tokens=keys, tags=tags)
+        below = Place(column, rows, int(rows.searchsorted(place.gold)), STAR, tokens=keys, tags=tags)
         child = self.open(site, [value for _, _, value in entries], below)
         codes = np.array([names[key] for key in keys], dtype=np.intp)
         column.maps.append(MapLink(child, np.arange(len(rows), dtype=np.intp), codes))
@@ -253,7 +253,7 @@ class _Shredder:
             if rows:
                 origin = np.array(rows, dtype=np.intp)
                 tags = place.tags[origin] if node.tagged and place.tags is not None else None
-                below = Place(column, origin, int(np.searchsorted(origin, place.gold)), position, tags=tags)
+                below = Place(column, origin, int(origin.searchsorted(place.gold)), position, tags=tags)
                 column.prefix.append(Link(self.open(child, [values[row][position] for row in rows], below), 1.0))
         skipped = len(node.prefix)
         if skipped:
@@ -261,8 +261,8 @@ class _Shredder:
         lengths = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
         items = list(chain.from_iterable(values))
         starts = starts_of(lengths)
-        origin = np.repeat(np.arange(len(values), dtype=np.intp), lengths)
-        positions = np.arange(skipped, len(items) + skipped, dtype=np.intp) - np.repeat(starts[:-1], lengths)
+        origin = np.arange(len(values), dtype=np.intp).repeat(lengths)
+        positions = np.arange(skipped, len(items) + skipped, dtype=np.intp) - starts[:-1].repeat(lengths)
         child = self.plan.sites[node.items]
         if child.absent.null and type(None) in set(map(type, items)):
             kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
@@ -272,7 +272,7 @@ class _Shredder:
         column.starts = starts
         if items:
             tags = place.tags[origin] if node.tagged and place.tags is not None else None
-            gold = int(np.searchsorted(origin, place.gold))
+            gold = int(origin.searchsorted(place.gold))
             column.items = self.open(
                 child, items, Place(column, origin, gold, STAR, tokens=positions, tags=tags, item=True)
             )

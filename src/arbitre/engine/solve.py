@@ -85,14 +85,14 @@ class Solver:
         rest = np.arange(len(batch), dtype=np.intp)
         if column.marks is not None and not self.exhaustive:
             both_odd = column.marks.odd[batch.left] & column.marks.odd[batch.right]
-            batch.counted, rest = np.flatnonzero(~both_odd), np.flatnonzero(both_odd)
+            batch.counted, rest = (~both_odd).nonzero()[0], both_odd.nonzero()[0]
         elif column.matcher.candidates is Candidates.ALL and not self.exhaustive and self.depth < NESTED:
             cells = heights * widths
             inner = Solver(depth=self.depth + 1)
-            for problem in np.flatnonzero(cells >= problems.LARGE).tolist():
+            for problem in (cells >= problems.LARGE).nonzero()[0].tolist():
                 self._lazily(batch, column, np.array([problem], dtype=np.intp), inner)
-            self._lazily(batch, column, np.flatnonzero((cells >= LAZY) & (cells < problems.LARGE)), inner)
-            rest = np.flatnonzero(cells < LAZY)
+            self._lazily(batch, column, ((cells >= LAZY) & (cells < problems.LARGE)).nonzero()[0], inner)
+            rest = (cells < LAZY).nonzero()[0]
         if len(rest):
             tables = Tables.of(batch, column, rest)
             pending[id(batch)] = tables
@@ -130,7 +130,7 @@ def _fields(batch: Batch, link: Link) -> None:
     if link.index is not None:
         both = (left >= 0) & (right >= 0)
         if not both.all():
-            owner = np.flatnonzero(both)
+            owner = both.nonzero()[0]
             left, right = left[owner], right[owner]
     batch.branches.append(Branch(Batch(link.column, left, right, batch.loose), owner, link.weight))
 
@@ -187,6 +187,6 @@ def _exact(batch: Batch) -> Mask | None:
         if branch.batch.exact is not None:
             if exact is None:
                 exact = np.ones(len(batch), dtype=np.bool_)
-            lost = np.flatnonzero(~branch.batch.exact)
+            lost = (~branch.batch.exact).nonzero()[0]
             exact[lost if branch.owner is None else branch.owner[lost]] = False
     return exact

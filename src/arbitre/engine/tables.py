@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.engine.batches import Batch, Matched
-from arbitre.engine.runs import located, spread, starts_of
+from arbitre.engine.runs import crossed, located, spread, starts_of
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
 from arbitre.matching.many import assign_all
@@ -46,11 +46,11 @@ class Tables:
         lefts, rights = batch.left[which], batch.right[which]
         heights, widths = column.lengths[lefts], column.lengths[rights]
         candidates = column.matcher.candidates
-        diagonal = candidates is Candidates.DIAGONAL
-        starts = starts_of(np.minimum(heights, widths) if diagonal else heights * widths)
-        owner, cell = spread(starts, np.arange(len(which), dtype=np.intp))
-        cell -= starts[owner]
-        rows, columns = (cell, cell) if diagonal else np.divmod(cell, widths[owner])
+        if candidates is Candidates.DIAGONAL:
+            owner, rows, _ = crossed(np.minimum(heights, widths), np.ones_like(widths))
+            columns = rows
+        else:
+            owner, rows, columns = crossed(heights, widths)
         left, right = column.starts[lefts][owner] + rows, column.starts[rights][owner] + columns
         if column.groups is not None:
             same = (column.groups[left] == column.groups[right]) & (column.groups[left] >= 0)
@@ -67,7 +67,7 @@ class Tables:
         below = batch.branches[-1].batch
         quality = below.quality
         if not np.isfinite(quality).all():
-            wrong = int(self.owner[np.flatnonzero(~np.isfinite(quality))[0]])
+            wrong = int(self.owner[(~np.isfinite(quality)).nonzero()[0][0]])
             pointer = column.pointer(int(batch.left[self.problems[wrong]]))
             raise SolverError.of("A quality between two items is not a finite number", pointer=pointer)
         if not (column.matcher.forced and self.complete):
@@ -100,7 +100,7 @@ class Tables:
         those that are selected. Then, where another bound is selected, all that is left of that table.
         """
         quality = below.quality.copy()
-        settled = np.flatnonzero(exact)
+        settled = exact.nonzero()[0]
         evaluated = [(below, settled, settled)]
 
         def settle(asked: Indices) -> None:
@@ -114,9 +114,9 @@ class Tables:
         blind = np.bincount(self.owner[good], minlength=len(self.problems)) == 0
         if blind.any():
             wanted &= ~blind[self.owner]
-            _, cells = spread(self.starts, np.flatnonzero(blind))
+            _, cells = spread(self.starts, blind.nonzero()[0])
             wanted[cells[assign_all(quality[cells], self.heights[blind], self.widths[blind])[0]]] = True
-        settle(np.flatnonzero(wanted & ~exact))
+        settle((wanted & ~exact).nonzero()[0])
         chosen, owner = assign_all(quality, self.heights, self.widths)
         doubtful = np.unique(owner[~exact[chosen]])
         if len(doubtful):
@@ -125,7 +125,7 @@ class Tables:
             again, its = assign_all(quality[cells], self.heights[doubtful], self.widths[doubtful])
             kept = ~np.isin(owner, doubtful)
             chosen, owner = np.append(chosen[kept], cells[again]), np.append(owner[kept], doubtful[its])
-            order = np.argsort(chosen)
+            order = chosen.argsort()
             chosen, owner = chosen[order], owner[order]
         matches = []
         for batch, asked, at in evaluated:

@@ -157,7 +157,7 @@ class Tracer:
         both = (rows.left >= 0) & (rows.right >= 0)
         clash = both & (column.part[rows.left] != column.part[rows.right])
         if clash.any():
-            here = np.flatnonzero(clash)
+            here = clash.nonzero()[0]
             share = _some(rows.share, here)
             numbers = self._record(
                 column,
@@ -169,7 +169,7 @@ class Tracer:
                     self._one_sided(part, numbers[inside], column.rows[side[inside]], 1.0, gold=gold, inner=True)
         for number, part in enumerate(column.parts):
             for side, gold in ((rows.left, True), (rows.right, False)):
-                lone = np.flatnonzero((side >= 0) & ~both)
+                lone = ((side >= 0) & ~both).nonzero()[0]
                 lone = lone[column.part[side[lone]] == number]
                 self._one_sided(
                     part,
@@ -181,7 +181,7 @@ class Tracer:
                     share=_some(rows.share, lone),
                 )
             if rows.batch is not None and rows.at is not None:
-                same = np.flatnonzero(both & ~clash)
+                same = (both & ~clash).nonzero()[0]
                 same = same[column.part[rows.left[same]] == number]
                 branch = rows.batch.branches[number]
                 place = np.full(len(rows.batch), NONE, dtype=np.intp)
@@ -217,7 +217,7 @@ class Tracer:
         """The pairs of a branch that belong to these records."""
         above = _above(rows, numbers)
         owner = above if branch.owner is None else above[branch.owner]
-        at = np.flatnonzero(owner >= 0)
+        at = (owner >= 0).nonzero()[0]
         found = _Rows(
             owner[at], branch.batch.left[at], branch.batch.right[at], branch.weight, batch=branch.batch, at=at
         )
@@ -284,14 +284,14 @@ class _Runs:
         `side` are the rows above (or -1) of the records `numbers`, which follow each other; `met` says which rows below
         have a partner, under which records.
         """
-        here = np.flatnonzero(side >= 0)
+        here = (side >= 0).nonzero()[0]
         owner, entries = spread(self.starts, side[here])
         free = np.ones(len(entries), dtype=np.bool_)
         begins = np.zeros(len(numbers), dtype=np.intp)
         begins[here] = starts_of(self.starts[side[here] + 1] - self.starts[side[here]])[:-1] - self.starts[side[here]]
         for records, rows in met:
             if len(records):
-                entry = rows if self.rows is None else np.searchsorted(self.rows, rows)
+                entry = rows if self.rows is None else self.rows.searchsorted(rows)
                 free[begins[records - numbers[0]] + entry] = False
         entries = entries[free]
         return numbers[here[owner[free]]], entries if self.rows is None else self.rows[entries]
@@ -308,7 +308,7 @@ def _above(rows: _Rows, numbers: Indices) -> Indices:
 def _items(match: Matched | Moved, above: Indices, mass: Floats | None = None) -> _Rows:
     """The pairs of items that belong to records."""
     parent = above[match.owner]
-    here = np.flatnonzero(parent >= 0)
+    here = (parent >= 0).nonzero()[0]
     at = match.at[here]
     left, right = match.batch.left[at], match.batch.right[at]
     return _Rows(parent[here], left, right, 1.0, batch=match.batch, at=at, share=_some(mass, here))

@@ -9,7 +9,7 @@ import numpy as np
 from arbitre.engine.batches import Batch, Moved, Spare
 from arbitre.engine.columns import LeafColumn
 from arbitre.engine.masses import masses_of
-from arbitre.engine.runs import spread, starts_of
+from arbitre.engine.runs import crossed, spread, starts_of
 from arbitre.matching.catalog import Exact
 from arbitre.matching.coupling import line, weighed
 from arbitre.matching.transport import transport_all
@@ -73,9 +73,9 @@ class Mover:
         cells = self.column.lengths[self.batch.left] * self.column.lengths[self.batch.right]
         lined = self._lined(cells)
         if self.numbers is not None:
-            for problem in np.flatnonzero(lined):
+            for problem in lined.nonzero()[0]:
                 yield self._sorted(np.array([problem], dtype=np.intp), self.numbers)
-        rest = np.flatnonzero(~lined)
+        rest = (~lined).nonzero()[0]
         for some in _chunks(cells[rest]):
             yield self._solved(rest[some])
 
@@ -127,7 +127,7 @@ class Mover:
         lined = np.zeros(len(cells), dtype=np.bool_)
         if self.numbers is None:
             return lined
-        for problem in np.flatnonzero(cells >= LINE):
+        for problem in (cells >= LINE).nonzero()[0]:
             gold, predicted = self._sides(np.array([problem], dtype=np.intp))
             lined[problem] = np.ptp(self.numbers[np.concatenate([gold.rows, predicted.rows])]) <= self.scale
         return lined
@@ -152,10 +152,10 @@ class Mover:
             (predicted, plan.pairs.predicted, scale),
         ):
             own = weighed(side.weights, side.counts, lambda problem: self._name(which[problem]))
-            own *= np.repeat(unit, side.counts)
+            own *= unit.repeat(side.counts)
             left = own - np.bincount(positions, plan.mass, minlength=len(own))
-            lone = np.flatnonzero(left > ROUNDING * own)
-            spare.append(Spare(side.rows[lone], left[lone], np.repeat(which, side.counts)[lone]))
+            lone = (left > ROUNDING * own).nonzero()[0]
+            spare.append(Spare(side.rows[lone], left[lone], which.repeat(side.counts)[lone]))
         shift = np.where(whole, gold.counts - predicted.counts, 0.0)
         return Moved(batch, at, which[plan.pairs.owner], plan.mass, which, plan.matched, plan.total, shift, *spare)
 
@@ -174,9 +174,7 @@ def _on_a_line(items: Column) -> tuple[Floats | None, float]:
 
 def _crossed(gold: Side, predicted: Side) -> Pairs:
     """All pairs of items of every problem, row by row."""
-    starts = starts_of(gold.counts * predicted.counts)
-    owner, cells = spread(starts, np.arange(len(gold.counts), dtype=np.intp))
-    rows, columns = np.divmod(cells - starts[owner], predicted.counts[owner])
+    owner, rows, columns = crossed(gold.counts, predicted.counts)
     return Pairs(starts_of(gold.counts)[owner] + rows, starts_of(predicted.counts)[owner] + columns, owner)
 
 

@@ -24,13 +24,13 @@ def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indi
     >>> cells, problems
     (array([0, 3, 4]), array([0, 0, 1]))
     """
-    starts = np.cumsum(heights * widths) - heights * widths
+    starts = (heights * widths).cumsum() - heights * widths
     tall = heights > widths
     cells, owner, solved = _distinct_best(quality, heights, widths, starts, ~tall, by_row=True)
     if tall.any():
         more, their, also = _distinct_best(quality, heights, widths, starts, tall, by_row=False)
         cells, owner, solved = np.concatenate([cells, more]), np.concatenate([owner, their]), solved | also
-    rest = np.flatnonzero(~solved & (heights > 0) & (widths > 0))
+    rest = (~solved & (heights > 0) & (widths > 0)).nonzero()[0]
     if len(rest):
         found, of = [cells], [owner]
         for problem, start, height, width in zip(
@@ -41,7 +41,7 @@ def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indi
             found.append(start + rows * width + columns)
             of.append(np.full(len(rows), problem, dtype=np.intp))
         cells, owner = np.concatenate(found), np.concatenate(of)
-    order = np.argsort(cells, kind="stable")
+    order = cells.argsort(kind="stable")
     return cells[order], owner[order]
 
 
@@ -50,32 +50,32 @@ def _distinct_best(
 ) -> tuple[Indices, Indices, Mask]:
     """The problems among `wanted` in which the best partners along one side differ: cells, problems, which they are."""
     solved = np.zeros(len(heights), dtype=np.bool_)
-    problems = np.flatnonzero(wanted & (heights > 0) & (widths > 0))
+    problems = (wanted & (heights > 0) & (widths > 0)).nonzero()[0]
     if len(problems) == 0:
         empty = np.empty(0, dtype=np.intp)
         return empty, empty, solved
     lines, length = (heights[problems], widths[problems]) if by_row else (widths[problems], heights[problems])
-    owner = np.repeat(np.arange(len(problems), dtype=np.intp), lines)
+    owner = np.arange(len(problems), dtype=np.intp).repeat(lines)
     line_length = length[owner]
-    ends = np.cumsum(line_length)
+    ends = line_length.cumsum()
     begins = ends - line_length
-    position = np.arange(ends[-1], dtype=np.intp) - np.repeat(begins, line_length)
-    number = np.arange(len(owner), dtype=np.intp) - np.repeat(np.cumsum(lines) - lines, lines)
+    position = np.arange(ends[-1], dtype=np.intp) - begins.repeat(line_length)
+    number = np.arange(len(owner), dtype=np.intp) - (lines.cumsum() - lines).repeat(lines)
     if by_row:
         first = starts[problems][owner] + number * line_length
-        cell = np.repeat(first, line_length) + position
+        cell = first.repeat(line_length) + position
     else:
         first = starts[problems][owner] + number
         stride_of = lines[owner]
-        cell = np.repeat(first, line_length) + position * np.repeat(stride_of, line_length)
+        cell = first.repeat(line_length) + position * stride_of.repeat(line_length)
     along = quality[cell]
-    best = np.flatnonzero(along == np.repeat(np.maximum.reduceat(along, begins), line_length))
-    of_line = np.searchsorted(ends, best, side="right")
+    best = (along == np.maximum.reduceat(along, begins).repeat(line_length)).nonzero()[0]
+    of_line = ends.searchsorted(best, side="right")
     keep = np.empty(len(best), dtype=np.bool_)
     keep[:1] = True
     np.not_equal(of_line[1:], of_line[:-1], out=keep[1:])
     best = best[keep]
-    partner = position[best] + (np.cumsum(length) - length)[owner]
+    partner = position[best] + (length.cumsum() - length)[owner]
     clash = np.bincount(partner, minlength=int(length.sum()))[partner] > 1
     good = np.bincount(owner, weights=clash, minlength=len(problems)) == 0
     solved[problems[good]] = True
