@@ -9,6 +9,8 @@ from tests.oracle.strategies import cases, documents, pairs, schemas
 from arbitre import Comparator, Tally
 from arbitre.comparison.levels import by_path, leaves, of_nodes
 from arbitre.engine import problems, run, solve
+from arbitre.engine.digests import digests
+from arbitre.engine.shred import shred
 
 NEAR = 1e-12
 slow = settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
@@ -105,6 +107,29 @@ def test_a_tie_is_broken_alike_whatever_else_is_in_the_batch():
     assert {path: numbers(sums.tally(0)) for path, sums in alone.items()} == {
         path: numbers(together[path].tally(2)) for path in alone
     }
+
+
+def test_equal_items_are_matched_first_in_every_document_alike():
+    plan = Comparator({"type": "array", "items": {"type": ["string", "null"]}}).plan
+    first, second = (["", "A", ""], ["", "", ""]), (["", "A", "AAa"], ["", "a", "AAA"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solve, "LAZY", 1)
+        alone = of_nodes(run(plan, [second[0]], [second[1]]), "", 1).tally(0)
+        together = of_nodes(run(plan, [first[0], second[0]], [first[1], second[1]]), "", 2).tally(1)
+    assert numbers(alone) == numbers(together)
+
+
+def test_digests_tell_what_stands_where():
+    strings = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": "sequence"}}
+    names = {"type": "object", "additionalProperties": {"type": "string"}}
+    for schema, values in (
+        (strings, (["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"])),
+        (names, ({"a": "x", "b": "y"}, {"a": "y"}, {"b": "x"})),
+    ):
+        root = shred(Comparator(schema).plan, values, values)[0]
+        found = digests(root)
+        assert len(set(found.tolist())) == len(values)
+        assert (found[: len(values)] == found[len(values) :]).all()
 
 
 def test_lists_of_integers_that_hold_other_things_are_matched_as_the_textbook_does():

@@ -27,7 +27,10 @@ def digests(column: Column) -> Digests:
 
 
 def scatter(values: Digests, salt: int = 0) -> Digests:
-    """Scatter 64-bit numbers (the finaliser of SplitMix64; Steele, Lea and Flood, 2014)."""
+    """Scatter 64-bit numbers (the finaliser of SplitMix64; Steele, Lea and Flood, 2014).
+
+    What is combined by exclusive or needs different salts: else a with b and b with a come to the same.
+    """
     mixed = values + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -64,7 +67,7 @@ def _of_objects(column: ObjectColumn, below: dict[int, Digests]) -> Digests:
     for number, link in enumerate(column.links):
         total += scatter(gathered(below[link.column.number], link.rows(rows), _ABSENT), number)
     for number, entries in enumerate(column.maps, start=len(column.links)):
-        keyed = scatter(entries.keys.astype(np.uint64), number) ^ below[entries.column.number][entries.rows]
+        keyed = scatter(entries.keys.astype(np.uint64), number + 1) ^ below[entries.column.number][entries.rows]
         total += _sums(scatter(keyed), entries.starts)
     return scatter(total)
 
@@ -79,6 +82,6 @@ def _of_lists(column: ListColumn, below: dict[int, Digests]) -> Digests:
         items = below[column.items.number][column.rows(slots)]
         if column.matcher.in_order:
             place = slots - column.starts[:-1].repeat(column.lengths)
-            items ^= scatter(place.astype(np.uint64))
+            items ^= scatter(place.astype(np.uint64), 1)
         total += _sums(scatter(items), column.starts)
     return scatter(total)

@@ -31,9 +31,9 @@ class Side:
 
     __slots__ = ("rows", "starts")
 
-    def __init__(self, rows: Indices, owner: Indices, problems: int) -> None:
+    def __init__(self, rows: Indices, counts: Indices) -> None:
         self.rows = rows
-        self.starts = starts_of(np.bincount(owner, minlength=problems))
+        self.starts = starts_of(counts)
 
     @property
     def owner(self) -> Indices:
@@ -43,7 +43,7 @@ class Side:
         """The side without the items at these places."""
         kept = np.ones(len(self.rows), dtype=np.bool_)
         kept[places] = False
-        return Side(self.rows[kept], self.owner[kept], len(self.starts) - 1)
+        return Side(self.rows[kept], np.bincount(self.owner[kept], minlength=len(self.starts) - 1))
 
 
 class Problems:
@@ -54,11 +54,9 @@ class Problems:
 
     def __init__(self, column: ListColumn, items: Column, left: Indices, right: Indices) -> None:
         self.items = items
-        sides = []
-        for lists in (left, right):
-            owner, slots = spread(column.starts, lists)
-            sides.append(Side(column.rows(slots), owner, len(lists)))
-        self.gold, self.predicted = sides
+        self.gold, self.predicted = (
+            Side(column.rows(spread(column.starts, lists)[1]), column.lengths[lists]) for lists in (left, right)
+        )
         self.quality: Floats = np.empty(0)
         self.known: Mask = np.empty(0, dtype=np.bool_)
         self._measure()
@@ -182,7 +180,7 @@ class Problems:
 
 def _ranked(codes: Digests, owner: Indices) -> Digests:
     """Numbers that are equal for items of the two sides of one problem with one code: the t-th with the t-th."""
-    keys = scatter(codes ^ scatter(owner.astype(np.uint64)))
+    keys = scatter(codes ^ scatter(owner.astype(np.uint64), 1))
     order = keys.argsort(kind="stable")
     rank = np.empty(len(keys), dtype=np.uint64)
     rank[order] = ranks(keys[order])
