@@ -183,15 +183,15 @@ class Comparison:
             raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
         pairs: list[Match] = []
         lone: tuple[dict[int, float], dict[int, float]] = {}, {}
-        for level in levels:
+        depth = len(records.place(lists[0])[0].path) + 1
+        for level in (one for one in levels if len(one.path) == depth and not one.inner):
             at = np.logical_or.reduce([level.parent == record for record in lists]).nonzero()[0]
-            if level.inner or len(at) == 0:
-                continue
             left, right = level.left[at], level.right[at]
             both = (left >= 0) & (right >= 0)
             share = np.ones(len(at)) if level.share is None else level.share[at]
             gold, predicted = (map(int, level.source.tokens_of(rows[both])) for rows in (left, right))
-            pairs += map(Match, gold, predicted, share[both].tolist(), level.quality[at][both].tolist())
+            quality = level.quality[at[both]].tolist()
+            pairs += map(Match._make, zip(gold, predicted, share[both].tolist(), quality, strict=True))
             for spare, rows in zip(lone, (left, right), strict=True):
                 alone = ~both & (rows >= 0)
                 tokens = map(int, level.source.tokens_of(rows[alone]))
@@ -288,7 +288,8 @@ def _tally(level: Level, at: int, square: float) -> Tally:
 
 
 def _is_list(level: Level, at: int) -> bool:
-    return not level.leaf and Kind.ARRAY in (level.gold_kind[at], level.predicted_kind[at])
+    rows = np.array([level.left[at], level.right[at]], dtype=np.intp)
+    return not level.leaf and int(Kind.ARRAY) in level.source.kinds_at(rows)
 
 
 def _holds_more(level: Level, at: int) -> bool:

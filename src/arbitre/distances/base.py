@@ -87,7 +87,7 @@ class Blocks:
             height, width = int(self.heights[0]), int(self.widths[0])
             self.starts = np.array([0, height * width], dtype=np.intp)
             self.rows = (np.arange(height, dtype=np.intp) + left_starts[0]).repeat(width)
-            self.columns = np.tile(np.arange(width, dtype=np.intp) + right_starts[0], height)
+            self.columns = np.broadcast_to(np.arange(width, dtype=np.intp) + right_starts[0], (height, width)).ravel()
             return
         self.starts = np.zeros(len(self.heights) + 1, dtype=np.intp)
         np.cumsum(self.heights * self.widths, out=self.starts[1:])

@@ -121,7 +121,8 @@ class _Texts:
         """
         raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
-        total = np.concatenate([[0], lengths_left.cumsum()])
+        total = np.zeros(len(lengths_left) + 1)
+        lengths_left.cumsum(out=total[1:])
         mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
         for (rows, columns, cells), length in zip(blocks, mean.tolist(), strict=True):
             lefts, rights = left[rows], right[columns]

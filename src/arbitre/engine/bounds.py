@@ -14,7 +14,7 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import common
-from arbitre.engine.runs import counts_of, spread, starts_of
+from arbitre.engine.runs import counts_of, share, spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.engine.columns import Floats, Indices
@@ -95,8 +95,7 @@ def _object(column: ObjectColumn, blocks: Blocks, left: Indices, right: Indices,
         matched += shared
         mass += shared * OUTWARD
     union = column.sizes[left][blocks.rows] + column.sizes[right][blocks.columns] - matched
-    empty = union <= 0.0
-    return np.minimum(np.where(empty, 1.0, mass / np.where(empty, 1.0, union)), 1.0)
+    return share(mass, union)
 
 
 def _list(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
@@ -113,8 +112,7 @@ def _list(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, 
             shared = counts
         elif known is None and tell is Tell.PARTNERS:
             shared = np.minimum(shared, _best_partners(column, blocks, left, right, depth) * OUTWARD)
-    empty = longer <= 0.0
-    return np.where(empty, 1.0, shared / np.where(empty, 1.0, longer))
+    return share(shared, longer)
 
 
 def _best_partners(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, depth: int) -> Floats:

@@ -151,7 +151,7 @@ class ObjectColumn(Column):
     maps: list[MapLink] = field(default_factory=list)
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
-        return np.full(len(rows), Kind.OBJECT, dtype=np.int8)
+        return np.full(len(rows), int(Kind.OBJECT), dtype=np.int8)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -198,7 +198,7 @@ class ListColumn(Column):
         return slots if self.index is None else self.index[slots]
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
-        return np.full(len(rows), Kind.ARRAY, dtype=np.int8)
+        return np.full(len(rows), int(Kind.ARRAY), dtype=np.int8)
 
 
 @dataclass(eq=False, slots=True)

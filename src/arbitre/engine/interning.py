@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from arbitre.distances.base import Pool
     from arbitre.engine.columns import Indices, Mask
+    from arbitre.normalizers import Normalizer
     from arbitre.schema.nodes import Choice, Leaf, Site
+
+
+SOME: Final = 16
+"""So many texts tell how long texts are."""
+
+LONG: Final = 32
+"""Texts that are longer are dearer to normalise than to look up."""
 
 
 class Interned(NamedTuple):
@@ -43,8 +51,7 @@ def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned
     if tags is not None or not types <= _PLAIN:
         return _by_value(site, values, tags)
     normalizers = site.leaf.normalizers if site.leaf is not None else site.normalizers
-    quick = all(isinstance(one.of_text, MethodDescriptorType) for one in normalizers)  # as quick as finding doubles
-    raw, distinct = (None, values) if quick or not types <= _HASHED else _coded(values)
+    raw, distinct = _coded(values) if types <= _HASHED and not _quick(normalizers, values) else (None, values)
     for normalizer in normalizers:
         distinct = normalizer.each(distinct)
     types = set(map(type, distinct))
@@ -59,13 +66,21 @@ def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned
     return Interned(
         codes=codes if raw is None else codes[raw],
         values=kept,
-        kinds=np.full(len(kept), KINDS[type(kept[0])], dtype=np.int8),
+        kinds=np.full(len(kept), int(KINDS[type(kept[0])]), dtype=np.int8),
         slots=np.zeros(len(kept), dtype=np.int16),
         local=np.arange(len(kept), dtype=np.intp),
         pools=(leaf.distance.pool(kept),),
         leaves=(leaf,),
         alive=alive,
     )
+
+
+def _quick(normalizers: Sequence[Normalizer], values: Sequence[Json]) -> bool:
+    """Whether normalising every value costs no more than finding those that are equal."""
+    if not all(isinstance(one.of_text, MethodDescriptorType) for one in normalizers):
+        return False
+    some = values[:: max(1, len(values) // SOME)]
+    return not normalizers or sum(len(one) for one in some if isinstance(one, str)) <= LONG * len(some)
 
 
 _HASHED: Final = frozenset({str, int})

@@ -16,7 +16,7 @@ import numpy as np
 
 from arbitre.engine.batches import Batch, Matched
 from arbitre.engine.problems import Problems
-from arbitre.engine.runs import counts_of
+from arbitre.engine.runs import counts_of, firsts
 from arbitre.errors import SolverError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
             long = cells[counts_of(problems.starts)[owner] >= LONG]
             if len(long):
                 problems.tighten(long)
-                active = np.unique(owner)
+                active = owner[firsts(owner)]
                 continue
         before = problems.quality[cells]
         asked = np.union1d(cells, _rivals(problems, cells, wide)) if wide else cells
@@ -67,7 +67,8 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
         batch = evaluate(items, *problems.rows(asked))
         problems.settle(asked, batch)
         evaluated.append((batch, asked))
-        active = np.unique(problems.problem_of(cells[problems.quality[cells] < before]))
+        owner = problems.problem_of(cells[problems.quality[cells] < before])
+        active = owner[firsts(owner)]
     matches = _collect(problems, chosen, evaluated, column)
     return matches if peeled is None else [peeled, *matches]
 

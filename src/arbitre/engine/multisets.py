@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from arbitre.engine.batches import Batch, Branch, Matched
 from arbitre.engine.columns import LeafColumn, ListColumn, Marks, MixedColumn
-from arbitre.engine.runs import counts_of, gathered, located, ranks, spread, starts_of
+from arbitre.engine.runs import counts_of, located, ranks, spread, starts_of
 
 if TYPE_CHECKING:
     from arbitre.distances.base import Blocks
@@ -66,18 +66,17 @@ def marks(column: ListColumn) -> Marks | None:
 
 
 def _partners(column: ListColumn, known: Marks, left: Indices, right: Indices) -> tuple[Indices, Indices, Indices]:
-    """The items of the lists `left`, which pair each is of, and its equal in the list `right` (an item, or -1)."""
+    """The items of the lists `left`, which pair each is of, and where in the table its equal in `right` is, or -1."""
     owner, slots = spread(column.starts, left)
-    wanted = right[owner] * known.width + known.mark[slots]
-    return slots, owner, gathered(known.order, located(known.table, wanted), -1)
+    return slots, owner, located(known.table, right[owner] * known.width + known.mark[slots])
 
 
 def count_equal(column: ListColumn, left: Indices, right: Indices) -> Floats:
     """How many items each pair of lists shares: the quality of their optimal matching; shape (pairs,)."""
     if column.marks is None:
         return np.zeros(len(left))
-    _, owner, partner = _partners(column, column.marks, left, right)
-    return np.bincount(owner[partner >= 0], minlength=len(left)).astype(np.float64)
+    _, owner, place = _partners(column, column.marks, left, right)
+    return np.bincount(owner, weights=place >= 0, minlength=len(left)).astype(np.float64, copy=False)
 
 
 def match_equal(column: ListColumn, left: Indices, right: Indices) -> Matched | None:
@@ -85,9 +84,9 @@ def match_equal(column: ListColumn, left: Indices, right: Indices) -> Matched | 
     items, known = column.items, column.marks
     if items is None or known is None:
         return None
-    slots, owner, partner = _partners(column, known, left, right)
-    hit = partner >= 0
-    gold, predicted, of = slots[hit], partner[hit], owner[hit]
+    slots, owner, place = _partners(column, known, left, right)
+    hit = place >= 0
+    gold, predicted, of = slots[hit], known.order[place[hit]], owner[hit]
     if not hit.all():
         rest = _leftovers(column, right, (of, predicted), (owner[~hit], slots[~hit]))
         gold, predicted, of = (np.concatenate(both) for both in zip((gold, predicted, of), rest, strict=True))

@@ -47,29 +47,21 @@ def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exha
     computes every pair that a matching could make: the same results, for diagnosis and tests.
     Raises DataError for values that are not JSON, and SolverError.
     """
-    present = [
-        (side, number, value)
-        for side, values in enumerate((gold, predicted))
-        for number, value in enumerate(values)
-        if value is not ABSENT
-    ]
-    none = np.empty(0, dtype=np.intp)
-    if not present:
-        return Outcome((), none, None, none, none)
-    documents = np.array([number for _, number, _ in present], dtype=np.intp)
-    first = sum(side == 0 for side, _, _ in present)
-    values = [value for _, _, value in present]
-    columns = shred(plan, values[:first], values[first:])
+    ours, theirs = ([at for at, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted))
+    documents, first = np.array(ours + theirs, dtype=np.intp), len(ours)
+    if len(documents) == 0:
+        return Outcome((), documents, None, documents, documents)
+    columns = shred(plan, [gold[at] for at in ours], [predicted[at] for at in theirs])
     if plan.max_calls is not None:
         limit_calls(columns, documents, first, plan.max_calls)
     root = columns[0]
-    rows = np.full((2, len(gold)), -1, dtype=np.intp)
     alive = np.arange(root.size, dtype=np.intp) if root.alive is None else root.alive.nonzero()[0]
-    rows[(alive >= first).astype(np.intp), documents[alive]] = alive
-    both = (rows[0] >= 0) & (rows[1] >= 0)
-    batch = Solver(exhaustive=exhaustive).evaluate(root, rows[0][both], rows[1][both])
-    missing, spurious = rows[0][(rows[0] >= 0) & ~both], rows[1][(rows[1] >= 0) & ~both]
-    return Outcome(columns, documents, batch, missing, spurious)
+    middle = int(alive.searchsorted(first))
+    left, right = np.full((2, len(gold)), -1, dtype=np.intp)
+    left[documents[alive[:middle]]], right[documents[alive[middle:]]] = alive[:middle], alive[middle:]
+    both = (left >= 0) & (right >= 0)
+    batch = Solver(exhaustive=exhaustive).evaluate(root, left[both], right[both])
+    return Outcome(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
 
 
 def calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:

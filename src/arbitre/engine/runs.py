@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from arbitre.engine.columns import Indices
+    from arbitre.engine.columns import Floats, Indices, Mask
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -55,14 +55,24 @@ def spread(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
     return owner, np.arange(len(owner), dtype=np.intp) - offset.repeat(counts)
 
 
+def firsts(ordered: npt.NDArray[Number]) -> Mask:
+    """Which values in order differ from the one before them; shape (n,).
+
+    >>> firsts(np.array([3, 3, 5]))
+    array([ True, False,  True])
+    """
+    new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return new
+
+
 def ranks(ordered: npt.NDArray[Number]) -> Indices:
     """For values in order: how many equal ones stand before each; shape (n,).
 
     >>> ranks(np.array([3, 3, 5, 8, 8, 8]))
     array([0, 1, 0, 0, 1, 2])
     """
-    new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    new = firsts(ordered)
     first = new.nonzero()[0]
     before: Indices = np.arange(len(ordered), dtype=np.intp) - first[new.cumsum() - 1]
     return before
@@ -87,3 +97,14 @@ def gathered(values: npt.NDArray[Number], rows: Indices, absent: Number | int) -
     if len(values) == 0:
         return np.full(len(rows), absent, dtype=values.dtype)
     return np.where(rows >= 0, values[rows], values.dtype.type(absent))
+
+
+def share(part: Floats, whole: Floats) -> Floats:
+    """How much of the whole each part is, at most 1; 1 where there is nothing. Shape (n,).
+
+    >>> share(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
+    array([0.25, 1.  ])
+    """
+    found = np.ones(len(part))
+    np.divide(part, whole, out=found, where=whole > 0.0)
+    return np.minimum(found, 1.0, out=found)

@@ -19,7 +19,7 @@ from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink
 from arbitre.engine.lazy import solve_lazily
 from arbitre.engine.measure import measure
 from arbitre.engine.multisets import count_equal
-from arbitre.engine.runs import located, spread
+from arbitre.engine.runs import located, share, spread
 from arbitre.engine.tables import Tables
 from arbitre.engine.transported import Mover
 from arbitre.matching import Candidates
@@ -170,9 +170,8 @@ def _settle(batch: Batch) -> None:
         matched[move.which] += move.matched
         mass[move.which] += move.total
     union = batch.gold + batch.predicted - matched
-    empty = union <= 0.0
     batch.matched, batch.mass = matched, mass
-    batch.quality = np.minimum(np.where(empty, 1.0, mass / np.where(empty, 1.0, union)), 1.0)
+    batch.quality = share(mass, union)
 
 
 def _compared(batch: Batch) -> list[Branch]:

@@ -28,8 +28,8 @@ def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | Non
         above = quality >= gate
         allowed = above if allowed is None else allowed & above
     if allowed is None or allowed.all():
-        rows, columns = linear_sum_assignment(quality, maximize=True)
-        return Coupling.of(rows, columns, quality.shape)
+        rows, columns = linear_sum_assignment(quality, maximize=True)  # in the order of rows
+        return Coupling(rows, columns, quality.shape, np.ones(len(rows)))
     bonus = TIE / max(min(quality.shape), 1)
     rows, columns = linear_sum_assignment(np.where(allowed, quality + bonus, 0.0), maximize=True)
     kept = allowed[rows, columns]
