@@ -80,6 +80,9 @@ def _harmonic(one: float | None, two: float | None, three: float | None) -> floa
     return 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
 
 
+COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
+"""The masses that scores are ratios of, as they are called beside them."""
+
 NAMES: Final = ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", "omq_imq", "quality", "variance")
 """The scores that are ratios, in the order in which they are shown."""
 
@@ -192,13 +195,7 @@ class Scores:
         return self.tally.vacuous
 
     def to_dict(self) -> dict[str, float | None]:
-        counts: dict[str, float | None] = {
-            "gold": self.gold,
-            "predicted": self.predicted,
-            "matched": self.matched,
-            "quality_mass": self.quality_mass,
-        }
-        return counts | {name: getattr(self, name) for name in NAMES}
+        return {name: getattr(self, name) for name in (*COUNTS, *NAMES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +218,7 @@ class MacroScores:
         kept = [one for one in scores if not one.vacuous]
         means: dict[str, float | None] = {}
         documents: dict[str, int] = {}
-        for name in ("gold", "predicted", "matched", "quality_mass"):
+        for name in COUNTS:
             values = [getattr(one, name) for one in (*kept, *failed)]
             means[name], documents[name] = (fmean(values) if values else None), len(values)
         for name in NAMES:

@@ -14,6 +14,7 @@ from arbitre.comparison.records import Records, Verdict, kind_name
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.signature import Signature
+from arbitre.tally import COUNTS
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from arbitre.paths import Path, Token
 
 FORMAT: Final = "arbitre-comparison/1"
-_MASSES: Final = ("gold", "predicted", "matched", "quality_mass")
 
 
 def to_plain(comparison: Comparison) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _node(records: Records, level: Level, at: int, verdict: int) -> dict[str, An
                 node[side] = value
     else:
         masses = (level.gold, level.predicted, level.matched, level.mass)
-        node["tally"] = {name: float(mass[at]) for name, mass in zip(_MASSES, masses, strict=True)}
+        node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
     return node
 
 
@@ -154,8 +154,8 @@ def _level(
             sides.append((token, node[f"{side}_value"] if head["leaf"] else _resolve(document, tokens)))
     rows = np.arange(size, dtype=np.intp)
     present = {side: np.array([node[side] is not None for node in members]) for side in ("gold", "predicted")}
-    tallies = [node.get("tally", dict.fromkeys(_MASSES, 0.0)) for node in members]
-    masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in _MASSES}
+    tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
+    masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
     shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
     return Level(
         path=_path(head, nodes),

@@ -13,7 +13,7 @@ from arbitre.corpus.labels import RUN, listed
 from arbitre.corpus.statistics import scored
 from arbitre.corpus.strict import unwritable
 from arbitre.errors import DataError, did_you_mean
-from arbitre.tally import NAMES
+from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -123,17 +123,13 @@ def documents_table(evaluation: Evaluation) -> Any:  # noqa: ANN401
     Raises DataError without pyarrow.
     """
     columns = evaluation.columns
-    gold, predicted, matched, quality, _ = columns.tallies.T
     return table(
         {
             "id": columns.ids,
             "run": columns.runs,
             "failed": columns.failed,
             "document_quality": columns.qualities,
-            "gold": gold,
-            "predicted": predicted,
-            "matched": matched,
-            "quality_mass": quality,
+            **dict(zip(COUNTS, columns.tallies.T, strict=False)),  # all but the squares
             **dict(zip(NAMES, scored(columns.tallies).T, strict=True)),
         }
     )

@@ -23,7 +23,7 @@ from arbitre.report.view import (
     Trust,
 )
 from arbitre.signature import Signature
-from arbitre.tally import NAMES
+from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,8 +40,6 @@ KINDS: Final = {
 BINS: Final = 10
 FEW: Final = 10
 """With fewer documents than this the scores may be another matter on the next ones."""
-
-_COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
 
 
 def subject(
@@ -72,7 +70,7 @@ def subject(
         documents=evaluation["documents"],
         failed=evaluation["failed"],
         vacuous=evaluation["vacuous"],
-        counts={one: evaluation["micro"][one] for one in _COUNTS},
+        counts={one: evaluation["micro"][one] for one in COUNTS},
         close=close,
         forced=forced,
         headline=list(_headline(evaluation, forced, trust)),

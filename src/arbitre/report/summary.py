@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from arbitre.corpus.clusters import labels
-from arbitre.report.tables import COUNTS
 from arbitre.report.typeset import PLACE, SCORE, SHARE, SIGNED, Column, Table, count, probability, unknown
-from arbitre.tally import NAMES, MacroScores
+from arbitre.tally import COUNTS, NAMES, MacroScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

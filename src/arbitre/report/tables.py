@@ -14,7 +14,7 @@ from arbitre.corpus.evaluate import Running, evaluate
 from arbitre.corpus.strict import unwritable
 from arbitre.report.entries import Cell, Entries, Entry
 from arbitre.schema.validate import violations
-from arbitre.tally import NAMES, Scores
+from arbitre.tally import COUNTS, NAMES, Scores
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ FAILURES: Final = "failures.csv"
 FAILURE_LINES: Final = "failures.jsonl"
 VIOLATIONS: Final = "violations.csv"
 
-COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Spreadsheets may take text that begins so for a formula; the last four are full-width signs."""
