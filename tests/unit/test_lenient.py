@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from arbitre import Comparator
 from arbitre.corpus import lenient, strict
 from arbitre.corpus.join import join, paired
 from arbitre.corpus.read import Failure, Reading, records
@@ -128,5 +129,8 @@ class TestCorpus:
         assert [(one.side, one.id, one.line) for one in joined.failures] == [("predicted", "2", 3)]
 
     def test_is_part_of_the_signature(self):
-        assert Reading().signature == {}
-        assert Reading(lenient=True).signature["lenient"].startswith("json-repair 0.")
+        plan = Comparator({"type": "object"}).plan
+        assert Reading().signed(plan).signature == plan.signature
+        signed = Reading(lenient=True).signed(plan).signature
+        assert dict(signed.entries)["lenient"].startswith("json-repair 0.")
+        assert signed.version == plan.signature.version

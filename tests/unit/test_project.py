@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arbitre import bundled
+from arbitre import Comparator, bundled
 from arbitre.cli import app
 from arbitre.corpus.join import join, paired
 from arbitre.corpus.project import Projection
@@ -35,7 +35,13 @@ def test_each_side_has_its_expression(tmp_path):
     (pair,) = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
     assert (pair.gold, pair.predicted) == ({"names": ["Ada"]}, {"names": ["Ada", "Bo"]})
     assert pair.origins == ((str(gold), 1), (str(predicted), 1))
-    assert reading.signature == {"project.gold": "truth", "project.predicted": "{names: people[].name}"}
+    plan = Comparator({"type": "object"}, close=0.9).plan
+    assert dict(reading.signed(plan).signature.entries) == {
+        **dict(plan.signature.entries),
+        "project.gold": "truth",
+        "project.predicted": "{names: people[].name}",
+    }
+    assert "close" in dict(plan.signature.entries)
 
 
 def test_a_side_without_expression_is_taken_as_it_is(tmp_path):

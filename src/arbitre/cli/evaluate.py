@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +57,6 @@ from arbitre.errors import DataError
 from arbitre.report import tables
 from arbitre.schema import CLOSE
 from arbitre.schema.validate import Violation
-from arbitre.signature import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,11 +111,9 @@ def evaluate(
     )
     projection = None if project is None else Projection.load(project)
     reading = Reading(id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection)
-    signed = Signature.of({**dict(comparator.signature.entries), **reading.signature}, comparator.signature.version)
-    plan = replace(comparator.plan, signature=signed)
     joined = sources.joined(reading, only or [])
     run = Run(
-        plan,
+        reading.signed(comparator.plan),
         joined,
         engine(kind, scheduler, workers),
         out,

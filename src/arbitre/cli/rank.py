@@ -47,7 +47,6 @@ from arbitre.errors import DataError
 from arbitre.report.files import REPORT, read_view, write_page
 from arbitre.report.subjects import standing
 from arbitre.report.tables import EVALUATION
-from arbitre.signature import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -118,10 +117,9 @@ def rank(
         lenient=lenient,
         projection=projection,
     )
-    signed = Signature.of({**dict(comparator.signature.entries), **reading.signature}, comparator.signature.version)
     first, *beside = scores or SCORES
     how = How(first, tuple(beside), aggregate, cluster_by, seed, level)
-    plan, report = replace(comparator.plan, signature=signed), out is not None and not no_report and bool(named)
+    plan, report = reading.signed(comparator.plan), out is not None and not no_report and bool(named)
     corpus = Corpus(plan, reading, screen, how, engine(Kind.LOCAL, None, workers), out if report else None)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     if output is Format.JSON:

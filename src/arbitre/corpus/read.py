@@ -11,11 +11,13 @@ from arbitre.corpus.labels import SHOWN, Names, listed
 from arbitre.corpus.open import STDIN, expanded, named
 from arbitre.corpus.reader import TABLE, Reader
 from arbitre.corpus.records import Failure, Record, Side
+from arbitre.signature import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from arbitre.corpus.project import Projection
+    from arbitre.schema import Plan
 
 __all__ = ["SHOWN", "STDIN", "Failure", "Reading", "Record", "Row", "Side", "listed", "records"]
 
@@ -86,11 +88,14 @@ class Reading:
             lenient=self.lenient and side == "predicted",
         )
 
-    @property
-    def signature(self) -> dict[str, str]:
-        """What the signature of a measurement says of the reading, as far as it moves numbers."""
-        found = {"lenient": f"json-repair {lenient.version()}"} if self.lenient else {}
-        return found | (self.projection.signature if self.projection else {})
+    def signed(self, plan: Plan) -> Plan:
+        """The plan whose signature says how documents were read too, as far as it moves numbers."""
+        entries = dict(plan.signature.entries)
+        if self.lenient:
+            entries["lenient"] = f"json-repair {lenient.version()}"
+        if self.projection is not None:
+            entries |= self.projection.signature
+        return replace(plan, signature=Signature.of(entries, plan.signature.version))
 
 
 def records(
