@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from arbitre import Comparator
+from arbitre.cli import app
 from arbitre.corpus.engines import Processes
 from arbitre.corpus.evaluate import PART, Running, evaluate
 from arbitre.corpus.join import join
@@ -159,23 +161,50 @@ def test_a_damaged_file_of_outcomes_is_named(plan, joined, tmp_path):
         evaluate(plan, joined, Running(shards=Shards(tmp_path, plan.signature, resume=True)))
 
 
-def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined):
+@pytest.fixture(scope="module")
+def cluster():
     distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(**options) as made:
+        yield made
+
+
+def files(folder):
+    """What a folder holds, by name."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", ["evaluate", "rank"])
+def test_both_commands_leave_the_same_files_from_a_cluster(tmp_path, cluster, command):
+    gold, predicted = corpus(tmp_path, 20)
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
+    systems = {"evaluate": ["--predicted", predicted], "rank": [f"a={predicted}", f"b={gold}"]}[command]
+    engines = {"here": ["--workers", "1"], "there": ["--engine", "dask", "--scheduler", cluster.scheduler_address]}
+    before = cluster.scheduler.transition_counter
+    for out, engine in engines.items():
+        arguments = [command, "--schema", schema, "--gold", gold, *systems, *engine, "--out", tmp_path / out]
+        result = CliRunner().invoke(app, list(map(str, arguments)))
+        assert result.exit_code == 0, result.output
+    here, there = files(tmp_path / "here"), files(tmp_path / "there")
+    assert ("a/evaluation.json" if command == "rank" else "evaluation.json") in here
+    assert here == there
+    assert cluster.scheduler.transition_counter > before
+
+
+def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, cluster):
     from arbitre.corpus.dask import Cluster
 
-    alone = evaluate(plan, joined)
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
-    with distributed.LocalCluster(**options) as cluster:
-        killed = []
+    killed = []
 
-        def kill(_outcomes):
-            if not killed:
-                killed.append(next(iter(cluster.workers.values())))
-                os.kill(killed[0].pid, signal.SIGKILL)
+    def kill(_outcomes):
+        if not killed:
+            killed.append(next(iter(cluster.workers.values())))
+            os.kill(killed[0].pid, signal.SIGKILL)
 
-        how = Running(taken=kill, engine=Cluster(cluster.scheduler_address))
-        assert text(evaluate(plan, joined, how)) == text(alone)
-        assert killed
+    how = Running(taken=kill, engine=Cluster(cluster.scheduler_address))
+    assert text(evaluate(plan, joined, how)) == text(evaluate(plan, joined))
+    assert killed
 
 
 def test_a_scheduler_that_is_not_there_is_named():

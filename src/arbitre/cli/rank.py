@@ -11,6 +11,7 @@ import typer
 import arbitre
 from arbitre.cli.options import (
     ClusterBy,
+    Engine,
     Format,
     Gold,
     GoldKey,
@@ -26,6 +27,7 @@ from arbitre.cli.options import (
     PredictedKey,
     Project,
     Quiet,
+    Scheduler,
     Schema,
     Workers,
 )
@@ -51,7 +53,7 @@ from arbitre.report.tables import EVALUATION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from arbitre.corpus.engines import Engine
+    from arbitre.corpus import engines
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.join import Join
     from arbitre.corpus.stability import Stability
@@ -95,6 +97,8 @@ def rank(
     project: Project = None,
     lenient: Lenient = False,
     workers: Workers = None,
+    kind: Engine = Kind.LOCAL,
+    scheduler: Scheduler = None,
     no_report: NoReport = False,
     output: Output = Format.TEXT,
     no_color: Plain = False,
@@ -120,7 +124,7 @@ def rank(
     first, *beside = scores or SCORES
     how = How(first, tuple(beside), aggregate, cluster_by, seed, level)
     plan, report = reading.signed(comparator.plan), out is not None and not no_report and bool(named)
-    corpus = Corpus(plan, reading, screen, how, engine(Kind.LOCAL, None, workers), out if report else None)
+    corpus = Corpus(plan, reading, screen, how, engine(kind, scheduler, workers), out if report else None)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     if output is Format.JSON:
         screen.json(found.to_dict())
@@ -162,7 +166,7 @@ class Corpus:
     reading: Reading
     screen: Screen
     how: How
-    engine: Engine
+    engine: engines.Engine
     out: Path | None = None
     """Where every system has a folder, and all of them a report."""
 
