@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 
 import pytest
@@ -13,7 +14,7 @@ from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.read import Failure
 from arbitre.errors import DataError
 from arbitre.report.entries import Entries
-from arbitre.report.tables import cell, evaluate_into, fresh, portable
+from arbitre.report.tables import cell, csv_writer, evaluate_into, fresh, portable
 
 PERSON = {
     "type": "object",
@@ -57,6 +58,20 @@ def people(*items):
 )
 def test_cells(value, text):
     assert cell(value) == text
+
+
+@pytest.mark.parametrize("text", ["a\rb", "a\nb", "a\r\nb", "ends\r\n", "\r", 'a"b', "a,b"])
+def test_no_line_break_in_a_cell_ends_a_row(tmp_path, text):
+    item = {"name": text, "other": text}
+    (row,) = matches(tmp_path, PEOPLE, (people(item), people(item)))
+    expected = f"'{text}" if text.startswith("\r") else text
+    assert row["name.gold"] == expected
+    assert json.loads(row["undeclared"]) == {"gold": {"other": text}, "predicted": {"other": text}}
+    file = io.StringIO()
+    csv_writer(file).writerows([[text], [text, ""]])
+    assert file.getvalue().count("\n") == 2 * (1 + text.count("\n"))
+    assert list(csv.reader(io.StringIO(file.getvalue(), newline=""))) == [[text], [text, ""]]
+    assert "\r" in text or "\r" not in file.getvalue()
 
 
 def test_a_cell_as_deep_as_one_likes():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from arbitre.corpus.join import join
 from arbitre.corpus.read import STDIN, Reading
 from arbitre.corpus.strict import MAX_DEPTH
 from arbitre.diagnosis.pool import LARGEST, pool
-from arbitre.report.tables import fresh, json_text
+from arbitre.report.tables import csv_writer, fresh, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -235,7 +234,7 @@ def _write(folder: Path, measured: Sequence[Measured], documents: Documents) -> 
     for one, found in zip(measured, plain["choices"], strict=True):
         stem = one.slug if f"{one.slug}.npy" not in files else f"{one.slug}-{len(files)}"
         with fresh(folder / f"{stem}.csv") as file:
-            rows = csv.writer(file, lineterminator="\n")
+            rows = csv_writer(file)
             labels = list(_labels(one.pool, documents))
             rows.writerow(["", *labels])
             rows.writerows([label, *row] for label, row in zip(labels, one.pool.distances.tolist(), strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
 REPAIRED: Final = "repaired.csv"
 CLUSTERS: Final = "clusters"
+_REPAIR: Final = ("id", "run", "file", "line", "how")
 
 
 def engine(kind: Kind, scheduler: str | None, workers: int | None) -> Engine:
@@ -171,10 +171,10 @@ class Run:
             reports.remove_report(out)
         if self.joined.repaired:
             with tables.fresh(out / REPAIRED) as file:
-                rows = csv.DictWriter(file, ["id", "run", "file", "line", "how"], lineterminator="\n")
-                rows.writeheader()
-                for one in self.joined.repaired:
-                    rows.writerow({name: tables.cell(value) for name, value in plain_repair(one).items()})
+                rows = tables.csv_writer(file)
+                rows.writerow(_REPAIR)
+                for one in map(plain_repair, self.joined.repaired):
+                    rows.writerow([tables.cell(one[name]) for name in _REPAIR])
             files = (*files, REPAIRED)
         else:
             (out / REPAIRED).unlink(missing_ok=True)  # of an earlier evaluation

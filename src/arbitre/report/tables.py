@@ -7,7 +7,7 @@ import json
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 from arbitre import deep
 from arbitre.corpus.evaluate import Running, evaluate
@@ -40,6 +40,7 @@ _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separato
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Spreadsheets may take text that begins so for a formula; the last four are full-width signs."""
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
+_VIOLATION: Final = ("id", "run", "pointer", "keyword", "message")
 
 
 @contextmanager
@@ -59,6 +60,27 @@ def fresh(path: Path) -> Iterator[TextIO]:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+class _Lines(NamedTuple):
+    r"""A file whose lines end with "\n", for a writer that ends them with "\r\n": some quote no other line breaks."""
+
+    file: TextIO
+
+    def write(self, line: str) -> int:
+        return self.file.write(line.removesuffix("\r\n") + "\n")
+
+
+def csv_writer(file: TextIO) -> Any:  # noqa: ANN401  (`csv` has no public type for it)
+    r"""What writes rows of CSV; every cell is read back as it was, with any line break in it.
+
+    >>> import io
+    >>> file = io.StringIO()
+    >>> _ = csv_writer(file).writerow(["a\rb", "c"])
+    >>> file.getvalue()
+    '"a\rb",c\n'
+    """
+    return csv.writer(_Lines(file))
 
 
 def json_text(value: Json) -> str:
@@ -115,7 +137,7 @@ def evaluate_into(
     how, matches = how or Running(), Matches(Entries.of(plan))
     with ExitStack() as stack:
         files = {name: stack.enter_context(fresh(folder / name)) for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)}
-        rows = csv.writer(files[MATCHES], lineterminator="\n")
+        rows = csv_writer(files[MATCHES])
         rows.writerow(matches.head)
 
         def taken(outcomes: Outcomes) -> None:
@@ -140,7 +162,7 @@ def evaluate_into(
 
 def write_documents(file: TextIO, evaluation: Evaluation) -> None:
     """One row a document: the quality of the whole, then counts and scores of its entries."""
-    rows = csv.writer(file, lineterminator="\n")
+    rows = csv_writer(file)
     rows.writerow(["id", "run", "failed", "document_quality", *COUNTS, *NAMES])
     for document in evaluation.documents:
         head = (document.id, document.run, document.failed, document.quality)
@@ -149,7 +171,7 @@ def write_documents(file: TextIO, evaluation: Evaluation) -> None:
 
 def write_paths(file: TextIO, evaluation: Evaluation) -> None:
     """One row a wildcard path: counts and scores over all documents."""
-    rows = csv.writer(file, lineterminator="\n")
+    rows = csv_writer(file)
     rows.writerow(["path", *COUNTS, *NAMES])
     for path, scores in evaluation.by_path.items():
         rows.writerow([path, *_scores(scores)])
@@ -157,16 +179,16 @@ def write_paths(file: TextIO, evaluation: Evaluation) -> None:
 
 def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
     """One row a failure: what failed, where, and why."""
-    rows = csv.writer(file, lineterminator="\n")
+    rows = csv_writer(file)
     rows.writerow(_FAILURE)
     rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
 
 
 def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> None:
     """One row for everything that a prediction violates of the schema, as `Violating` notes it."""
-    rows = csv.DictWriter(file, ["id", "run", "pointer", "keyword", "message"], lineterminator="\n")
-    rows.writeheader()
-    rows.writerows({name: cell(value) for name, value in row.items()} for row in violations)
+    rows = csv_writer(file)
+    rows.writerow(_VIOLATION)
+    rows.writerows([cell(row[name]) for name in _VIOLATION] for row in violations)
 
 
 @dataclass(frozen=True, slots=True)

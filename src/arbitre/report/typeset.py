@@ -5,14 +5,13 @@ The LaTeX is a bare `tabular`, to be put into a `table` with a caption; it needs
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from arbitre.errors import DataError, did_you_mean
-from arbitre.report.tables import cell
+from arbitre.report.tables import cell, csv_writer
 from arbitre.report.text import visible
 
 if TYPE_CHECKING:
@@ -126,11 +125,11 @@ class Table:
         r"""The table with all digits; text that a spreadsheet would run as a formula is preceded by an apostrophe.
 
         >>> print(Table("", (Column("run"), Column("f1q", SCORE)), (("=1+1", 2 / 3),)).csv(), end="")
-        "run","f1q"
-        "'=1+1",0.6666666666666666
+        run,f1q
+        '=1+1,0.6666666666666666
         """
         file = io.StringIO()
-        rows = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        rows = csv_writer(file)
         rows.writerow([cell(column.name) for column in self.columns])
         rows.writerows([cell(one) if isinstance(one, str) else one for one in row] for row in self.rows)
         return file.getvalue()
