@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import arbitre
-from arbitre.corpus.arrow import write_parquet
+from arbitre.corpus import frames
+from arbitre.corpus.arrow import table, write_parquet
 from arbitre.corpus.factors import factor
 from arbitre.corpus.ranking import rank
 from arbitre.corpus.stability import stability
 from arbitre.errors import DataError
 from arbitre.report import summary
+from arbitre.report.tables import AT_ONCE, write_frame
 from arbitre.report.typeset import SCORE, Column, Table, count, probability
 from arbitre.tally import NAMES
 
@@ -205,3 +209,35 @@ def test_parquet_that_cannot_be_written_is_said(evaluation, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match="Expected a file that can be written"):
         write_parquet(tmp_path / "file" / "x.parquet", evaluation.to_arrow())
+
+
+def test_csv_and_arrow_have_the_same_columns_and_numbers(evaluation):
+    for frame in (frames.documents(evaluation), frames.paths(evaluation), summary.means(evaluation).frame):
+        file = io.StringIO()
+        write_frame(file, frame)
+        rows = list(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
+        for name, column in table(frame).to_pydict().items():
+            texts = [row[name] for row in rows]
+            held = any(isinstance(one, str) for one in column)
+            assert [text if held else json.loads(text or "null") for text in texts] == column, name
+
+
+def test_masses_that_are_whole_are_written_as_counts():
+    frame = {"quality_mass": np.array([3.0, 2.5]), "f1q": np.array([1.0, np.nan]), "run": [None, "=a"]}
+    file = io.StringIO()
+    write_frame(file, frame)
+    assert file.getvalue() == "quality_mass,f1q,run\n3,1.0,\n2.5,,'=a\n"
+
+
+def test_a_frame_has_every_row_however_many_there_are():
+    file = io.StringIO()
+    write_frame(file, {"n": range(2 * AT_ONCE + 1), "f1q": np.zeros(2 * AT_ONCE + 1)})
+    assert file.getvalue().splitlines()[1:] == [f"{n},0.0" for n in range(2 * AT_ONCE + 1)]
+
+
+def test_a_table_is_a_frame_of_texts_counts_and_numbers():
+    columns = (Column("system"), Column("f1q", SCORE), Column("failed", count))
+    found = table(Table("", columns, (("a", None, 1), ("b", 0.5, 0))).frame)
+    assert [str(field.type) for field in found.schema] == ["string", "double", "int64"]
+    assert found.to_pydict() == {"system": ["a", "b"], "f1q": [None, 0.5], "failed": [1, 0]}
+    assert [str(field.type) for field in table(Table("", columns, ()).frame).schema] == ["string", "double", "double"]

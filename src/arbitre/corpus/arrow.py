@@ -10,18 +10,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 import numpy as np
 
 from arbitre.corpus.labels import RUN, listed
-from arbitre.corpus.statistics import scored
 from arbitre.corpus.strict import unwritable
 from arbitre.errors import DataError, did_you_mean
-from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    import numpy.typing as npt
-
-    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.frames import Frame
     from arbitre.values import Json
 
 BATCH: Final = 1024
@@ -115,28 +111,8 @@ def _plain(types: Any, kind: Any) -> bool:  # noqa: ANN401
     return _text(types, kind) or any(test(kind) for test in scalars)
 
 
-def documents_table(evaluation: Evaluation) -> Any:  # noqa: ANN401
-    """The documents of a corpus as a `pyarrow.Table`, a row each, in their order.
-
-    Its columns are `id`, `run`, `failed`, `document_quality`, the counts `gold`, `predicted`, `matched` and
-    `quality_mass` of the entries, and every score of `arbitre.tally.NAMES`, null where it is undefined.
-    Raises DataError without pyarrow.
-    """
-    columns = evaluation.columns
-    return table(
-        {
-            "id": columns.ids,
-            "run": columns.runs,
-            "failed": columns.failed,
-            "document_quality": columns.qualities,
-            **dict(zip(COUNTS, columns.tallies.T, strict=False)),  # all but the squares
-            **dict(zip(NAMES, scored(columns.tallies).T, strict=True)),
-        }
-    )
-
-
-def table(columns: Mapping[str, Sequence[Json] | npt.NDArray[Any]]) -> Any:  # noqa: ANN401
-    """Columns of equal length as a `pyarrow.Table`: nan becomes null, texts are texts where there is no row either.
+def table(frame: Frame) -> Any:  # noqa: ANN401
+    """A frame as a `pyarrow.Table`: nan becomes null, texts are texts where there is no row either.
 
     Raises DataError without pyarrow.
     """
@@ -145,7 +121,7 @@ def table(columns: Mapping[str, Sequence[Json] | npt.NDArray[Any]]) -> Any:  # n
         name: pa.array(values, from_pandas=True)
         if isinstance(values, np.ndarray)
         else pa.array(values, None if any(value is not None for value in values) else pa.string())
-        for name, values in columns.items()
+        for name, values in frame.items()
     }
     return pa.table(arrays)
 

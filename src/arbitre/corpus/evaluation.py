@@ -229,9 +229,9 @@ class Evaluation:
 
         `.to_pandas()` makes a data frame of it, `polars.from_arrow` another. Raises ArbitreError without pyarrow.
         """
-        from arbitre.corpus.arrow import documents_table  # noqa: PLC0415
+        from arbitre.corpus import arrow, frames  # noqa: PLC0415
 
-        return documents_table(self)
+        return arrow.table(frames.documents(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, valid against `schemas/evaluation.schema.json`; the same corpus gives the same bytes."""

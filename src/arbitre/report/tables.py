@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
+import numpy as np
+
 from arbitre import deep
+from arbitre.corpus import frames
 from arbitre.corpus.evaluate import Running, evaluate
 from arbitre.corpus.strict import unwritable
 from arbitre.report.entries import Cell, Entries, Entry
 from arbitre.schema.validate import violations
-from arbitre.tally import COUNTS, NAMES, Scores
+from arbitre.tally import COUNTS
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import numpy.typing as npt
+
     from arbitre.comparison.levels import Level
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.frames import Frame
     from arbitre.corpus.join import Join, Pair
     from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.corpus.read import Failure
@@ -35,6 +42,9 @@ MATCHES: Final = "matches.csv"
 FAILURES: Final = "failures.csv"
 FAILURE_LINES: Final = "failures.jsonl"
 VIOLATIONS: Final = "violations.csv"
+
+AT_ONCE: Final = 4096
+"""So many rows of a frame are in memory as texts."""
 
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -148,8 +158,8 @@ def evaluate_into(
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, taken=taken)))
         kept = portable(evaluation)
         files[EVALUATION].write(json_text(kept.to_dict()))
-        write_documents(files[DOCUMENTS], evaluation)
-        write_paths(files[PATHS], evaluation)
+        write_frame(files[DOCUMENTS], frames.documents(evaluation))
+        write_frame(files[PATHS], frames.paths(evaluation))
         if evaluation.failures:
             files[FAILURES] = stack.enter_context(fresh(folder / FAILURES))
             write_failures(files[FAILURES], kept.failures)
@@ -160,21 +170,13 @@ def evaluate_into(
     return evaluation, tuple(files)
 
 
-def write_documents(file: TextIO, evaluation: Evaluation) -> None:
-    """One row a document: the quality of the whole, then counts and scores of its entries."""
+def write_frame(file: TextIO, frame: Frame) -> None:
+    """Columns as CSV: numbers as short as they read back exactly, nothing where there is none."""
     rows = csv_writer(file)
-    rows.writerow(["id", "run", "failed", "document_quality", *COUNTS, *NAMES])
-    for document in evaluation.documents:
-        head = (document.id, document.run, document.failed, document.quality)
-        rows.writerow([*map(cell, head), *_scores(document.scores)])
-
-
-def write_paths(file: TextIO, evaluation: Evaluation) -> None:
-    """One row a wildcard path: counts and scores over all documents."""
-    rows = csv_writer(file)
-    rows.writerow(["path", *COUNTS, *NAMES])
-    for path, scores in evaluation.by_path.items():
-        rows.writerow([path, *_scores(scores)])
+    rows.writerow(map(cell, frame))
+    length = len(next(iter(frame.values())))
+    for begin in range(0, length, AT_ONCE):
+        rows.writerows(zip(*(_cells(name, part[begin : begin + AT_ONCE]) for name, part in frame.items()), strict=True))
 
 
 def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
@@ -207,11 +209,15 @@ class Violating:
         ]
 
 
-def _scores(scores: Scores) -> list[str]:
-    """Counts, then scores: as short as they read back exactly, empty where there is none."""
-    numbers: dict[str, Any] = scores.to_dict()
-    counts = [int(count) if (count := numbers[name]).is_integer() else count for name in COUNTS]
-    return [cell(number) for number in (*counts, *(numbers[name] for name in NAMES))]
+def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any]) -> Iterator[str]:
+    """A part of a column; masses that are whole are written as counts."""
+    for value in values.tolist() if isinstance(values, np.ndarray) else values:
+        if not isinstance(value, float):
+            yield cell(value)
+        elif math.isnan(value):
+            yield ""
+        else:
+            yield cell(int(value) if name in COUNTS and value.is_integer() else value)
 
 
 @dataclass(frozen=True, slots=True)

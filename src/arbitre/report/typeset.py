@@ -10,12 +10,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from arbitre.errors import DataError, did_you_mean
-from arbitre.report.tables import cell, csv_writer
+from arbitre.report.tables import write_frame
 from arbitre.report.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from arbitre.corpus.frames import Frame
+    from arbitre.values import Json
 
 Kind: TypeAlias = Literal["markdown", "latex", "csv"]
 Cell: TypeAlias = str | float | None
@@ -69,6 +76,12 @@ class Column:
             return NONE
         return str(value) if self.written is None or isinstance(value, str) else self.written(value)
 
+    def values(self, cells: Sequence[Cell]) -> Sequence[Json] | npt.NDArray[np.float64]:
+        """The cells of this column in a frame: texts or counts as they are, other numbers as an array."""
+        if self.written is None or (cells and all(isinstance(cell, int) for cell in cells)):
+            return cells
+        return np.array(cells, dtype=np.float64)
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -121,6 +134,12 @@ class Table:
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
+    @property
+    def frame(self) -> Frame:
+        """The columns for programs, with all digits."""
+        cells = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.columns)
+        return {column.name: column.values(list(some)) for column, some in zip(self.columns, cells, strict=True)}
+
     def csv(self) -> str:
         r"""The table with all digits; text that a spreadsheet would run as a formula is preceded by an apostrophe.
 
@@ -129,9 +148,7 @@ class Table:
         '=1+1,0.6666666666666666
         """
         file = io.StringIO()
-        rows = csv_writer(file)
-        rows.writerow([cell(column.name) for column in self.columns])
-        rows.writerows([cell(one) if isinstance(one, str) else one for one in row] for row in self.rows)
+        write_frame(file, self.frame)
         return file.getvalue()
 
 
