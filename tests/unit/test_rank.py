@@ -302,7 +302,13 @@ def test_every_table_is_written():
     run("--gold", GOLD, f"=1+1={HASTY}", code=2)
     run("--gold", GOLD, f"@a|b={CAREFUL}", f"hasty={HASTY}", "--out", "out")
     files = {"ranking.json", "ranking.md", "ranking.tex", "systems.csv", "scores.csv", "pairs.csv", "winners.csv"}
-    assert {path.name for path in Path("out").iterdir()} == files | {"lacking.csv", "report.html", "@a|b", "hasty"}
+    assert {path.name for path in Path("out").iterdir()} == files | {
+        "lacking.csv",
+        "runs.csv",
+        "report.html",
+        "@a|b",
+        "hasty",
+    }
     with Path("out/systems.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["system"] for row in rows] == ["'@a|b", "hasty"]

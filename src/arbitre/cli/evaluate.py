@@ -40,6 +40,7 @@ from arbitre.cli.options import (
     Resume,
     Scheduler,
     Schema,
+    Tables,
     Validate,
     Workers,
 )
@@ -54,9 +55,12 @@ from arbitre.corpus.read import SHOWN, STDIN, Reading
 from arbitre.corpus.records import key
 from arbitre.corpus.strict import MAX_DEPTH
 from arbitre.errors import DataError
-from arbitre.report import tables
+from arbitre.report import summary, tables
+from arbitre.report.exports import Export, asked, write
+from arbitre.report.typeset import unknown
 from arbitre.schema import CLOSE
 from arbitre.schema.validate import Violation
+from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +69,10 @@ if TYPE_CHECKING:
     from arbitre.corpus.records import Repair
 
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write evaluation.json, tables and report.html here.")]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option("--score", metavar="SCORE", help="A column of tables in Markdown and LaTeX. May be repeated."),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop with exit code 2 where a document failed.")]
 
 
@@ -76,6 +84,8 @@ def evaluate(
     pairs: Pairs = None,
     manifest: Manifest = None,
     out: Out = None,
+    asked_for: Tables = None,
+    scores: Scores = None,
     overlay: Overlay = None,
     id_key: IdKey = "id",
     id_pattern: IdPattern = None,
@@ -104,6 +114,7 @@ def evaluate(
     """Evaluate a corpus: every prediction against the gold document of the same id."""
     if resume and out is None:
         raise typer.BadParameter("Expected --out with --resume: the folder where it was begun.")
+    exports = _asked(asked_for or (), scores or (), out, cluster_by)
     sources = Sources(gold or [], predicted or [], pairs or [], manifest)
     screen = Screen.of(plain=no_color, quiet=quiet)
     comparator = arbitre.Comparator(
@@ -124,6 +135,9 @@ def evaluate(
         cluster_by=cluster_by,
     )
     evaluation, files = run(screen)
+    if out is not None:
+        exported = write(out, exports, summary.sheets(evaluation, scores or summary.SHOWN))
+        files = tuple(dict.fromkeys((*files, *exported)))
     missed = list(shortfalls(fail_under or (), evaluation, {row.path for row in comparator.explain()}))
     if output is Format.JSON:
         plain = tables.portable(evaluation).to_dict()
@@ -139,6 +153,22 @@ def evaluate(
     for text in missed:
         screen.error(text, "not met")
     raise typer.Exit(int(bool(missed)))
+
+
+def _asked(names: Sequence[str], scores: Sequence[str], out: Path | None, clusters: str | None) -> tuple[Export, ...]:
+    """The tables that are asked for. Raises typer.BadParameter, or DataError, where there are none such."""
+    if names and out is None:
+        raise typer.BadParameter("Expected --out with --table: the folder for the tables.")
+    if scores and not names:
+        raise typer.BadParameter("Expected --table with --score: the scores are columns of tables.")
+    for score in scores:
+        if score not in NAMES:
+            raise unknown("column", score, NAMES)
+    exports = asked(names, summary.ROWS)
+    for one in exports:
+        if one.rows == "groups" and clusters is None:
+            raise typer.BadParameter(f"Expected --cluster-by with --table {one.name}: what it names are the groups.")
+    return exports
 
 
 @dataclass(frozen=True, slots=True)

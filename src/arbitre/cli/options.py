@@ -108,4 +108,13 @@ ClusterBy = Annotated[
 ]
 Engine = Annotated[Kind, typer.Option("--engine", help="Who compares: this machine, or a Dask cluster.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="The scheduler of the Dask cluster.")]
+Tables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        metavar="NAME",
+        help="A table for --out too, as paths.tex or documents.parquet: its rows, and .md, .tex, .csv or .parquet. May "
+        "be repeated.",
+    ),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out report.html, and what it is made from.")]

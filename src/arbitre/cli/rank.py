@@ -29,6 +29,7 @@ from arbitre.cli.options import (
     Quiet,
     Scheduler,
     Schema,
+    Tables,
     Workers,
 )
 from arbitre.cli.running import Run, engine
@@ -46,6 +47,7 @@ from arbitre.corpus.stability import stability
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError
+from arbitre.report.exports import asked
 from arbitre.report.files import REPORT, read_view, write_page
 from arbitre.report.subjects import standing
 from arbitre.report.tables import EVALUATION
@@ -89,6 +91,7 @@ def rank(
     seed: Seed = 0,
     level: Level = LEVEL,
     out: Out = None,
+    tables: Tables = None,
     overlay: Overlay = None,
     id_key: IdKey = "id",
     id_pattern: IdPattern = None,
@@ -110,6 +113,9 @@ def rank(
         raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
     if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
         raise typer.BadParameter("Expected files and folders, got standard input (-): gold is read for each system.")
+    if tables and out is None:
+        raise typer.BadParameter("Expected --out with --table: the folder for the tables.")
+    exports = asked(tables or (), (ComparedFactors if manifest else RankedSystems).rows)
     screen = Screen.of(plain=no_color, quiet=quiet)
     comparator = arbitre.Comparator(schema, overlay=overlay)
     projection = None if project is None else Projection.load(project)
@@ -131,7 +137,7 @@ def rank(
     else:
         screen.show(found.blocks(screen.width))
     if out is not None:
-        files = (*written(out, found), *([REPORT] if report else []))
+        files = (*written(out, found, exports), *([REPORT] if report else []))
         screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
 
 

@@ -81,7 +81,7 @@ class At:
                 pointer=self.pointer,
                 hint="Cluster by something that all documents have.",
             ) from None
-        return tables.compact(value)
+        return value if isinstance(value, str) else tables.compact(value)
 
 
 @dataclass(slots=True)

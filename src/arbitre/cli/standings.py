@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -12,12 +12,13 @@ from arbitre.cli import render
 from arbitre.cli.screen import titled
 from arbitre.corpus.ranking import threshold
 from arbitre.report import summary
+from arbitre.report.exports import CSV, Export, Sheet, write
 from arbitre.report.tables import fresh, json_text
 from arbitre.report.typeset import probability
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from rich.console import RenderableType
@@ -38,7 +39,8 @@ _CHANCE: Final = "chance: what predictions score against the gold of other docum
 class RankedSystems:
     """A ranking, and how far each system of several runs depends on the run."""
 
-    name = "ranking"
+    name: ClassVar = "ranking"
+    rows: ClassVar = ("systems", "scores", "pairs", "winners", "lacking", "runs")
 
     ranking: Ranking
     stability: Mapping[str, Stability]
@@ -49,14 +51,14 @@ class RankedSystems:
     @property
     def tables(self) -> dict[str, Table]:
         """The tables by the names of their files."""
-        found = {
+        return {
             "systems": summary.leaderboard(self.ranking),
             "scores": summary.side_by_side(self.ranking),
             "pairs": summary.pairs(self.ranking.pairs),
             "winners": summary.winners(self.ranking),
             "lacking": summary.lacking(self.ranking),
+            "runs": summary.runs(self.stability),
         }
-        return found | ({"runs": summary.runs(self.stability)} if self.stability else {})
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """What is shown, block by block."""
@@ -84,7 +86,8 @@ class RankedSystems:
 class ComparedFactors:
     """The levels of factors, compared."""
 
-    name = "factors"
+    name: ClassVar = "factors"
+    rows: ClassVar = ("levels", "pairs")
 
     factors: tuple[Factor, ...]
     signature: Signature
@@ -138,14 +141,17 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
     return titled(f"{found.title} (the first {len(rows)} of {len(found.rows)})" if more else found.title, made)
 
 
-def written(folder: Path, found: RankedSystems | ComparedFactors) -> tuple[str, ...]:
-    """The results as JSON, every table as CSV, and all of them in one file as Markdown and as LaTeX."""
+def written(folder: Path, found: RankedSystems | ComparedFactors, asked: Iterable[Export]) -> tuple[str, ...]:
+    """The results as JSON, all tables in one file as Markdown and as LaTeX, each as CSV, and as what is asked for."""
     tables = found.tables
-    texts = {f"{found.name}.json": json_text(found.to_dict())}
-    texts |= {f"{name}.csv": made.csv() for name, made in tables.items()}
-    texts[f"{found.name}.md"] = "\n".join(f"## {made.title}\n\n{made.markdown()}" for made in tables.values())
-    texts[f"{found.name}.tex"] = "\n".join(f"% {made.title}\n{made.latex()}" for made in tables.values())
+    shown = [made for made in tables.values() if made.rows]
+    texts = {
+        f"{found.name}.json": json_text(found.to_dict()),
+        f"{found.name}.md": "\n".join(f"## {made.title}\n\n{made.markdown()}" for made in shown),
+        f"{found.name}.tex": "\n".join(f"% {made.title}\n{made.latex()}" for made in shown),
+    }
     for name, text in texts.items():
         with fresh(folder / name) as file:
             file.write(text)
-    return tuple(texts)
+    exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
+    return (*texts, *write(folder, exported, {name: Sheet.of(made) for name, made in tables.items()}))

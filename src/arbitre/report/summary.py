@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
+from arbitre.corpus import frames
 from arbitre.corpus.clusters import labels
+from arbitre.report.exports import Sheet
 from arbitre.report.typeset import PLACE, SCORE, SHARE, SIGNED, Column, Table, count, probability, unknown
 from arbitre.tally import COUNTS, NAMES, MacroScores
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Literal["documents", "paths", "scores"]
 
+ROWS: Final = ("documents", "paths", "scores", "groups")
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
 WHOLE: Final = "(the whole)"
 
@@ -34,6 +37,21 @@ def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: 
     if rows == "scores":
         return means(evaluation).text(kind)
     return (documents if rows == "documents" else paths)(evaluation, scores).text(kind)
+
+
+def sheets(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> dict[str, Sheet]:
+    """The tables of a corpus by their names in files: people see `scores`, programs all of them.
+
+    `groups` are the clusters of the evaluation; without clusters there are none.
+    """
+    found = {
+        "documents": Sheet(lambda: documents(evaluation, scores), lambda: frames.documents(evaluation)),
+        "paths": Sheet(lambda: paths(evaluation, scores), lambda: frames.paths(evaluation)),
+        "scores": Sheet.of(means(evaluation)),
+    }
+    if (by := evaluation.clusters) is not None:
+        found["groups"] = Sheet(lambda: groups(evaluation, by, scores), lambda: groups(evaluation, by, NAMES).frame)
+    return found
 
 
 def documents(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:

@@ -1,0 +1,198 @@
+"""Tables that are asked for by the names of their files: which there are, in what forms, and what stands in them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arbitre import bundled
+from arbitre.cli import app
+from arbitre.errors import DataError
+from arbitre.report.exports import FORMS, Export, Sheet, asked, write
+from arbitre.report.summary import ROWS
+from arbitre.report.typeset import SCORE, Column, Table, count
+from arbitre.tally import COUNTS, NAMES
+
+SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
+GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
+
+TABLE = Table("", (Column("name"), Column("f1q", SCORE), Column("n", count)), (("a_b", 2 / 3, 1), ("c", None, 2)))
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.replace("│", " ").split())
+
+
+def evaluate(*arguments, code=0):
+    sources = ("--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY)
+    return run("evaluate", *sources, "--no-report", *arguments, code=code)
+
+
+def wanted(*names):
+    return [part for name in names for part in ("--table", name)]
+
+
+def read(name):
+    with Path("out", name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def parquet(name):
+    return pytest.importorskip("pyarrow.parquet").read_table(Path("out", name))
+
+
+class TestFiles:
+    def test_every_form_of_one_table(self, tmp_path):
+        names = [f"t.{form}" for form in FORMS]
+        assert write(tmp_path / "out", asked(names, ["t"]), {"t": Sheet.of(TABLE)}) == tuple(names)
+        assert Path("out/t.md").read_text("utf-8").splitlines()[2:] == [r"| a\_b | 0.6667 | 1 |", "| c | – | 2 |"]
+        assert Path("out/t.tex").read_text("utf-8").splitlines()[4:6] == [r"a\_b & 0.6667 & 1 \\", r"c & -- & 2 \\"]
+        assert Path("out/t.csv").read_bytes() == b"name,f1q,n\na_b,0.6666666666666666,1\nc,,2\n"
+        assert parquet("t.parquet").to_pydict() == {"name": ["a_b", "c"], "f1q": [2 / 3, None], "n": [1, 2]}
+        assert sorted(path.name for path in Path("out").iterdir()) == sorted(names)
+
+    def test_a_name_given_twice_is_one_file(self):
+        assert asked(["t.md", "t.tex", "t.md"], ["t"]) == (Export("t", "md"), Export("t", "tex"))
+
+    @pytest.mark.parametrize("name", ["t", "t.html", "u.md", ".md", "md", "", "t.md.tex", "../t.md", "T.md"])
+    def test_what_is_no_table_is_said_with_all_that_there_are(self, name):
+        with pytest.raises(DataError) as caught:
+            asked(["t.md", name], ["t", "v"])
+        assert str(caught.value) == (
+            f"Expected the name of a table, got {name!r}\n  There are t, v, each with .md, .tex, .csv, .parquet."
+        )
+
+    def test_parquet_is_refused_at_once_without_its_library(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        with pytest.raises(DataError, match="Expected pyarrow to be installed") as caught:
+            asked(["t.parquet"], ["t"])
+        assert caught.value.file == "t.parquet"
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_a_file_that_cannot_be_written_stays_as_it_was(self, tmp_path, form):
+        (tmp_path / f"t.{form}").mkdir()
+        with pytest.raises(DataError, match="Expected a file that can be written"):
+            write(tmp_path, [Export("t", form)], {"t": Sheet.of(TABLE)})
+        assert [path.name for path in tmp_path.iterdir()] == [f"t.{form}"]
+
+
+class TestEvaluate:
+    def test_every_table_in_every_form(self):
+        names = [f"{rows}.{form}" for rows in ROWS for form in FORMS]
+        said = evaluate("--out", "out", "--cluster-by", r"[0-9]$", *wanted(*names))
+        always = ["evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl"]
+        others = [name for name in names if name not in always]
+        assert said.endswith(f"wrote {', '.join((*always, *others))} into out")
+        assert {path.name for path in Path("out").iterdir() if path.is_file()} == {*always, *others}
+
+    def test_people_see_the_scores_they_name_and_programs_all(self):
+        names = ("documents.md", "paths.md", "groups.md", "groups.csv", "paths.parquet", "documents.parquet")
+        evaluate("--out", "out", "--cluster-by", "page", *wanted(*names), "--score", "omq", "--score", "irq")
+        heads = {name: Path("out", name).read_text("utf-8").splitlines()[0] for name in names if name.endswith("md")}
+        assert heads == {
+            "documents.md": "| document | gold | predicted | matched | omq | irq |",
+            "paths.md": "| path | gold | predicted | matched | omq | irq |",
+            "groups.md": "| group | documents | omq | irq |",
+        }
+        assert list(read("groups.csv")[0]) == ["group", "documents", *NAMES]
+        assert parquet("paths.parquet").column_names == ["path", *COUNTS, *NAMES]
+        assert parquet("documents.parquet").column_names == [
+            *("id", "run", "failed", "document_quality"), *COUNTS, *NAMES
+        ]  # fmt: skip
+
+    def test_programs_get_the_numbers_of_the_evaluation(self):
+        evaluate("--out", "out", *wanted("documents.parquet", "paths.parquet", "scores.csv"))
+        plain = json.loads(Path("out/evaluation.json").read_text("utf-8"))
+        rows = parquet("paths.parquet").to_pylist()
+        assert {row.pop("path"): row for row in rows} == plain["by_path"]
+        for row in read("scores.csv"):
+            name = row["score"]
+            assert (float(row["micro"]), float(row["macro"])) == (plain["micro"][name], plain["macro"][name])
+            assert int(row["documents"]) == plain["macro_documents"][name]
+        failed = [row for row in parquet("documents.parquet").to_pylist() if row["failed"]]
+        assert [(row["id"], row["run"], row["imq"], row["irq"]) for row in failed] == [("page_04", None, None, 0.0)]
+
+    def test_groups_are_means_over_what_the_option_names(self):
+        evaluate("--out", "out", "--cluster-by", "/page/volume", *wanted("groups.csv"))
+        (row,) = read("groups.csv")
+        documents = read("documents.csv")
+        assert (row["group"], row["documents"]) == ("1927", "6")  # the text as it stands, not as JSON
+        mean = math.fsum(float(one["irq"] or 0.0) for one in documents) / 6
+        assert float(row["irq"]) == pytest.approx(mean, abs=1e-15)
+
+    def test_asking_for_a_table_changes_no_other_file(self):
+        evaluate("--out", "out")
+        before = {path.name: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+        evaluate("--out", "out", *wanted("documents.csv", "paths.csv", "paths.tex"))
+        after = {path.name: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+        assert after.pop("paths.tex").startswith(rb"\begin{tabular}")
+        assert after == before
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--table", "paths.md"], "Expected --out with --table"),
+            (["--out", "out", "--table", "path.md"], "got 'path.md' There are documents, paths, scores, groups, each"),
+            (["--out", "out", "--table", "groups.tex"], "Expected --cluster-by with --table groups.tex"),
+            (["--out", "out", "--score", "irq"], "Expected --table with --score"),
+            (["--out", "out", "--table", "paths.md", "--score", "f1qq"], "got 'f1qq' Did you mean \"f1q\""),
+        ],
+    )
+    def test_what_cannot_be_is_said_before_anything_is_compared(self, arguments, message):
+        assert message in evaluate(*arguments, code=2)
+        assert list(Path().iterdir()) == []
+
+
+class TestRank:
+    @staticmethod
+    def rank(*arguments, code=0):
+        return run("rank", "--schema", SCHEMA, "--no-report", *arguments, code=code)
+
+    def test_systems(self):
+        systems = ("--gold", GOLD, f"careful={CAREFUL}", f"hasty={HASTY}")
+        self.rank(*systems, "--out", "out", *wanted("systems.tex", "pairs.md", "pairs.parquet", "runs.csv"))
+        assert Path("out/systems.tex").read_text("utf-8") in Path("out/ranking.tex").read_text("utf-8")
+        assert Path("out/pairs.md").read_text("utf-8") in Path("out/ranking.md").read_text("utf-8")
+        plain = json.loads(Path("out/ranking.json").read_text("utf-8"))["pairs"]
+        assert parquet("pairs.parquet").column("a - b").to_pylist() == [one["difference"] for one in plain]
+        assert [float(row["a - b"]) for row in read("pairs.csv")] == [one["difference"] for one in plain]
+        assert read("runs.csv") == []  # no system has several
+        assert "Over several runs" not in Path("out/ranking.md").read_text("utf-8")
+
+    def test_factors(self):
+        Path("gold.json").write_text('{"speakers": []}', encoding="utf-8")
+        Path("m.csv").write_text(
+            "id,run,gold,predicted,ocr\na,1,gold.json,gold.json,x\na,2,gold.json,gold.json,y\n", encoding="utf-8"
+        )
+        self.rank("--manifest", "m.csv", "--factor", "ocr", "--out", "out", *wanted("levels.md"))
+        assert [line.split(" | ")[1] for line in Path("out/levels.md").read_text("utf-8").splitlines()[2:]] == [
+            "x",
+            "y",
+        ]
+        said = self.rank("--manifest", "m.csv", "--factor", "ocr", "--out", "o", *wanted("systems.md"), code=2)
+        assert "There are levels, pairs, each with" in said
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--table", "systems.md"], "Expected --out with --table"),
+            (["--out", "out", "--table", "levels.md"], "There are systems, scores, pairs, winners, lacking, runs"),
+        ],
+    )
+    def test_what_cannot_be_is_said_before_anything_is_compared(self, arguments, message):
+        assert message in self.rank("--gold", GOLD, f"careful={CAREFUL}", *arguments, code=2)
+        assert list(Path().iterdir()) == []
