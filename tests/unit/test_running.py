@@ -250,42 +250,64 @@ def test_a_plan_goes_to_other_processes_with_its_schema(tmp_path, plan):
 
 
 KILLED = """
-import sys, json
-from arbitre import Comparator
-from arbitre.corpus.evaluate import Running, evaluate
-from arbitre.corpus.engines import Processes
-from arbitre.corpus.join import join
-from arbitre.corpus.read import Reading
-from arbitre.corpus.shards import Shards
-from pathlib import Path
-folder, out, resume = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "resume"
-plan = Comparator(json.loads(sys.argv[4])).plan
-reading = Reading()
-joined = join(reading.records([str(folder / "gold.jsonl")], "gold"),
-              reading.records([str(folder / "predicted.jsonl")], "predicted"))
-def taken(outcomes):
-    print(len(outcomes), flush=True)
-evaluation = evaluate(plan, joined, Running(taken=taken, shards=Shards(out, plan.signature, resume=resume)))
-(out / "evaluation.json").write_text(json.dumps(evaluation.to_dict()))
+import os, signal, sys
+out, event, number, calls, *arguments = sys.argv[1:]
+left = {"events": int(number), "calls": int(calls)}
+
+def happens(name, details):
+    if name == "os.rename":
+        folder = os.path.dirname(os.path.abspath(details[1]))
+        name = {os.path.join(out, "documents"): "shard", out: "result"}.get(folder)
+    if name == event:
+        left["events"] -= 1
+        if left["events"] == 0:
+            sys.setprofile(called)
+            called()
+
+def called(*_):
+    left["calls"] -= 1
+    if left["calls"] <= 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(happens)
+from arbitre.corpus import evaluate
+evaluate.PART = 4
+from arbitre.cli import app
+app(arguments)
 """
+"""Runs the command until something happens for the so many-th time, then through so many calls, and no further."""
+
+
+def moments():
+    """Ten moments, in order: while it starts, while it compares, while it writes what came of it."""
+    rng = random.Random(1931)  # noqa: S311
+    yield from (("import", rng.randrange(1, 500), 0) for _ in range(2))
+    yield from (("shard", rng.randrange(2, 5), rng.randrange(5000)) for _ in range(4))
+    yield from (("result", first + rng.randrange(2), 0) for first in (1, 4))
+    yield "result", 6, rng.randrange(1000, 50_000)  # after evaluation.json, the report is on its way
+    yield "result", 9, 0  # the last one
 
 
 def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(tmp_path):
-    corpus(tmp_path)
+    gold, predicted = corpus(tmp_path, 61)
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
 
-    def started(out, resume):
-        arguments = [sys.executable, "-c", KILLED, str(tmp_path), str(out), resume, json.dumps(SCHEMA)]
-        return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    def run(name, moment=("", 0, 0)):
+        out, sources = tmp_path / name, ("--schema", tmp_path / "schema.json", "--gold", gold, "--predicted", predicted)
+        arguments = ("evaluate", *sources, "--out", out, "--resume", "--workers", 1, "--table", "paths.tex", "--quiet")
+        command = [sys.executable, "-c", KILLED, *map(str, (out, *moment, *arguments))]
+        return subprocess.run(command, check=False).returncode
 
-    with started(tmp_path / "whole", "new") as whole:
-        whole.communicate()
-    for parts in range(1, 5):
-        with started(tmp_path / "killed", "resume") as run:
-            for _ in range(parts):
-                run.stdout.readline()
-            run.kill()
-    with started(tmp_path / "killed", "resume") as last:
-        last.communicate()
-    assert last.returncode == 0
-    results = [(tmp_path / name / "evaluation.json").read_bytes() for name in ("whole", "killed")]
-    assert results[0] == results[1]
+    def results(name):
+        return {file: text for file, text in files(tmp_path / name).items() if not file.startswith("documents/")}
+
+    shards = []
+    for moment in moments():
+        assert run("killed", moment) == -signal.SIGKILL, moment
+        shards.append(len([*tmp_path.glob("killed/documents/*.jsonl")]))
+    assert shards == sorted(shards)
+    assert (shards[:2], shards[6:]) == ([0, 0], [16] * 4)
+    assert 0 < shards[2] < shards[5] < 16
+    assert (run("killed"), run("whole")) == (0, 0)
+    assert {"evaluation.json", "matches.csv", "report.html", "paths.tex"} < results("whole").keys()
+    assert results("killed") == results("whole")
