@@ -1,11 +1,15 @@
 """However a corpus is run, the results are the same bytes: in one process or several, on a cluster, or resumed."""
 
+import fcntl
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -94,6 +98,59 @@ def test_a_process_that_is_killed_is_an_error_that_says_what_to_do(plan, joined)
 def deadly(_pairs, _levels):
     os.kill(os.getpid(), signal.SIGKILL)
     return []
+
+
+LEFT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import test_running
+
+if __name__ == "__main__":
+    plan = test_running.Comparator(test_running.SCHEMA).plan
+    how = test_running.Running({"sleepy": test_running.Sleepy(sys.argv[2])}, engine=test_running.Processes(2))
+    test_running.evaluate(plan, [(str(number), {}, {}) for number in range(4 * test_running.PART)], how)
+"""
+
+
+@dataclass
+class Sleepy:
+    """Keeps processes from coming to an end, each with a lock that it holds as long as it lives."""
+
+    folder: str
+
+    def __call__(self, _pairs, _levels):
+        with Path(self.folder, str(os.getpid())).open("w", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            time.sleep(60)
+        return []
+
+
+def test_no_process_outlives_the_one_that_was_killed(tmp_path):
+    started = subprocess.Popen([sys.executable, "-c", LEFT, str(Path(__file__).parent), str(tmp_path)])
+    try:
+        assert waited(lambda: list(map(held, tmp_path.iterdir())) == [True, True])
+    finally:
+        started.kill()
+        started.wait()
+    assert waited(lambda: list(map(held, tmp_path.iterdir())) == [False, False])
+
+
+def waited(for_what):
+    """Whether something comes true within half a minute."""
+    end = time.monotonic() + 30.0
+    while not (true := for_what()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return true
+
+
+def held(path):
+    """Whether a process holds the lock on a file."""
+    with path.open("r", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def noted(pairs, _levels):

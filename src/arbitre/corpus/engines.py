@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -46,6 +48,14 @@ _worker: Worker | None = None
 def _begin(worker: Worker) -> None:
     global _worker  # noqa: PLW0603  (one for each process, made once)
     _worker = worker
+    threading.Thread(target=_follow, daemon=True).start()
+
+
+def _follow() -> None:
+    """End this process when the one that started it has ended, even where that was killed and could not say so."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(part: Part) -> Outcomes:
