@@ -8,9 +8,11 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
+from typer.testing import CliRunner
 
 import arbitre
 from arbitre import Comparator, bundled
+from arbitre.cli import app
 from arbitre.corpus.factors import factor
 from arbitre.corpus.ranking import rank
 from arbitre.report import summary
@@ -105,6 +107,34 @@ def test_the_means_per_ocr_and_per_page_are_those_of_the_published_rows(runs, by
     for name, _, *values in found.rows:
         expected = [fmean(float(row[title]) for row in groups[name]) for title in COLUMNS]
         assert values == pytest.approx(expected, abs=5.1e-5)  # of numbers with four decimals
+
+
+@pytest.mark.parametrize(("column", "part"), [("ocr", slice(8, 10)), ("page", slice(0, 7))])
+def test_the_command_writes_the_published_tables(tmp_path, column, part):
+    manifest, schema = tmp_path / "runs.csv", tmp_path / "schema.json"
+    schema.write_text(json.dumps(bundled.schema("examples/senat-published.schema.json")), encoding="utf-8")
+    with manifest.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "gold", "predicted", column])
+        for run in published():
+            rows.writerow([run, DATA / "gold" / f"{run[:7]}.json", DATA / "predicted" / f"{run}.json", run[part]])
+    scores = [option for name in COLUMNS.values() for option in ("--score", name)]
+    tables = [option for name in ("documents.tex", "groups.csv") for option in ("--table", name)]
+    sources = ["--schema", schema, "--manifest", manifest, "--cluster-by", column, "--out", tmp_path / "out"]
+    result = CliRunner().invoke(app, ["evaluate", *map(str, sources), "--no-report", *tables, *scores])
+    assert result.exit_code == 0, result.output
+    lines = (tmp_path / "out" / "documents.tex").read_text(encoding="utf-8").splitlines()[4:-2]
+    assert lines == [
+        " & ".join([run.replace("_", r"\_"), *(row[title] for title in (*COUNTS, *COLUMNS))]) + r" \\"
+        for run, row in published().items()
+    ]
+    with (tmp_path / "out" / "groups.csv").open(encoding="utf-8", newline="") as file:
+        groups = {row["group"]: row for row in csv.DictReader(file)}
+    assert list(groups) == sorted({run[part] for run in published()})
+    for name, found in groups.items():
+        runs = [row for run, row in published().items() if run[part] == name]
+        expected = {score: fmean(float(row[title]) for row in runs) for title, score in COLUMNS.items()}
+        assert {score: float(found[score]) for score in expected} == pytest.approx(expected, abs=5.1e-5)
 
 
 def test_intervals_by_page_are_wider_than_by_run(runs):
