@@ -5,6 +5,7 @@ from __future__ import annotations
 from arbitre.corpus.statistics.comparing import Difference, groups, holm, paired
 from arbitre.corpus.statistics.resampling import Interval, Method, interval, intervals
 from arbitre.corpus.statistics.sample import Average, Sample, scored
+from arbitre.corpus.statistics.within import within
 
 __all__ = [
     "Average",
@@ -18,4 +19,5 @@ __all__ = [
     "intervals",
     "paired",
     "scored",
+    "within",
 ]

@@ -1,0 +1,87 @@
+"""Intervals of single documents: what the tally gives is what the units give one by one, and it covers as it says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t
+
+from arbitre.corpus.statistics import within
+
+QUALITIES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]), max_size=30)
+
+
+def tally(qualities, missing, spurious):
+    pairs = len(qualities)
+    return [pairs + missing, pairs + spurious, pairs, math.fsum(qualities), math.fsum(q * q for q in qualities)]
+
+
+def directly(qualities, alone, level):
+    """The same from the units themselves: what each adds to the numerator and to the denominator of f1q."""
+    units = np.array([(2.0 * q, 2.0) for q in qualities] + [(0.0, 1.0)] * alone).reshape(-1, 2)
+    if len(units) < 2:
+        return None
+    numerators, denominators = units.T
+    score = numerators.sum() / denominators.sum()
+    residuals = numerators - score * denominators
+    variance = len(units) * residuals.var(ddof=1) / denominators.sum() ** 2
+    half = t.ppf(0.5 + level / 2, len(units) - 1) * math.sqrt(variance)
+    return max(score - half, 0.0), min(score + half, 1.0)
+
+
+@given(QUALITIES, st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.5, 0.95]))
+def test_the_tally_gives_what_the_units_give(qualities, missing, spurious, level):
+    ((low, high),) = within(np.array([tally(qualities, missing, spurious)], dtype=np.float64), level)
+    expected = directly(qualities, missing + spurious, level)
+    if expected is None:
+        assert math.isnan(low)
+        assert math.isnan(high)
+    else:
+        assert (low, high) == pytest.approx(expected, abs=1e-5)  # a sum of squares of 1e-12 is taken for 0
+
+
+@given(st.lists(st.tuples(QUALITIES, st.integers(0, 5), st.integers(0, 5)), max_size=6))
+def test_a_document_has_the_interval_it_has_alone(documents):
+    rows = np.array([tally(*one) for one in documents], dtype=np.float64).reshape(-1, 5)
+    alone = np.array([within(row[None])[0] for row in rows]).reshape(-1, 2)
+    assert np.array_equal(within(rows), alone, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ((5, 5, 5, 5, 5), (1.0, 1.0)),
+        ((3, 3, 3, 0.7 + 0.7 + 0.7, 3 * 0.7 * 0.7), (0.7, 0.7)),
+        ((4, 0, 0, 0, 0), (0.0, 0.0)),
+        ((1, 1, 1, 0.5, 0.25), None),
+        ((0, 0, 0, 0, 0), None),
+        ((5, 5, 5, 4, math.nan), None),
+        ((2, 2, 2, 1, 1), (0.0, 1.0)),
+    ],
+    ids=["right", "alike", "nothing found", "one", "vacuous", "squares unknown", "apart"],
+)
+def test_edges(row, expected):
+    ((low, high),) = within(np.array([row], dtype=np.float64))
+    if expected is None:
+        assert math.isnan(low)
+        assert math.isnan(high)
+    else:
+        assert (low, high) == pytest.approx(expected, abs=1e-12)
+        assert bool(low == high) is (expected[0] == expected[1])
+
+
+@pytest.mark.parametrize(("units", "least", "most"), [(10, 0.92, 0.97), (100, 0.93, 0.97)])
+def test_nineteen_of_twenty_hold_the_score_they_estimate(units, least, most):
+    """Documents of an extraction that loses one entry of four, makes up one of ten, and is half right on the others."""
+    random = np.random.default_rng(1)
+    kind, quality = random.random((4000, units)), random.beta(2, 2, (4000, units))
+    paired, missing = kind < 0.65, (kind >= 0.65) & (kind < 0.9)
+    matched, lost = paired.sum(axis=1), missing.sum(axis=1)
+    masses = (matched + lost, units - lost, matched, (quality * paired).sum(axis=1), (quality**2 * paired).sum(axis=1))
+    low, high = within(np.stack(masses, axis=1).astype(np.float64)).T
+    truth = 2 * 0.65 * 0.5 / (2 * 0.65 + 0.35)
+    assert least < ((low <= truth) & (truth <= high)).mean() < most
