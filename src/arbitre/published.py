@@ -8,9 +8,12 @@ import numpy as np
 
 if TYPE_CHECKING:
     from arbitre.comparison import Comparison
+    from arbitre.comparison.levels import Floats
+    from arbitre.tally import Tally
 
 STEPS: Final = 1000
 EPSILON: Final = 0.001
+_THRESHOLDS: Final = np.linspace(0.0, 1.0, STEPS)
 
 
 def published(comparison: Comparison) -> dict[str, float]:
@@ -21,11 +24,19 @@ def published(comparison: Comparison) -> dict[str, float]:
     built on that IMQ; both concordances measure that error alone; its "Wasserstein 1D" is 1 - AMQ. Scores without a
     denominator are 0, as they are there.
     """
-    tally, curve = comparison.scores.tally, comparison.curve
+    curve = comparison.curve
+    return figures(comparison.scores.tally, float(curve.counts @ quadrature(curve.qualities)))
+
+
+def quadrature(qualities: Floats) -> Floats:
+    """What each quality adds to the area under the survival curve as the script adds it up; shapes (pairs,)."""
+    return np.searchsorted(_THRESHOLDS, qualities, side="right") / STEPS
+
+
+def figures(tally: Tally, area: float) -> dict[str, float]:
+    """The published scores, from the tally of the entries and the area under their curve (see `quadrature`)."""
     n, m, k = tally.gold, tally.predicted, tally.matched
-    thresholds = np.linspace(0.0, 1.0, STEPS)
-    steps = np.searchsorted(thresholds, curve.qualities, side="right") / STEPS
-    imq = _ratio(float(curve.counts @ steps), n)
+    imq = _ratio(area, n)
     irq, amq = _ratio(tally.quality, n), _ratio(tally.quality, k)
     precision, recall = _ratio(k, m), _ratio(k, n)
     difference = abs(imq - irq)

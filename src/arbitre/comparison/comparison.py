@@ -148,7 +148,7 @@ class Comparison:
     @property
     def curve(self) -> Curve:
         """The survival curve of the qualities of the matched entries."""
-        qualities, weights = pair_qualities(self.front, self.entries)
+        qualities, weights, _ = pair_qualities(self.front, self.entries)
         tally = self.scores.tally
         return Curve.of(qualities, tally.gold, tally.predicted, weights)
 

@@ -293,8 +293,8 @@ def root_qualities(levels: Sequence[Level], documents: int) -> Floats:
     return qualities
 
 
-def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:
-    """The qualities of all pairs directly below the nodes at a path, and what each weighs; both of shape (pairs,).
+def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, Indices]:
+    """The pairs directly below the nodes at a path: quality, what it weighs, document; each of shape (pairs,).
 
     A leaf at the path is its own pair, as in `of_nodes`: the qualities times the weights add up to its tally.
     """
@@ -302,17 +302,19 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats]:
     wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last one stands for no record
     for numbers in above:
         wanted[numbers] = True
-    qualities, weights = [np.empty(0)], [np.empty(0)]
+    qualities, weights, documents = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.intp)]
     for level in _in_order(levels):
         if level.leaf and level.text == path:
             matched = level.leaf_masses()[2] > 0.0
             qualities.append(level.quality[matched])
             weights.append(level.counts(matched))
+            documents.append(level.document[matched])
         here = level.paired & wanted[level.parent]
         if not level.inner and here.any():
             qualities.append(level.quality[here])
             weights.append(level.weight * level.counts(here))
-    return np.concatenate(qualities), np.concatenate(weights)
+            documents.append(level.document[here])
+    return np.concatenate(qualities), np.concatenate(weights), np.concatenate(documents)
 
 
 def squared_masses(levels: Sequence[Level]) -> Floats:

@@ -63,7 +63,7 @@ class Outcomes:
             np.where(failed, 0.0, root_qualities(levels, size)),
             failed,
             {path: rows_of(sums) for path, sums in by_path(levels, size).items()},
-            pair_qualities(levels, entries),
+            pair_qualities(levels, entries)[:2],
             [],
             {name: observer(pairs, levels) for name, observer in observers.items()},
         )
