@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from arbitre.comparison import Comparison
     from arbitre.comparison.levels import Floats
     from arbitre.tally import Tally
@@ -57,6 +59,16 @@ def figures(tally: Tally, area: float) -> dict[str, float]:
         "predicted": m,
         "matched": k,
     }
+
+
+def means(found: Iterable[Mapping[str, float]]) -> dict[str, float] | None:
+    """The means of the figures of several documents; None where there is none."""
+    sums: dict[str, float] = {}
+    count = 0
+    for count, one in enumerate(found, start=1):  # noqa: B007  (how many there were)
+        for name, value in one.items():
+            sums[name] = sums.get(name, 0.0) + value
+    return {name: value / count for name, value in sums.items()} or None
 
 
 def _ratio(numerator: float, denominator: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from tests.keeping import keeping
 
@@ -13,6 +14,7 @@ from arbitre.corpus import work
 from arbitre.corpus.evaluate import Running, evaluate
 from arbitre.corpus.outcomes import Outcomes
 from arbitre.corpus.records import Pair
+from arbitre.corpus.statistics import document_intervals
 from arbitre.errors import DataError
 from arbitre.report import heat
 from arbitre.report.kept import ALIGNMENTS, Kept, digest, read
@@ -170,7 +172,7 @@ def test_the_matrix_holds_every_pair_and_agrees_with_the_matching():
     matrix = found["matrix"]["quality"]
     judge = arbitre.Comparator({"type": "string"})
     expected = [
-        [round(judge.compare(gold=gold, predicted=predicted).quality, 4) for predicted in ("ink", "quilt")]
+        [round(judge.compare(gold=gold, predicted=predicted).quality, 4) for predicted in ("quilt", "ink")]
         for gold in ("ink", "quill", "paper")
     ]
     assert matrix == expected
@@ -215,3 +217,46 @@ def test_alignments_belong_to_the_text_of_their_evaluation(tmp_path):
     found = {"format": "arbitre-alignments/1", "evaluation": digest("{}")}
     (tmp_path / ALIGNMENTS).write_text(json.dumps(found), encoding="utf-8")
     assert read(tmp_path / ALIGNMENTS, "{}") == found
+
+
+def test_published_figures_are_those_of_each_document_and_their_means():
+    pairs = [
+        ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
+        ("b", ["ink"], ["oak", "x"]),
+        ("failed", ["ink"], arbitre.ABSENT),
+        ("vacuous", [], []),
+    ]
+    found = kept(WORDS, pairs)
+    judge = arbitre.Comparator(WORDS)
+    expected = {
+        name: arbitre.published(judge.compare(gold=gold, predicted=predicted)) for name, gold, predicted in pairs
+    }
+    assert {one["key"]: one["published"] for one in found["kept"]} == {
+        name: pytest.approx(figures, abs=1e-12) for name, figures in expected.items()
+    }
+    assert found["published"]["imq"] == pytest.approx(sum(expected[name]["imq"] for name in ("a", "b", "failed")) / 3)
+    assert found["published"]["gold"] == pytest.approx(5 / 3)
+    assert (found["kept"][0]["key"], found["kept"][0]["scores"]["imq"]) == ("b", 0.25)
+    assert kept(WORDS, [("vacuous", [], [])])["published"] is None
+
+
+def test_a_document_has_the_interval_of_its_entries_where_there_are_entries_to_tell_from():
+    pairs = [
+        ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
+        ("right", ["ink", "oak"], ["ink", "oak"]),
+        ("single", ["ink"], ["ink"]),
+        ("failed", ["ink", "oak"], arbitre.ABSENT),
+        ("vacuous", [], []),
+    ]
+    found = {one["key"]: one["interval"] for one in kept(WORDS, pairs)["documents"]}
+    (low, high), *_ = document_intervals(np.array([[3, 2, 2, 1 + 9 / 11, 1 + (9 / 11) ** 2]]))
+    assert found["a"] == {
+        "low": pytest.approx(low),
+        "high": pytest.approx(high),
+        "level": 0.95,
+        "method": "ratio",
+    }
+    assert (found["right"]["low"], found["right"]["high"]) == (1.0, 1.0)
+    assert (found["single"], found["failed"], found["vacuous"]) == (None, None, None)
+    (alone,) = kept(PERSON, [("d", {"name": "Ada", "pages": [1]}, {"name": "Adam", "pages": [1]})])["documents"]
+    assert alone["interval"] is None  # its fields are no sample of anything

@@ -170,10 +170,9 @@ def filled():
         {"f1q": interval, "amq": interval},
         {"f1q": 0.1},
         Reference({"alpha": 0.93, "kappa": None}, "Two annotators on every page."),
-        {"imq": 0.9, "gold": 4.0},
     )
     one = subject(*observed(PEOPLE, PAIRS, trust=trust), name="careful")
-    one = replace(one, rows=[replace(row, interval=interval) for row in one.rows])
+    one = replace(one, published={"imq": 0.9, "gold": 4.0})
     two = replace(one, name="hasty")
     systems = Systems(
         "f1q",

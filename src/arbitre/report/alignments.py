@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import fsum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,9 +31,16 @@ EXACT: Final = 1 << 53
 Plain = dict[str, Any]
 
 
+FAINT: Final = 0.01
+"""Where mass is moved, what is less than this share of an entry on either side is left out, but its greatest."""
+
+
 @dataclass(frozen=True, slots=True)
 class Aligned:
     """One document, as plain JSON: the `rows` of its entries, and the `rest` of the document around them, if any.
+
+    A row is a pair of entries, or one without partner. Where mass is moved an entry may be in several, the greatest
+    first: `mass` is how much of it a row speaks of, `masses` what the entries of the row have in all.
 
     `values` are the entries themselves: gold and predicted (ABSENT where there is none), one pair for each row.
     """
@@ -40,6 +48,21 @@ class Aligned:
     rows: list[Plain]
     rest: Plain | None
     values: list[tuple[Json, Json]]
+
+    def strong(self) -> list[int]:
+        """Which rows are not faint: every entry has one of these."""
+        found: set[int] = set()
+        heaviest: dict[tuple[str, str | None], int] = {}
+        for at, row in enumerate(self.rows):
+            for side, own in zip(("gold_index", "predicted_index"), row["masses"], strict=True):
+                if own is None:
+                    continue
+                if row["mass"] >= FAINT * own:
+                    found.add(at)
+                first = heaviest.setdefault((side, row[side]), at)
+                if row["mass"] > self.rows[first]["mass"]:
+                    heaviest[side, row[side]] = at
+        return sorted(found | set(heaviest.values()))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,6 +72,8 @@ class _Node:
     verdict: Verdict
     values: tuple[Json, Json]
     tokens: tuple[int | str, int | str]
+    share: float
+    scale: float
 
 
 def aligned(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, Aligned]:
@@ -78,6 +103,8 @@ class _Walk:
                     Verdict(int(verdicts[record])),
                     (gold[number], predicted[number]),
                     (gold_tokens[number], predicted_tokens[number]),
+                    1.0 if level.share is None else float(level.share[position]),
+                    1.0 if level.scale is None else float(level.scale[position]),
                 )
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
                 siblings.append(record)
@@ -94,8 +121,8 @@ class _Walk:
                 found.add(self, root, (), ())
             else:
                 rest = self.around(root, ((), ()), found)
-        found.sort()
-        return Aligned([row for _, row, _ in found.rows], rest, [values for _, _, values in found.rows])
+        rows, values = found.all()
+        return Aligned(rows, rest, values)
 
     def around(self, record: int, tokens: tuple[tuple[int | str, ...], ...], found: _Rows) -> Plain | None:
         """What stands around the entries; these are collected on the way. None where that is nothing."""
@@ -151,7 +178,12 @@ class _Walk:
         if lone or node.level.leaf or node.level.clash or deep >= DEPTH:
             values = {"gold": gold, "predicted": predicted}
             return made | {side: shown(value) for side, value in values.items() if value is not ABSENT}
-        return made | {"below": [self.plain(child, deep + 1) for child in self.held(record)]}
+        return made | {"below": [self.part(child, deep + 1) for child in self.held(record)]}
+
+    def part(self, record: int, deep: int) -> Plain:
+        """A node of those that another holds, and how much of it is meant where mass is moved."""
+        made, share = self.plain(record, deep), self.nodes[record].share
+        return made if share == 1.0 else made | {"mass": share}
 
     def faults(self, record: int) -> set[str]:
         """The wildcard paths at which something below is not correct; what is one-sided is not opened."""
@@ -180,13 +212,26 @@ class _Rows:
             "gold_index": indices[0],
             "predicted_index": indices[1],
             "status": "matched" if gold and predicted else "missing" if gold else "spurious",
+            "mass": node.scale,
+            "masses": [None, None],
             "faults": sorted(walk.faults(record), key=order),
             "entry": walk.plain(record),
         }
-        self.rows.append(((not gold, order(f"/{indices[not gold] or ''}")), row, node.values))
+        lone = not (gold and predicted)
+        self.rows.append(((not gold, order(f"/{indices[not gold] or ''}"), lone, -node.scale), row, node.values))
 
-    def sort(self) -> None:
+    def all(self) -> tuple[list[Plain], list[tuple[Json, Json]]]:
+        """The rows in order, with what their entries weigh in all, and the values of these."""
         self.rows.sort(key=lambda row: row[0])  # type: ignore[arg-type, return-value]
+        rows = [row for _, row, _ in self.rows]
+        for side, name in enumerate(("gold_index", "predicted_index")):
+            here = [row for row, (_, _, values) in zip(rows, self.rows, strict=True) if values[side] is not ABSENT]
+            parts: dict[str | None, list[float]] = {}
+            for row in here:
+                parts.setdefault(row[name], []).append(row["mass"])
+            for row in here:
+                row["masses"][side] = fsum(parts[row[name]])
+        return rows, [values for _, _, values in self.rows]
 
 
 def _on_the_way(path: Path, to: Path) -> bool:

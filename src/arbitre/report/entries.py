@@ -55,7 +55,9 @@ class Entries:
     """Where the entries stand in the documents of a plan, and what the schema says they hold.
 
     `names` are the declared fields; `scalar` says that an entry may be, or always is, a value of its own; `forced` that
-    every entry of the shorter list is given a partner, however bad, which makes counts of pairs say nothing of them.
+    every entry of the shorter list is given a partner, however bad, which makes counts of pairs say nothing of them;
+    `moved` that mass is moved between them, so that an entry may have several. `site` is the site of the list, or that
+    of the entry where there is no list.
     """
 
     path: Path
@@ -63,20 +65,30 @@ class Entries:
     names: tuple[str, ...]
     scalar: bool
     forced: bool = False
+    moved: bool = False
+    site: int = 0
 
     @classmethod
     def of(cls, plan: Plan) -> Entries:
-        site = next(plan.sites[index] for path, index, _, _ in walk(plan.sites) if path == plan.entries)
+        at = next(index for path, index, _, _ in walk(plan.sites) if path == plan.entries)
+        site = plan.sites[at]
         listed = Kind.ARRAY in site.declared and site.leaf is None
-        forced = False
+        forced = moved = False
         if listed:
             matcher = site.list.matcher
             free = matcher.name == "sequence" or matcher.options.get("gate") is not None
+            moved = matcher.transport is not None
+            free |= matcher.transport is not None and not matcher.transport.balanced
             forced = matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
             site = plan.sites[site.list.items]
         names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
         scalar = bool(site.leaf or site.declared != {Kind.OBJECT})
-        return cls(plan.entries, listed, names, scalar=scalar, forced=forced)
+        return cls(plan.entries, listed, names, scalar=scalar, forced=forced, moved=moved, site=at)
+
+    @property
+    def single(self) -> bool:
+        """Whether a document has one list of them."""
+        return self.listed and all(isinstance(token, str) for token in self.path)
 
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[Entry]:
         """The entries of documents compared together: document by document, as in gold, then the spurious ones."""

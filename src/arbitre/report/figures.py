@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.strict import unwritable
 from arbitre.errors import ArbitreError
+from arbitre.report.heat import axes_of, shares_of
 from arbitre.report.language import Language, Say
 from arbitre.report.tables import fresh
 from arbitre.report.text import clipped, visible
@@ -183,19 +184,18 @@ def _paths(subjects: Sequence[Subject], say: Say) -> Spec:
 
 
 def _heat(subject: Subject, say: Say) -> Spec | None:
-    """The qualities of all pairs of the worst document of which they are known, the pairs that were made marked."""
+    """The qualities of all pairs of the worst document of which they are known, the pairs that were made marked.
+
+    Where mass was moved the marks are squares, as large as the share of the gold entry that went there.
+    """
     document = next((one for one in subject.explorer if one["matrix"]), None)
     if document is None:
         return None
-    gold = [row for row in document["rows"] if row["gold_index"] is not None]
-    predicted = [row for row in document["rows"] if row["predicted_index"] is not None]
+    matrix = document["matrix"]
+    gold, predicted = (list(map(int, axis)) for axis in axes_of(document["rows"]))
+    shares = shares_of(document["rows"], matrix["plan"])
     rows = [
-        {
-            "gold": int(left["gold_index"]),
-            "predicted": int(right["predicted_index"]),
-            "quality": document["matrix"]["quality"][y][x],
-            "matched": left is right,
-        }
+        {"gold": left, "predicted": right, "quality": matrix["quality"][y][x], "share": shares.get((y, x), 0.0)}
         for y, left in enumerate(gold)
         for x, right in enumerate(predicted)
     ]
@@ -222,14 +222,21 @@ def _heat(subject: Subject, say: Say) -> Spec | None:
                 },
             },
             {
-                "transform": [{"filter": "datum.matched"}],
+                "transform": [{"filter": "datum.share > 0"}],
                 "mark": {
                     "type": "point",
-                    "shape": "circle",
-                    "size": 34,
+                    "shape": "circle" if matrix["plan"] is None else "square",
                     "color": COLOURS[1],
                     "strokeWidth": 1.4,
                     "opacity": 1,
+                },
+                "encoding": {
+                    "size": {
+                        "field": "share",
+                        "type": "quantitative",
+                        "scale": {"domain": [0, 1], "range": [0, 34 if matrix["plan"] is None else 80]},
+                        "legend": None,
+                    }
                 },
             },
         ],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from arbitre.diagnosis import metricity
 from arbitre.engine import run
+from arbitre.matching import catalogue
 from arbitre.paths import STAR
 from arbitre.report.entries import Entries
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json
 
+    Axis = dict[str, int]
+    """The entries of one side, by what the rows call them: which row or column of the matrix is theirs."""
+
 CELLS: Final = 3_600
 """The matrix of a document is computed up to so many pairs of entries."""
 
@@ -27,6 +31,8 @@ TOTAL: Final = 24_000
 
 POOL: Final = 60
 """Up to so many entries of both sides their distances among themselves are computed too, for the metricity."""
+
+SIDES: Final = ("gold", "predicted")
 
 _DIGITS: Final = 4
 _SAME: Final = 1e-9
@@ -42,18 +48,34 @@ class Heat:
 
     def __post_init__(self) -> None:
         self.entries = Entries.of(self.plan)
+        if self.entries.moved:  # a pair has the quality it has, though alone no mass might move
+            sites = list(self.plan.sites)
+            site = sites[self.entries.site]
+            sites[self.entries.site] = replace(site, list=replace(site.list, matcher=catalogue.build("hungarian")))
+            self.plan = replace(self.plan, sites=tuple(sites))
 
-    def of(self, rows: Sequence[Mapping[str, Any]], values: Sequence[Mapping[str, Json]]) -> dict[str, Any] | None:
+    def of(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        values: Sequence[Mapping[str, Json]],
+        plan: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any] | None:
         """Qualities of gold (rows) against predicted (columns), rounded, and how near their distances are to a metric.
 
-        Rows and columns go as the entries do in `rows`; `values` are these entries as they were read. None where they
+        Both go by position; `values` are the entries of `rows` as they were read, `plan` is handed on. None where they
         are no list of their own, are too many, or are compared otherwise where they stand alone. A pair that may not be
         matched has null.
         """
-        gold, predicted = ([one[side] for one in values if side in one] for side in ("gold", "predicted"))
+        if not self.entries.single:
+            return None
+        axes = axes_of(rows)
+        held = [
+            {row[f"{side}_index"]: value[side] for row, value in zip(rows, values, strict=True) if side in value}
+            for side in SIDES
+        ]
+        gold, predicted = ([found[name] for name in axis] for axis, found in zip(axes, held, strict=True))
         cells = len(gold) * len(predicted)
-        named = all(isinstance(token, str) for token in self.entries.path)
-        if not self.entries.listed or not named or not cells or cells > min(CELLS, self.left):
+        if not cells or cells > min(CELLS, self.left):
             return None
         pool = [*gold, *predicted]
         two_faced = any(site.object.aliases for site in self.plan.sites)  # a prediction is read otherwise than gold
@@ -61,11 +83,12 @@ class Heat:
         self.left -= len(pool) ** 2 if pooled else cells
         whole = self._qualities(pool, pool) if pooled else self._qualities(gold, predicted)
         block = whole[: len(gold), len(gold) :] if pooled else whole
-        if not _agrees(block, rows):
+        if not _agrees(block, rows, axes):
             return None
         known = not np.isnan(whole).any()
         return {
             "quality": [[None if np.isnan(one) else round(one, _DIGITS) for one in row] for row in block.tolist()],
+            "plan": plan,
             "metricity": metricity(1.0 - whole, pool=pooled).to_dict() if known else None,
         }
 
@@ -86,12 +109,52 @@ class Heat:
         return made
 
 
-def _agrees(block: Floats, rows: Sequence[Mapping[str, Any]]) -> bool:
+def axes_of(rows: Sequence[Mapping[str, Any]]) -> tuple[Axis, Axis]:
+    """The gold and the predicted entries of a list by position: those of the rows and of the columns of its matrix."""
+    gold, predicted = ({row[f"{side}_index"] for row in rows} - {None} for side in SIDES)
+    return _numbered(gold), _numbered(predicted)
+
+
+def _numbered(names: set[str]) -> Axis:
+    return {name: number for number, name in enumerate(sorted(names, key=int))}
+
+
+def _agrees(block: Floats, rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis]) -> bool:
     """Whether the pairs that were matched have the qualities that they have in the document."""
-    gold = predicted = 0
+    return all(
+        abs(block[axes[0][row["gold_index"]], axes[1][row["predicted_index"]]] - row["entry"]["quality"]) <= _SAME
+        for row in rows
+        if row["status"] == "matched"
+    )
+
+
+def plan_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The masses that moved between the entries of a list, rounded: (row, column, mass), as in its matrix.
+
+    `gold` and `predicted` are (mass, spare): what every entry weighs, and how much of that went nowhere. None where
+    there are too many.
+    """
+    axes = axes_of(rows)
+    if len(axes[0]) * len(axes[1]) > CELLS:
+        return None
+    cells = []
+    sides = [[(0.0, 0.0)] * len(axis) for axis in axes]
     for row in rows:
-        matched = row["status"] == "matched"
-        if matched and not abs(block[gold, predicted] - row["entry"]["quality"]) <= _SAME:
-            return False
-        gold, predicted = gold + (row["status"] != "spurious"), predicted + (row["status"] != "missing")
-    return True
+        mass = round(row["mass"], _DIGITS)
+        places = [axis.get(row[f"{side}_index"]) for side, axis in zip(SIDES, axes, strict=True)]
+        for side, place, own in zip(sides, places, row["masses"], strict=True):
+            if place is not None:
+                spare = mass if row["status"] != "matched" else side[place][1]
+                side[place] = round(own, _DIGITS), spare
+        if row["status"] == "matched" and mass:
+            cells.append((*places, mass))
+    return {"cells": sorted(cells), "gold": sides[0], "predicted": sides[1]}
+
+
+def shares_of(rows: Sequence[Mapping[str, Any]], plan: Mapping[str, Any] | None) -> dict[tuple[int, int], float]:
+    """How much of a gold entry (row) went to a predicted one (column), in (0, 1]; 1 for a pair matched one to one."""
+    if plan is not None:
+        return {(row, column): mass / plan["gold"][row][0] for row, column, mass in plan["cells"]}
+    gold, predicted = axes_of(rows)
+    matched = (one for one in rows if one["status"] == "matched")
+    return {(gold[one["gold_index"]], predicted[one["predicted_index"]]): 1.0 for one in matched}

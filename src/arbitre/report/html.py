@@ -41,7 +41,7 @@ GLYPHS: Final = {
     "split": "⊢",
     "merged": "⊣",
 }
-"""What stands for a verdict, so that no meaning is in colour alone; the last three are for diagnoses to come."""
+"""What stands for a verdict, so that no meaning is in colour alone."""
 
 FORMULAS: Final = {
     "precision": "k / m",
@@ -158,7 +158,7 @@ def embedded(value: Json) -> str:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
     say = Say(language)
-    names = [name for name in say.names if name.startswith(("js.", "verdict.", "theme."))]
+    names = [name for name in say.names if name.startswith(("js.", "published", "verdict.", "theme."))]
     return embedded(
         {
             "language": language.value,
@@ -193,12 +193,17 @@ def _sentences(subject: Mapping[str, Any], say: Say) -> Iterator[Markup]:
 
     if not gold and not predicted:
         yield strong("said.nothing")
-    elif subject["forced"] is False and not float(gold).is_integer():
+    elif not subject["moved"] and subject["forced"] is False and not float(gold).is_integer():
         yield strong("said.mass", gold=count(gold), predicted=count(predicted), matched=count(matched))
     else:
         wrong = matched - curve["exact"] - curve["close"]
         yield (
-            strong("said.counts", gold=count(gold), matched=count(matched), predicted=count(predicted))
+            strong(
+                "said.moved" if subject["moved"] else "said.counts",
+                gold=count(gold),
+                matched=count(matched),
+                predicted=count(predicted),
+            )
             + " "
             + strong(
                 "said.pairs",
@@ -210,7 +215,8 @@ def _sentences(subject: Mapping[str, Any], say: Say) -> Iterator[Markup]:
         )
         missing, spurious = gold - matched, predicted - matched
         left = strong("said.left", missing=count(missing), spurious=count(spurious))
-        yield left if missing or spurious else strong("said.left.none")
+        none = strong("said.left.moved" if subject["moved"] and subject["forced"] else "said.left.none")
+        yield left if missing or spurious else none
     if None not in (scores["irq"], scores["imq"], scores["amq"]):
         yield strong("said.graded", irq=share["irq"], imq=share["imq"], amq=share["amq"])
     size = strong("said.documents", n=subject["documents"])

@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.records import Records
+from arbitre.corpus.statistics import document_intervals
+from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.corpus.work import compared
 from arbitre.errors import DataError
-from arbitre.paths import order, pointer
-from arbitre.report.alignments import aligned, shown
-from arbitre.report.entries import Entries, index_of, sides
-from arbitre.report.heat import Heat
+from arbitre.published import figures, means
+from arbitre.report.alignments import aligned
+from arbitre.report.entries import Entries
+from arbitre.report.heat import Heat, plan_of
+from arbitre.report.notes import WORST, Blaming, Tracing, rank
 from arbitre.report.tables import compact
-from arbitre.report.view import Trust
+from arbitre.report.view import Interval, Trust
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from arbitre.comparison.levels import Floats, Indices, Level
-    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.comparison.levels import Floats
+    from arbitre.corpus.evaluation import Document, Evaluation
     from arbitre.corpus.join import Pair
     from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.report.alignments import Aligned
@@ -41,11 +43,9 @@ ENTRIES: Final = 2000
 CHARACTERS: Final = 3_000_000
 """Nor more characters than this. One document is always kept; of its entries the worst, where they are too many."""
 
-WORST: Final = 3
-"""So many pairs of each path are kept."""
-
 NOTES: Final = "worst"
-"""The name of what is noted, among all that is noted of documents."""
+AREAS: Final = "published"
+"""The names of what is noted, among all that is noted of documents."""
 
 ROWS: Final = 2000
 """So many documents have a row, the worst where there are more."""
@@ -88,20 +88,6 @@ def refused(path: Path, found: str) -> DataError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Blaming:
-    """Notes the worst pairs of every path while documents are compared: an observer of `arbitre.corpus`.
-
-    A note is plain JSON: how many documents it is of (`size`), and the worst pairs by path (`worst`).
-    """
-
-    plan: Plan
-
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """One note."""
-        return [{"size": len(pairs), "worst": dict(_blamed(self.plan, pairs, levels))}]
-
-
 @dataclass(slots=True)
 class Kept:
     """Keeps what the report of a corpus shows: the worst pairs of every path, and the worst documents.
@@ -115,21 +101,23 @@ class Kept:
     characters: int = CHARACTERS
     seen: int = 0
     documents: list[dict[str, Any]] = field(default_factory=list)
-    worst: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = field(default_factory=dict)
+    worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    areas: list[Floats] = field(default_factory=list)
 
     @property
     def observers(self) -> Observers:
         """What has to be noted of documents while they are compared."""
-        return {NOTES: Blaming(self.plan)}
+        return {NOTES: Blaming(self.plan), AREAS: Tracing(self.plan)}
 
     def take(self, outcomes: Outcomes) -> None:
-        """Keep the worst pairs of documents that follow those taken before."""
+        """Keep what was noted of documents that follow those taken before."""
+        self.areas.append(np.array(outcomes.seen.get(AREAS, ()), dtype=np.float64))
         notes: Iterable[Any] = outcomes.seen.get(NOTES, ())
         for note in notes:
             for path, found in note["worst"].items():
                 held = self.worst.setdefault(path, [])
-                held += [((one["quality"], self.seen + one["at"], order(one["pointer"])), one) for one in found]
-                held.sort(key=lambda pair: pair[0])
+                held += [one | {"at": self.seen + one["at"]} for one in found]
+                held.sort(key=rank)
                 del held[WORST:]
             self.seen += note["size"]
 
@@ -150,32 +138,41 @@ class Kept:
             sizes.append((document["entries"], len(compact(document["rows"])) + len(compact(document["rest"]))))
             if within(sizes, self.entries, self.characters) < len(sizes):
                 break
-            failed, quality = bool(columns.failed[number]), float(columns.qualities[number])
-            self.documents.append(document | {"key": pair.key, "failed": failed, "quality": quality})
+            self.documents.append(document | {"key": pair.key, "number": number})
 
     def _document(self, made: Aligned) -> dict[str, Any]:
-        """What is shown of a document; of too many entries the worst."""
-        entries = len(made.rows)
-        places = sorted(range(entries), key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
-        rows = [made.rows[at] for at in sorted(places)]
-        pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in sorted(places)]
-        values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
-        return {"entries": entries, "rows": rows, "rest": made.rest, "values": values}
+        """What is shown of a document, but for faint rows; of too many the worst."""
+        strong, entries = made.strong(), Entries.of(self.plan)
+        worst = sorted(strong, key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
+        places = sorted(worst)
+        pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in places]
+        planned = entries.moved and entries.single and len(places) == len(strong)
+        return {
+            "entries": len(strong),
+            "faint": len(made.rows) - len(strong),
+            "rows": [made.rows[at] for at in places],
+            "rest": made.rest,
+            "values": [{side: value for side, value in pair if value is not ABSENT} for pair in pairs],
+            "plan": plan_of(made.rows) if planned else None,
+        }
 
     def to_dict(self, evaluation: Evaluation, text: str, trust: Trust | None = None) -> dict[str, Any]:
         """What `alignments.json` holds for an evaluation that has been observed, and whose JSON text is given."""
-        heat = Heat(self.plan)
-        ranked = sorted(enumerate(evaluation.documents), key=lambda one: (one[1].failed, one[1].quality, one[0]))
+        entries, certificate, schema = Entries.of(self.plan), self.plan.certificate, self.plan.root.schema
+        documents, heat = evaluation.documents, Heat(self.plan)
+        ranked = sorted(enumerate(documents), key=lambda one: (one[1].failed, one[1].quality, one[0]))
         rows = sorted(number for number, _ in ranked[:ROWS])
-        certificate = self.plan.certificate
-        schema = self.plan.root.schema
+        ends = document_intervals(evaluation.columns.tallies)
         title = schema.get("title") if isinstance(schema, dict) else None
+        areas = np.concatenate([np.empty(0), *self.areas]).tolist()
+        every = zip(documents, areas, strict=True)
         return {
             "format": FORMAT,
             "evaluation": digest(text),
             "title": title if isinstance(title, str) else None,
             "close": self.plan.close,
-            "forced": Entries.of(self.plan).forced,
+            "forced": entries.forced,
+            "moved": entries.moved,
             "certificate": {
                 "verdict": certificate.verdict,
                 "breaks": [
@@ -183,19 +180,18 @@ class Kept:
                 ],
             },
             "trust": asdict(trust or Trust()),
-            "documents": [_row(evaluation, number) for number in rows],
-            "worst": {
-                path: [{name: one[name] for name in _PAIR} for _, one in held] for path, held in self.worst.items()
-            },
+            "published": means(figures(one.tally, area) for one, area in every if not one.tally.vacuous),
+            "documents": [_row(documents[number], ends[number] if entries.listed else None) for number in rows],
+            "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "kept": [
-                {
-                    "key": one["key"],
-                    "failed": one["failed"],
-                    "quality": one["quality"],
+                _head(documents[one["number"]])
+                | {
+                    "published": figures(documents[one["number"]].tally, areas[one["number"]]),
                     "entries": one["entries"],
+                    "faint": one["faint"],
                     "rows": one["rows"],
                     "rest": one["rest"],
-                    "matrix": heat.of(one["rows"], one["values"]),
+                    "matrix": heat.of(one["rows"], one["values"], one["plan"]),
                 }
                 for one in self.documents
             ],
@@ -221,36 +217,7 @@ def within(sizes: Iterable[tuple[int, int]], entries: int, characters: int) -> i
     return count
 
 
-def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[tuple[str, list[Json]]]:
-    """The worst matched pairs of every path, of those that are not equal."""
-    records = Records.of(levels)
-    stop = len(plan.entries) + Entries.of(plan).listed
-    found: dict[str, list[dict[str, Any]]] = {}
-    for level in levels:
-        if level.inner or not (level.leaf or level.item):
-            continue
-        at = _lowest(level)
-        gold, predicted = (values for values, _ in sides(level, at))
-        for number, place in enumerate(at.tolist()):
-            tokens = records.tokens(level.first + place, gold=True) or ()
-            document = int(level.document[place])
-            one = {
-                "at": document,
-                "pointer": pointer(tokens),
-                "document": pairs[document].key,
-                "entry": index_of(level.path[:stop], tokens[:stop]) if len(tokens) >= stop else None,
-                "gold": shown(gold[number]),
-                "predicted": shown(predicted[number]),
-                "quality": float(level.quality[place]),
-            }
-            found.setdefault(level.text, []).append(one)
-    for path, held in found.items():
-        held.sort(key=lambda one: (one["quality"], one["at"], order(one["pointer"])))
-        yield path, held[:WORST]
-
-
-def _row(evaluation: Evaluation, number: int) -> Mapping[str, Json]:
-    document = evaluation.documents[number]
+def _head(document: Document) -> dict[str, Json]:
     return {
         "key": document.key,
         "failed": document.failed,
@@ -259,15 +226,10 @@ def _row(evaluation: Evaluation, number: int) -> Mapping[str, Json]:
     }
 
 
-def _lowest(level: Level) -> Indices:
-    """Where the worst pairs of a level are: by quality, then by document; all that are alike in both are taken."""
-    at: Indices = np.flatnonzero(level.paired & (level.quality < 1.0))
-    if len(at) <= WORST:
-        return at
-    quality: Floats = level.quality[at]
-    document = level.document[at]
-    ranked = np.lexsort((document, quality))
-    third = ranked[WORST - 1]
-    least = quality[third]
-    taken: Indices = at[(quality < least) | ((quality == least) & (document <= document[third]))]
-    return taken
+def _row(document: Document, ends: Floats | None) -> dict[str, Json]:
+    """A document among all, and between which values its f1q would lie, where that is known."""
+    interval = None
+    if ends is not None and not document.failed and not np.isnan(ends).any():
+        low, high = ends.tolist()
+        interval = asdict(Interval(low, high, LEVEL, "ratio"))
+    return _head(document) | {"interval": interval}

@@ -60,7 +60,7 @@ def subject(
     forced: bool | None = held.get("forced")
     close = float(held.get("close", evaluation["signature"]["entries"].get("close", 0.8)))
     kept = {one["key"] for one in held.get("kept", ())}
-    rows = [DocumentRow(**row, kept=row["key"] in kept) for row in held.get("documents", ())]
+    rows = [_row(row, kept=row["key"] in kept) for row in held.get("documents", ())]
     signature = Signature.from_dict(evaluation["signature"])
     return Subject(
         name=name,
@@ -73,6 +73,7 @@ def subject(
         counts={one: evaluation["micro"][one] for one in COUNTS},
         close=close,
         forced=forced,
+        moved=held.get("moved"),
         headline=list(_headline(evaluation, forced, trust)),
         leaves=evaluation["leaves"],
         curve=_curve(evaluation, close),
@@ -84,8 +85,13 @@ def subject(
         warnings=list(_warnings(evaluation, held, trust)),
         explorer=held.get("kept", []),
         reference=trust.reference,
-        published=trust.published,
+        published=held.get("published"),
     )
+
+
+def _row(row: Mapping[str, Any], *, kept: bool) -> DocumentRow:
+    interval = None if row["interval"] is None else Interval(**row["interval"])
+    return DocumentRow(row["key"], row["failed"], row["quality"], row["scores"], kept, interval)
 
 
 def _headline(

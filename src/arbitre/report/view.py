@@ -16,7 +16,10 @@ FORMAT: Final = "arbitre-view/1"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Between which values a score would lie over corpora of documents like these."""
+    """Between which values a score would lie over corpora of documents like these.
+
+    Of one document by the method "ratio": over other entries like those it holds.
+    """
 
     low: float
     high: float
@@ -97,14 +100,12 @@ class Reference:
 class Trust:
     """What says how far the scores can be trusted; all of it may be unknown. Mappings go by the names of scores.
 
-    `chance` are the scores of predictions held against other documents' gold; `published` the figures as the first
-    published script computes them.
+    `chance` are the scores of predictions held against other documents' gold.
     """
 
     intervals: Mapping[str, Interval] | None = None
     chance: Mapping[str, float | None] | None = None
     reference: Reference | None = None
-    published: Mapping[str, float] | None = None
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Trust:
@@ -124,13 +125,16 @@ class Trust:
             None if intervals is None else {name: Interval(**one) for name, one in intervals.items()},
             data["chance"],
             None if reference is None else Reference(**reference),
-            data["published"],
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One system on a corpus: all that is said of it."""
+    """One system on a corpus: all that is said of it.
+
+    `forced` and `moved` say how entries are matched: every one of the shorter list is given a partner; as mass that is
+    moved between them. `published` are the figures of the first published script, means over the documents.
+    """
 
     name: str | None
     title: str | None
@@ -142,6 +146,7 @@ class Subject:
     counts: Mapping[str, float]
     close: float
     forced: bool | None
+    moved: bool | None
     headline: Sequence[Headline]
     leaves: Mapping[str, float | None]
     curve: Curve

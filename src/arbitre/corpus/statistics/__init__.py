@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from arbitre.corpus.statistics.comparing import Difference, groups, holm, paired
+from arbitre.corpus.statistics.documents import document_intervals
 from arbitre.corpus.statistics.resampling import Interval, Method, interval, intervals
 from arbitre.corpus.statistics.sample import Average, Sample, scored
-from arbitre.corpus.statistics.within import within
 
 __all__ = [
     "Average",
@@ -13,11 +13,11 @@ __all__ = [
     "Interval",
     "Method",
     "Sample",
+    "document_intervals",
     "groups",
     "holm",
     "interval",
     "intervals",
     "paired",
     "scored",
-    "within",
 ]

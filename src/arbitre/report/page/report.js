@@ -14,6 +14,12 @@
     const text = value.toFixed(digits);
     return data.language === "fr" ? text.replace(".", ",") : text;
   };
+  const percent = (share) => {
+    const value = share * 100;
+    const digits = value < 1 || (value > 99 && value < 100) ? 1 : 0;
+    const shown = value < 100 ? Math.min(Math.max(value, 0.1), 99.9) : 100;
+    return `${number(shown, digits)}${data.language === "fr" ? "\u00a0" : ""}%`;
+  };
   const at = (id) => document.getElementById(id);
   const make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
   const draw = (tag, attributes, ...children) =>
@@ -275,6 +281,7 @@
   };
 
   const words = (name) => name.split(/(?<=[_.\-/])/).flatMap((part) => [visible(part), make("wbr")]);
+  const times = (node) => ("mass" in node ? make("small", {}, ` × ${number(node.mass, 2)}`) : null);
   const line = (node, deep, left, right) =>
     make(
       "div",
@@ -283,6 +290,7 @@
         "div",
         { class: "name" },
         node.item ? `[${node.name}]${"to" in node ? ` → [${node.to}]` : ""}` : words(String(node.name)),
+        times(node),
       ),
       make("div", { class: "side", "data-side": say("js.gold") }, left),
       make("div", { class: "side", "data-side": say("js.predicted") }, right),
@@ -301,6 +309,7 @@
         { class: `chip ${part.verdict.split(" ")[0]}`, title: say(`verdict.${part.verdict}`) },
         sign,
         shown(text(value, part.verdict === "wrong type")),
+        times(part),
       );
     });
     return folded(made);
@@ -346,13 +355,53 @@
       : line(node, place, absent(), shown(text(node.predicted)));
   };
 
-  const target = (row) => (row.gold_index !== null ? ["g", row.gold_index] : ["p", row.predicted_index]);
+  // --- where mass is moved, an entry may be in several rows
+
+  const SIDES = ["gold_index", "predicted_index"];
+  const ROUNDING = 1e-6;
+  const FAINT = 0.01; // nothing is said of less
+  const NOTABLE = 0.05; // a smaller share does not make an entry split or merged
+  const OTHERS = 4; // so many other parts are named
+  const index = (place) => (place === null ? "–" : `[${place}]`);
+  const share = (row, side) => row.mass / row.masses[side];
+  const partial = (row) => SIDES.some((_, side) => row.masses[side] !== null && share(row, side) < 1 - ROUNDING);
+  const together = (row, side) => state.rows.filter((other) => other[SIDES[side]] === row[SIDES[side]]);
+  // How an entry of a row is shared out: the part that is here, then the greatest others.
+  const sharing = (row, side) => {
+    if (row.masses[side] === null || share(row, side) > 1 - FAINT) return null;
+    const rows = together(row, side);
+    const real = rows.filter((other) => other.status === "matched" && share(other, side) >= NOTABLE);
+    const verdict = real.length > 1 ? ["split", "merged"][side] : null;
+    const told = [row, ...rows.filter((other) => other !== row).slice(0, OTHERS)];
+    const arrow = ["→", "←"][side];
+    const one = (other) => {
+      const place = other[SIDES[1 - side]];
+      const words = `${percent(share(other, side))} ${arrow} ${place === null ? say("js.nowhere") : index(place)}`;
+      return other === row ? make("b", {}, words) : make("a", { href: address(other), tabindex: -1 }, words);
+    };
+    const rest = 1 - told.reduce((sum, other) => sum + share(other, side), 0);
+    return make(
+      "span",
+      { class: "share" },
+      verdict ? [glyph(verdict), " ", say(`verdict.${verdict}`)] : say("js.partly"),
+      ` ${index(row[SIDES[side]])} `,
+      told.flatMap((other, place) => [place ? " · " : "", one(other)]),
+      rest > ROUNDING ? ` · ${percent(rest)} ${arrow} ${say("js.others")}` : "",
+    );
+  };
+
+  // What an entry is called in an address: by gold where it can be, by both where that is not enough.
+  const called = (row) => {
+    const [gold, predicted] = SIDES.map((side) => row[side]);
+    if (gold === null && predicted !== null) return { p: predicted };
+    const alone = gold === null || together(row, 0).length === 1;
+    return alone ? { g: gold ?? "" } : { g: gold, p: predicted ?? "" };
+  };
   const address = (row) => {
     const values = new URLSearchParams();
     if (data.several) values.set("s", state.document.subject);
     values.set("d", state.document.key);
-    if (row && target(row)[1] !== null) values.set(...target(row));
-    else if (row) values.set("g", "");
+    if (row) for (const [name, place] of Object.entries(called(row))) values.set(name, place);
     const open = checks.filter((box) => box.checked).map((box) => box.value);
     if (open.length < checks.length) values.set("show", open.join(" "));
     if (inputs.order.value !== "gold") values.set("order", inputs.order.value);
@@ -379,7 +428,9 @@
           : sides(left, right)
         : [shown(left || right || "–")];
     const heading = names.length === 2 ? [names[0], " → ", names[1]] : names;
-    const where = [row.gold_index, row.predicted_index].map((place) => (place === null ? "–" : `[${place}]`));
+    const where = SIDES.map((side) => index(row[side]));
+    const shares = [sharing(row, 0), sharing(row, 1)].filter(Boolean);
+    const spare = shares.length && row.status !== "matched";
     const toggle = make("button", { type: "button", class: "toggle", "aria-label": say("js.toggle"), tabindex: -1 });
     const fields = make("div", { class: "fields" });
     const whole = row.gold_index === null && row.predicted_index === null;
@@ -392,12 +443,19 @@
         toggle,
         whole ? null : make("span", { class: "where" }, where[0] === where[1] ? where[0] : where.join(" → ")),
         make("h4", {}, heading),
-        make("span", { class: "said" }, glyph(entry.verdict), " ", say(`verdict.${entry.verdict}`)),
+        make(
+          "span",
+          { class: "said" },
+          glyph(entry.verdict),
+          " ",
+          say(spare ? "js.spare" : `verdict.${entry.verdict}`),
+        ),
         row.status === "matched" && entry.quality < 1
           ? make("data", { class: "quality", value: entry.quality }, number(entry.quality))
           : null,
         make("a", { class: "here", href: address(row), "aria-label": say("js.link"), tabindex: -1 }, "#"),
       ),
+      shares.length ? make("p", { class: "shares" }, shares) : null,
       fields,
     );
     const open = (wanted) => {
@@ -451,6 +509,10 @@
     remember(row);
   };
 
+  const later = (a, b) => {
+    for (let i = 0; i < Math.max(a.length, b.length); i += 1) if (a[i] !== b[i]) return (a[i] ?? -1) - (b[i] ?? -1);
+    return 0;
+  };
   const refresh = () => {
     const wanted = new Set(checks.filter((box) => box.checked).map((box) => box.value));
     const words = plainly(inputs.search.value).split(/\s+/).filter(Boolean);
@@ -460,11 +522,7 @@
       row.words ??= plainly(JSON.stringify(row.entry));
       return words.every((word) => row.words.includes(word));
     });
-    const place = (index) => (index ?? "").split("/").map(Number);
-    const later = (a, b) => {
-      for (let i = 0; i < Math.max(a.length, b.length); i += 1) if (a[i] !== b[i]) return (a[i] ?? -1) - (b[i] ?? -1);
-      return 0;
-    };
+    const place = (whole) => (whole ?? "").split("/").map(Number);
     if (inputs.order.value === "worst")
       state.found.sort((a, b) => a.entry.quality - b.entry.quality || a.place - b.place);
     if (inputs.order.value === "predicted")
@@ -486,8 +544,12 @@
       state.active.box.tabIndex = 0;
     }
     const total = state.document.entries;
-    const part = state.rows.length < total ? ` (${say("js.part", { shown: state.rows.length, n: total })})` : "";
-    at("x-status").textContent = say("js.status", { shown: state.found.length, n: state.rows.length }) + part;
+    const said = [];
+    if (state.rows.length < total) said.push(say("js.part", { shown: state.rows.length, n: total }));
+    if (state.document.faint) said.push(say("js.faint", { n: state.document.faint }));
+    const part = said.length ? ` (${said.join("; ")})` : "";
+    const name = state.rows.some(partial) ? "js.status.moved" : "js.status";
+    at("x-status").textContent = say(name, { shown: state.found.length, n: state.rows.length }) + part;
   };
 
   const choose = (chosen) => {
@@ -521,8 +583,53 @@
           ]
         : []),
     );
+    head();
     map();
     matrix();
+  };
+  // The scores of the document, and what the first published script makes of it.
+  const head = () => {
+    const { scores, published } = state.document;
+    const value = (found) => (found === null || found === undefined ? "–" : number(found));
+    const line = ["f1q", "imq", "irq", "amq"].flatMap((name, place) => [
+      place ? " · " : " ",
+      make("code", {}, name),
+      ` ${value(scores[name])}`,
+    ]);
+    const counts = ["gold", "predicted", "matched"];
+    const rows = Object.entries(published).filter(([name]) => !counts.includes(name));
+    const row = ([name, found]) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, make("code", {}, name)),
+        make("td", { class: "n" }, value(scores[name])),
+        make("td", { class: "n" }, value(found)),
+      );
+    const heads = [say("js.score"), say("js.here"), make("em", { class: "tag" }, say("published.tag"))];
+    at("x-head").replaceChildren(
+      make("p", {}, say("js.document"), line),
+      make(
+        "details",
+        {},
+        make("summary", {}, say("published")),
+        make("p", { class: "note" }, say("published.why")),
+        make(
+          "table",
+          { class: "published" },
+          make(
+            "thead",
+            {},
+            make(
+              "tr",
+              {},
+              heads.map((name, place) => make("th", { scope: "col", class: place ? "n" : null }, name)),
+            ),
+          ),
+          make("tbody", {}, rows.map(row)),
+        ),
+      ),
+    );
   };
   const about = (rest) =>
     below(rest).flatMap((part, place) => [place ? ", " : "", visible(String(part.name)), " ", ...mark(part)]);
@@ -530,25 +637,30 @@
 
   // --- the map: recall above, precision below
 
+  // The entries of a side in order, each with what it weighs and its rows, those of the first partner first.
+  const slots = (side) => {
+    const order = (row, of) => (row[SIDES[of]] ?? "Infinity").split("/").map(Number);
+    const found = new Map();
+    for (const row of state.rows)
+      if (row[SIDES[side]] !== null) {
+        const slot = found.get(row[SIDES[side]]) ?? { mass: row.masses[side], rows: [] };
+        slot.rows.push(row);
+        found.set(row[SIDES[side]], slot);
+      }
+    for (const slot of found.values()) slot.rows.sort((a, b) => later(order(a, 1 - side), order(b, 1 - side)));
+    return [...found.values()].sort((a, b) => later(order(a.rows[0], side), order(b.rows[0], side)));
+  };
   const map = () => {
-    const order = (index) => index.split("/").map(Number);
-    const by = (name) =>
-      state.rows
-        .filter((row) => row[name] !== null)
-        .sort((a, b) => {
-          const [x, y] = [order(a[name]), order(b[name])];
-          for (let i = 0; i < x.length; i += 1) if (x[i] !== y[i]) return x[i] - y[i];
-          return 0;
-        });
-    const [gold, predicted] = [by("gold_index"), by("predicted_index")];
+    const entries = [0, 1].map(slots);
+    const [gold, predicted] = entries.map((slotted) => slotted.length);
     const figure = at("x-map");
-    if (gold.length + predicted.length < 2) return figure.replaceChildren();
-    const widest = Math.max(gold.length, predicted.length);
+    if (gold + predicted < 2) return figure.replaceChildren();
+    const widest = Math.max(...entries.map((slotted) => slotted.reduce((sum, slot) => sum + slot.mass, 0)));
     const [width, height, tall] = [1000, 170, 50];
     const step = width / widest;
     const gap = Math.min(step * 0.15, 3);
     const matched = state.rows.filter((row) => row.status === "matched");
-    const label = say("js.map.label", { gold: gold.length, predicted: predicted.length, matched: matched.length });
+    const label = say("js.map.label", { gold, predicted, matched: matched.length });
     const picture = draw("svg", {
       viewBox: `0 0 ${width} ${height}`,
       width: Math.max(widest * 36, 200),
@@ -557,38 +669,58 @@
       "aria-label": label,
     });
     const places = [new Map(), new Map()];
-    const strip = (rows, top, number, lone) => {
-      rows.forEach((row, place) => {
-        const x = place * step;
-        places[number].set(row, x + step / 2);
-        const [quality, alone] = [row.entry.quality, row.status !== "matched"];
-        const high = alone ? tall : Math.max(quality * tall, 1.5);
-        const y = number ? top : top + tall - high;
-        picture.append(
-          draw("rect", { class: "frame", x, y: top, width: step, height: tall, "data-row": row.place }),
-          draw(
-            "rect",
-            {
-              class: alone ? `lone ${lone}` : `b${Math.floor(quality * 10)}`,
-              x: x + gap,
-              y: alone ? y + 1 : y,
-              width: Math.max(step - 2 * gap, 0.5),
-              height: alone ? high - 2 : high,
-              "data-row": row.place,
-              "vector-effect": "non-scaling-stroke",
-            },
-            draw(
-              "title",
-              {},
-              `${plain(title(row.entry, number ? "predicted" : "gold")).slice(0, 80)} · ${say(`verdict.${row.entry.verdict}`)} ${alone ? "" : number2(quality)}`,
-            ),
-          ),
-        );
-      });
+    const bar = (row, side, top, from, wide, inset) => {
+      places[side].set(row, from + wide / 2);
+      const [quality, alone] = [row.entry.quality, row.status !== "matched"];
+      const high = alone ? tall - 2 : Math.max(quality * tall, 1.5);
+      const y = (side ? top : top + tall - high) + (alone ? 1 - 2 * !side : 0);
+      const words = [
+        plain(title(row.entry, side ? "predicted" : "gold")).slice(0, 80),
+        say(`verdict.${row.entry.verdict}`),
+      ];
+      if (!alone) words.push(number(quality, 2));
+      if (partial(row)) words.push(percent(share(row, side)));
+      picture.append(
+        draw(
+          "rect",
+          {
+            class: alone ? `lone ${row.status}` : `b${Math.floor(quality * 10)}`,
+            x: from + inset,
+            y,
+            width: Math.max(wide - 2 * inset, 0.5),
+            height: high,
+            "data-row": row.place,
+            "vector-effect": "non-scaling-stroke",
+          },
+          draw("title", {}, words.join(" · ")),
+        ),
+      );
     };
-    const number2 = (value) => number(value, 2);
-    strip(gold, 0, 0, "missing");
-    strip(predicted, height - tall, 1, "spurious");
+    const strip = (side, top) => {
+      let x = 0;
+      for (const slot of entries[side]) {
+        picture.append(
+          draw("rect", {
+            class: "frame",
+            x,
+            y: top,
+            width: slot.mass * step,
+            height: tall,
+            "data-row": slot.rows[0].place,
+          }),
+        );
+        const room = slot.mass * step - 2 * gap;
+        let from = x + gap;
+        for (const row of slot.rows) {
+          const wide = room * share(row, side);
+          bar(row, side, top, from, wide, slot.rows.length > 1 ? Math.min(0.5, wide / 8) : 0);
+          from += wide;
+        }
+        x += slot.mass * step;
+      }
+    };
+    strip(0, 0);
+    strip(1, height - tall);
     for (const row of matched)
       picture.append(
         draw("path", {
@@ -605,7 +737,8 @@
       if (!state.found.includes(row)) reset();
       activate(row, { open: true });
     });
-    return figure.replaceChildren(picture, make("figcaption", {}, say("js.map")));
+    const moved = state.rows.some(partial) ? ` ${say("js.map.moved")}` : "";
+    return figure.replaceChildren(picture, make("figcaption", {}, say("js.map") + moved));
   };
   const highlight = () => {
     const picture = at("x-map").querySelector("svg");
@@ -628,30 +761,32 @@
     const place = at("x-matrix");
     const found = state.document.matrix;
     if (!found) return place.replaceChildren(make("p", { class: "note" }, say("js.matrix.none")));
-    const gold = state.rows.filter((row) => row.gold_index !== null);
-    const unordered = state.rows.filter((row) => row.predicted_index !== null);
-    const columns = unordered
-      .map((row, from) => ({ row, from }))
-      .sort((a, b) => Number(a.row.predicted_index) - Number(b.row.predicted_index));
-    const cell = 14;
-    const edge = 26;
-    const [width, height] = [edge + columns.length * cell + 2, edge + gold.length * cell + 2];
+    const [gold, predicted] = [0, 1].map((side) =>
+      slots(side).map(({ rows: [row] }) => ({
+        place: row[SIDES[side]],
+        name: plain(title(row.entry, ["gold", "predicted"][side])).slice(0, 60),
+      })),
+    );
+    const { plan } = found;
+    const [cell, edge, spare] = [14, 26, plan ? 20 : 0];
+    const [width, height] = [predicted, gold].map((axis) => edge + axis.length * cell + 2 + spare);
+    const about = say(plan ? "js.matrix.moved" : "js.matrix");
     const picture = draw("svg", {
       viewBox: `0 0 ${width} ${height}`,
       width: Math.min(width * 1.6, 900),
       role: "img",
-      "aria-label": say("js.matrix"),
+      "aria-label": about,
     });
     const every = (size) => (size > 30 ? 10 : size > 12 ? 5 : 1);
-    columns.forEach((column, x) => {
-      if (x % every(columns.length) === 0)
-        picture.append(draw("text", { x: edge + x * cell + 3, y: edge - 5 }, column.row.predicted_index));
+    predicted.forEach(({ place }, x) => {
+      if (x % every(predicted.length) === 0)
+        picture.append(draw("text", { x: edge + x * cell + 3, y: edge - 5 }, place));
     });
     gold.forEach((row, y) => {
-      if (y % every(gold.length) === 0) picture.append(draw("text", { x: 4, y: edge + y * cell + 10 }, row.gold_index));
-      columns.forEach((column, x) => {
-        const quality = found.quality[y][column.from];
-        const name = `${plain(title(row.entry, "gold")).slice(0, 60)} / ${plain(title(column.row.entry, "predicted")).slice(0, 60)}`;
+      if (y % every(gold.length) === 0) picture.append(draw("text", { x: 4, y: edge + y * cell + 10 }, row.place));
+      predicted.forEach((column, x) => {
+        const quality = found.quality[y][x];
+        const words = `${row.name} / ${column.name}: ${quality === null ? "–" : number(quality, 2)}`;
         picture.append(
           draw(
             "rect",
@@ -662,39 +797,80 @@
               width: cell,
               height: cell,
             },
-            draw("title", {}, `${name}: ${quality === null ? "–" : number(quality, 2)}`),
+            draw("title", {}, words),
           ),
         );
-        if (column.row === row)
-          picture.append(
-            draw("circle", {
-              class: "pick",
-              cx: edge + (x + 0.5) * cell,
-              cy: edge + (y + 0.5) * cell,
-              r: cell / 2 - 2.5,
-            }),
-          );
       });
     });
+    // What was made of the pairs: circles, or squares as large as the share that moved; the last ones are left over.
+    const made = new Map();
+    const middle = (number, size) => edge + (number + 0.5) * cell + (number === size ? (spare - cell) / 2 + 2 : 0);
+    const square = (y, x, part, kind, words) => {
+      const side = Math.sqrt(part) * (cell - 3);
+      made.set(`${y} ${x}`, percent(part));
+      picture.append(
+        draw(
+          "rect",
+          {
+            class: kind,
+            x: middle(x, predicted.length) - side / 2,
+            y: middle(y, gold.length) - side / 2,
+            width: side,
+            height: side,
+          },
+          draw("title", {}, words),
+        ),
+      );
+    };
+    if (plan) {
+      const [from, to] = [plan.gold, plan.predicted];
+      const names = (y, x) => ({ row: gold[y]?.place, column: predicted[x]?.place });
+      for (const [y, x, mass] of plan.cells) {
+        const [given, taken] = [mass / from[y][0], mass / to[x][0]];
+        const parts = { gold: percent(given), predicted: percent(taken) };
+        const words = `${gold[y].name} / ${predicted[x].name}: ${number(found.quality[y][x], 2)}. ${say("js.flow", { ...names(y, x), ...parts })}`;
+        square(y, x, Math.min(given, 1), "moved", words);
+      }
+      from.forEach(([mass, left], y) => {
+        const words = say("js.flow.gold", { ...names(y), share: percent(left / mass) });
+        if (left) square(y, predicted.length, left / mass, "spare missing", words);
+      });
+      to.forEach(([mass, left], x) => {
+        const words = say("js.flow.predicted", { ...names(null, x), share: percent(left / mass) });
+        if (left) square(gold.length, x, left / mass, "spare spurious", words);
+      });
+    } else
+      for (const row of state.rows) {
+        if (row.status !== "matched") continue;
+        const [y, x] = [gold, predicted].map((axis, side) => axis.findIndex(({ place }) => place === row[SIDES[side]]));
+        made.set(`${y} ${x}`, null);
+        picture.append(draw("circle", { class: "pick", cx: middle(x), cy: middle(y), r: cell / 2 - 2.5 }));
+      }
     const table = make("details", {}, make("summary", {}, say("js.matrix.table")));
     table.addEventListener("toggle", () => {
       if (!table.open || table.querySelector("table")) return;
+      const rest = plan ? say("js.spare") : null;
+      const heads = [...predicted.map(({ place }) => index(place)), rest].filter(Boolean);
       const head = make(
         "tr",
         {},
         make("td"),
-        columns.map((column) => make("th", { scope: "col", class: "n" }, `[${column.row.predicted_index}]`)),
+        heads.map((name) => make("th", { scope: "col", class: "n" }, name)),
       );
-      const body = gold.map((row, y) =>
+      const value = (y, x) => {
+        const quality = found.quality[y]?.[x];
+        const words = quality === undefined ? "" : quality === null ? "–" : number(quality, 2);
+        const part = made.get(`${y} ${x}`);
+        if (part === undefined) return words;
+        return make("b", {}, part === null ? `(${words})` : words ? `${words} (${part})` : part);
+      };
+      const names = [...gold.map(({ place }) => index(place)), rest].filter(Boolean);
+      const body = names.map((name, y) =>
         make(
           "tr",
           {},
-          make("th", { scope: "row" }, `[${row.gold_index}]`),
-          columns.map((column) => {
-            const quality = found.quality[y][column.from];
-            const value = quality === null ? "–" : number(quality, 2);
-            return make("td", { class: "n" }, column.row === row ? make("b", {}, `(${value})`) : value);
-          }),
+          make("th", { scope: "row" }, name),
+          heads.map((_, x) => make("td", { class: "n" }, value(y, x))),
         ),
       );
       table.append(
@@ -708,7 +884,7 @@
       : facts.pool
         ? say("js.metricity", { value: number(facts.metricity), rate: rate(facts.triangle_rate) })
         : say("js.quadrangles", { rate: rate(facts.quadrangle_rate) });
-    return place.replaceChildren(make("p", { class: "note" }, say("js.matrix")), picture, make("p", {}, words), table);
+    return place.replaceChildren(make("p", { class: "note" }, about), picture, make("p", {}, words), table);
   };
 
   // --- hands
@@ -782,14 +958,13 @@
     inputs.path.value = values.get("path") ?? "";
     if (inputs.path.selectedIndex < 0) inputs.path.value = "";
     refresh();
-    const wanted = ["g", "p"].find((name) => values.has(name));
-    const row =
-      wanted &&
-      state.rows.find(
-        (one) =>
-          (target(one)[1] ?? "") === values.get(wanted) &&
-          target(one)[0] === (one.gold_index === null && one.predicted_index === null ? target(one)[0] : wanted),
-      );
+    const names = ["g", "p"].filter((name) => values.has(name));
+    const known = (one) => {
+      const own = called(one);
+      if (!values.has("g")) return own.g === undefined && own.p === values.get("p");
+      return own.g === values.get("g") && (own.p ?? "") === (values.get("p") ?? own.p ?? "");
+    };
+    const row = names.length ? state.rows.find(known) : undefined;
     if (row) {
       if (!state.found.includes(row)) reset();
       activate(row, { open: true });

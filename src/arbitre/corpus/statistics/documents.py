@@ -20,7 +20,7 @@ ROUNDING: Final = 1e-12
 """A sum of squares that is this small beside its terms is 0."""
 
 
-def within(tallies: Floats, level: float = LEVEL) -> Floats:
+def document_intervals(tallies: Floats, level: float = LEVEL) -> Floats:
     """Between which values the f1q of each document would lie, had it held other entries of the same kind.
 
     `tallies` has shape (documents, 5), its columns those of a Sample; the result is (documents, 2), low and high in
@@ -32,7 +32,7 @@ def within(tallies: Floats, level: float = LEVEL) -> Floats:
     It says nothing of other documents, and is too narrow for few entries, the more so where nearly all is right. Where
     all units are alike, as when all is right, both ends are f1q: no spread was seen, not that there is none.
 
-    >>> within(np.array([[4, 5, 4, 3.03, 2.3549], [2, 2, 2, 2, 2], [1, 1, 1, 0.5, 0.25]])).round(4).tolist()
+    >>> document_intervals(np.array([[4, 5, 4, 3.03, 2.3549], [2, 2, 2, 2, 2], [1, 1, 1, 0.5, 0.25]])).round(4).tolist()
     [[0.3638, 0.9829], [1.0, 1.0], [nan, nan]]
     """
     gold, predicted, matched, quality, squares = tallies.T

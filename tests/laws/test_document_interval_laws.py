@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from arbitre.corpus.statistics import within
+from arbitre.corpus.statistics import document_intervals
 
 QUALITIES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]), max_size=30)
 
@@ -35,7 +35,7 @@ def directly(qualities, alone, level):
 
 @given(QUALITIES, st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.5, 0.95]))
 def test_the_tally_gives_what_the_units_give(qualities, missing, spurious, level):
-    ((low, high),) = within(np.array([tally(qualities, missing, spurious)], dtype=np.float64), level)
+    ((low, high),) = document_intervals(np.array([tally(qualities, missing, spurious)], dtype=np.float64), level)
     expected = directly(qualities, missing + spurious, level)
     if expected is None:
         assert math.isnan(low)
@@ -47,8 +47,8 @@ def test_the_tally_gives_what_the_units_give(qualities, missing, spurious, level
 @given(st.lists(st.tuples(QUALITIES, st.integers(0, 5), st.integers(0, 5)), max_size=6))
 def test_a_document_has_the_interval_it_has_alone(documents):
     rows = np.array([tally(*one) for one in documents], dtype=np.float64).reshape(-1, 5)
-    alone = np.array([within(row[None])[0] for row in rows]).reshape(-1, 2)
-    assert np.array_equal(within(rows), alone, equal_nan=True)
+    alone = np.array([document_intervals(row[None])[0] for row in rows]).reshape(-1, 2)
+    assert np.array_equal(document_intervals(rows), alone, equal_nan=True)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_document_has_the_interval_it_has_alone(documents):
     ids=["right", "alike", "nothing found", "one", "vacuous", "squares unknown", "apart"],
 )
 def test_edges(row, expected):
-    ((low, high),) = within(np.array([row], dtype=np.float64))
+    ((low, high),) = document_intervals(np.array([row], dtype=np.float64))
     if expected is None:
         assert math.isnan(low)
         assert math.isnan(high)
@@ -82,6 +82,6 @@ def test_nineteen_of_twenty_hold_the_score_they_estimate(units, least, most):
     paired, missing = kind < 0.65, (kind >= 0.65) & (kind < 0.9)
     matched, lost = paired.sum(axis=1), missing.sum(axis=1)
     masses = (matched + lost, units - lost, matched, (quality * paired).sum(axis=1), (quality**2 * paired).sum(axis=1))
-    low, high = within(np.stack(masses, axis=1).astype(np.float64)).T
+    low, high = document_intervals(np.stack(masses, axis=1).astype(np.float64)).T
     truth = 2 * 0.65 * 0.5 / (2 * 0.65 + 0.35)
     assert least < ((low <= truth) & (truth <= high)).mean() < most
