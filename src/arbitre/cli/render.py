@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -60,6 +61,10 @@ _COLUMNS: Final = (
     (("gold", "predicted", "matched"), ("imq", "irq", "f1q", "amq")),
 )
 """Counts and scores of a path on narrow, medium and wide terminals."""
+
+_INDENT: Final = "  "
+_BREAKS: Final = tuple(map(re.compile, (r"/[^/]*(?:/\*(?![^/]))*|^[^/]+", r"/[^/]*|^[^/]+", r"[^_.-]*[_.-]+|[^_.-]+")))
+"""Before a `/`, but for the star of a list; before any `/`; after a `_`, `-` or `.`."""
 
 
 def number(value: float | None) -> str:
@@ -134,11 +139,16 @@ def _bounds(one: Mapping[str, float | None]) -> str:
 
 
 def by_path(paths: Mapping[str, Scores], width: int) -> RenderableType:
-    """The scores of every path; a path below one that is listed is shown without what they share."""
-    counts, graded = _COLUMNS[sum(width >= least for least in (_MEDIUM, WIDE))]
+    """The scores of every path; a path below one that is listed is shown without what they share.
+
+    There are as many columns as leave names whole.
+    """
+    fitting = _COLUMNS[: 1 + sum(width >= least for least in (_MEDIUM, WIDE))]
+    rooms = [width - sum(len(name) + 3 for name in counts) - len(graded) * (_DIGITS + 3) for counts, graded in fitting]
+    shown = max((number for number, room in enumerate(rooms) if _whole(paths, room)), default=0)
+    counts, graded = fitting[shown]
     made = table("path", *counts, *graded)
-    taken = sum(len(name) + 3 for name in counts) + len(graded) * (_DIGITS + 3)
-    labels = _labels(made, paths, width - taken)
+    labels = _labels(made, paths, rooms[shown])
     for row, label in zip(paths.values(), labels, strict=True):
         masses = (Text(count(getattr(row, name)), style="dim") for name in counts)
         values = (Text(number(getattr(row, name)), style="bold" if name == "f1q" else "") for name in graded)
@@ -155,27 +165,54 @@ def _labels(made: Table, paths: Iterable[str], room: int) -> list[str]:
 
 
 def nested(paths: Iterable[str], room: int) -> Iterator[str]:
-    """The label of every path: indented under the nearest path that holds it, long ones broken before a `/`.
+    r"""The label of every path: indented under the nearest path that holds it, long ones broken before a `/`.
+
+    A name that is longer than the room is broken after a `_`, `-` or `.`, else anywhere.
 
     >>> list(nested(["/pages/*", "/pages/*/name", "/year"], 40))
     ['/pages/*', '  /name', '/year']
+    >>> list(nested(["/pages/*/first_name"], 12))
+    ['/pages/*\n  /first_\n  name']
     """
+    for label, indent in _below(paths):
+        yield _broken(label, indent, room)
+
+
+def _whole(paths: Iterable[str], room: int) -> bool:
+    """Whether no name has to be broken."""
+    names = ((name, indent) for label, indent in _below(paths) for name in visible(label).split("/")[1:])
+    return all(cell_len(f"{indent}{_INDENT}/{name}") <= room for name, indent in names)
+
+
+def _below(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Every path without what it shares with the nearest one that holds it, and its indent."""
     above: list[str] = []
     for path in paths:
         while above and not path.startswith(above[-1] + "/"):
             above.pop()
-        yield _broken(path[len(above[-1]) :] if above else path, "  " * len(above), room) if path else "(the whole)"
+        yield path[len(above[-1]) :] if above else path or "(the whole)", _INDENT * len(above)
         if path:
             above.append(path)
 
 
-def _broken(path: str, indent: str, room: int) -> str:
+def _broken(label: str, indent: str, room: int) -> str:
     lines = [indent]
-    for part in (f"/{part}" for part in visible(path).split("/")[1:]):
-        if lines[-1].strip() and cell_len(lines[-1] + part) > room:
-            lines.append(f"{indent}  ")
-        lines[-1] += part
+    for piece in _pieces(visible(label), max(room - cell_len(indent + _INDENT), 1), _BREAKS):
+        if lines[-1].strip() and cell_len(lines[-1] + piece) > room:
+            lines.append(indent + _INDENT)
+        lines[-1] += piece
     return "\n".join(lines)
+
+
+def _pieces(text: str, room: int, breaks: Sequence[re.Pattern[str]]) -> Iterator[str]:
+    """What a text is broken into: in the first of these ways that makes it fit, else anywhere."""
+    if cell_len(text) <= room:
+        yield text
+    elif not breaks:
+        yield from chop_cells(text, room)
+    else:
+        for part in breaks[0].findall(text):
+            yield from _pieces(part, room, breaks[1:])
 
 
 def visible(text: str) -> str:

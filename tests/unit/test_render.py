@@ -1,0 +1,73 @@
+"""Paths in tables of any width: broken at slashes, never inside a word where there is another way."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from arbitre import Scores, Tally
+from arbitre.cli.render import by_path, nested
+
+PATHS = ("/page/printed_page", "/speakers/*", "/speakers/*/interventions/*", "/speakers/*/interventions/*/pages/*")
+LONG = (*PATHS, "/speakers/*/actions_relatives_a_l_intervenant", "/speakers/*/actions_relatives_a_l_intervenant/*")
+
+
+def shown(paths, width):
+    console = Console(width=width, color_system=None)
+    with console.capture() as captured:
+        console.print(by_path(dict.fromkeys(paths, Scores(Tally(4, 5, 4, 3.03, 2.4))), width))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("paths", "width", "columns"),
+    [
+        (PATHS, 120, ["gold", "predicted", "matched", "imq", "irq", "f1q", "amq"]),
+        (PATHS[:2], 90, ["gold", "predicted", "matched", "imq", "irq", "f1q", "amq"]),
+        (PATHS, 80, ["gold", "predicted", "imq", "irq", "f1q"]),
+        (LONG, 80, ["gold", "imq", "irq", "f1q"]),
+        (LONG, 60, ["gold", "imq", "irq", "f1q"]),
+    ],
+)
+def test_a_table_has_the_columns_that_leave_names_whole(paths, width, columns):
+    head = next(line for line in shown(paths, width) if line.startswith("path"))
+    assert head.split() == ["path", *columns]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_longer_than_the_terminal_and_names_stand_whole(width):
+    lines = shown(PATHS, width)
+    assert max(map(cell_len, lines)) <= width
+    words = {word for line in lines for word in line.split()}
+    assert {"/speakers/*", "/interventions/*", "/pages/*"} <= words
+
+
+@pytest.mark.parametrize(
+    ("path", "room", "expected"),
+    [
+        ("/speakers/*/name", 40, "/speakers/*/name"),
+        ("/speakers/*/name", 14, "/speakers/*\n  /name"),
+        ("/speakers/*/name", 10, "/speakers\n  /*/name"),
+        ("/first_name", 9, "/first_\n  name"),
+        ("/a-b.c", 5, "/a-b.\n  c"),
+        ("/abcdefgh", 6, "/abc\n  defg\n  h"),
+        ("/日本語日本", 6, "/日\n  本語\n  日本"),
+        ("/x\x1by", 9, "/x\\x1by"),
+        ("", 20, "(the whole)"),
+        ("//*", 9, "//*"),
+    ],
+)
+def test_where_a_path_is_broken(path, room, expected):
+    assert list(nested([path], room)) == [expected]
+
+
+def test_what_paths_share_is_said_once():
+    assert list(nested(LONG, 40)) == [
+        "/page/printed_page",
+        "/speakers/*",
+        "  /interventions/*",
+        "    /pages/*",
+        "  /actions_relatives_a_l_intervenant",
+        "    /*",
+    ]
