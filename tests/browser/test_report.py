@@ -9,6 +9,7 @@ import pytest
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
 from tests.keeping import keeping
+from tests.unit.test_report_moved import SPLIT, WEIGHED
 from tests.unit.test_view import observed
 
 import arbitre
@@ -43,6 +44,7 @@ def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     systems = [demo_subject(name) for name in ("careful", "hasty")]
     views = {"hasty": view_of(systems[1:]), "both": view_of(systems), "hostile": hostile(), "large": view_of([large()])}
+    views["moved"] = view_of(moved())
     for name, view in views.items():
         write_page(folder / f"report-{name}.html", view)
     write_page(folder / "report-fr.html", views["hasty"], Language.FR)
@@ -60,6 +62,14 @@ def large():
         {"name": one["name"], "pages": one["pages"][: 2 - (number % 3 == 0)]} for number, one in enumerate(gold)
     ]
     return subject(*observed({"type": "array", "items": entry}, [("d", gold, predicted[::-1])]))
+
+
+def moved():
+    """Entries that weigh as many words as they have: one that is split over two, and one of which some is left."""
+    pairs = [("split", *SPLIT), ("right", SPLIT[0], SPLIT[0])]
+    partial = {"transport": {"masses": "words", "solver": "partial", "mass": 0.75}}
+    schema = WEIGHED | {"x-arbitre": {"match": partial}}
+    return subject(*observed(WEIGHED, pairs), name="all"), subject(*observed(schema, pairs), name="part")
 
 
 def rows(page):
@@ -231,7 +241,78 @@ def test_themes_and_languages(visit, reports):
     assert re.search(r"≈ proche 0,\d\d", french.locator("#x-list .field.close .mark").first.text_content())
 
 
-@pytest.mark.parametrize("name", ["hasty", "both", "hostile", "large"])
+def test_an_entry_that_is_split_says_where_it_went_and_leads_there(visit, reports):
+    page = visit(reports("moved"), "#s=all&d=split")
+    assert status(page) == "3 of 3 parts of entries shown"
+    shares = [text.strip() for text in page.locator("#x-list .row .shares").all_text_contents()]
+    assert shares == [
+        "⊢ split [0] 67% → [0] · 33% → [1]",
+        "⊢ split [0] 33% → [1] · 67% → [0]⊣ merged [1] 50% ← [0] · 50% ← [1]",
+        "⊣ merged [1] 50% ← [1] · 50% ← [0]",
+    ]
+    page.locator("#x-list .row").first.locator(".share a").click()
+    assert page.evaluate("document.activeElement.dataset.place") == "1"
+    assert page.evaluate("location.hash") == "#s=all&d=split&g=0&p=1"
+    again = visit(reports("moved"), "#s=all&d=split&g=0&p=1")
+    assert again.locator("#x-list .row:focus .where").text_content() == "[0] → [1]"
+    part = visit(reports("moved"), "#s=part&d=split")
+    said = [text.strip() for text in part.locator("#x-list .row.missing, #x-list .row.spurious").all_text_contents()]
+    assert len(said) == 2
+    assert all("left over" in text and "nothing" in text for text in said)
+
+
+def test_the_plan_is_drawn_as_squares_as_large_as_the_shares(visit, reports):
+    page = visit(reports("moved"), "#s=all&d=split")
+    squares = page.locator("#x-matrix rect.moved")
+    sides = squares.evaluate_all("all => all.map(one => Number(one.getAttribute('width')))")
+    assert [side * side / 121 for side in sides] == pytest.approx([2 / 3, 1 / 3, 1.0], abs=1e-3)
+    assert page.locator("#x-matrix circle").count() == 0
+    assert page.locator("#x-matrix rect.spare").count() == 0
+    assert squares.nth(1).locator("title").text_content() == (
+        "Arnoult / Crewe: 0.17. 33% of gold [0] went to [1], 50% of which it is"
+    )
+    page.locator("#x-matrix summary").click()
+    expect(page.locator("#x-matrix table b")).to_have_text(["0.50 (67%)", "0.17 (33%)", "0.50 (100%)"])
+    assert page.locator("#x-map rect:not(.frame)").count() == 2 * 3
+    part = visit(reports("moved"), "#s=part&d=split")
+    spare = part.locator("#x-matrix rect.spare")
+    assert sorted(spare.evaluate_all("all => all.map(one => one.className.baseVal)")) == [
+        "spare missing",
+        "spare spurious",
+    ]
+    assert "went nowhere" in spare.first.locator("title").text_content()
+    part.locator("#x-matrix summary").click()
+    assert "left over" in part.locator("#x-matrix table").text_content()
+
+
+def test_published_figures_stand_beside_those_of_the_document(visit, reports):
+    page = visit(reports("hasty"), "#d=page_02")
+    page.locator("#x-head summary").click()
+    assert "faults included" in page.locator("#x-head").text_content()
+    row = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile("^imq$"))).locator("td")
+    irq = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile("^irq$"))).locator("td")
+    here, published = (float(text) for text in row.all_text_contents())
+    assert published == pytest.approx(float(irq.first.text_content()), abs=2e-3)  # it is divided by gold
+    assert here > published
+    assert page.locator("#x-head thead .tag").text_content() == "published"
+
+
+def test_documents_have_whiskers_unless_nothing_can_be_told(visit, reports):
+    page = visit(reports("moved"))
+    table = page.locator("#curve table.sortable").first
+    assert table.locator("tbody tr").count() == 2
+    assert table.locator(".whisker circle").count() == 2
+    assert table.locator(".whisker path").count() == 1
+    split, right = table.locator("tbody tr").all()
+    low, high = (float(text) for text in re.findall(r"\d\.\d+", split.locator("td").nth(2).text_content()))
+    score = float(split.locator("td data").first.get_attribute("value"))
+    assert low < score < high
+    assert right.locator("td").nth(2).text_content() == "no spread"
+    start, width = map(float, re.findall(r"M([\d.]+) 1.*h([\d.]+)", split.locator("path").get_attribute("d"))[0])
+    assert (start, width) == pytest.approx((2 + 200 * low, 200 * (high - low)), abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["hasty", "both", "hostile", "large", "moved"])
 def test_nothing_is_wider_than_a_phone(visit, reports, name):
     page = visit(reports(name), width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

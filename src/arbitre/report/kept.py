@@ -100,7 +100,7 @@ class Kept:
     entries: int = ENTRIES
     characters: int = CHARACTERS
     seen: int = 0
-    documents: list[dict[str, Any]] = field(default_factory=list)
+    documents: list[tuple[dict[str, Any], list[dict[str, Json]], dict[str, Any] | None]] = field(default_factory=list)
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     areas: list[Floats] = field(default_factory=list)
 
@@ -132,29 +132,37 @@ class Kept:
             known = {name: number for number, name in enumerate(columns.keys)}
             places = np.array([place for place, pair in enumerate(pairs) if pair.key in known], dtype=np.intp)
         sizes: list[tuple[int, int]] = []
+        documents, areas = evaluation.documents, self._areas()
         for number in np.lexsort((columns.qualities, columns.failed)).tolist():
-            (pair,), levels, _ = next(compared(self.plan, [pairs[int(places[number])]]))
-            document = self._document(aligned(self.plan, levels, [0])[0])
-            sizes.append((document["entries"], len(compact(document["rows"])) + len(compact(document["rest"]))))
+            _, levels, _ = next(compared(self.plan, [pairs[int(places[number])]]))
+            found = documents[number]
+            head = _head(found) | {"published": figures(found.tally, areas[number])}
+            shown, values, plan = self._shown(aligned(self.plan, levels, [0])[0])
+            sizes.append((shown["entries"], len(compact(head)) + len(compact(shown))))
             if within(sizes, self.entries, self.characters) < len(sizes):
                 break
-            self.documents.append(document | {"key": pair.key, "number": number})
+            self.documents.append((head | shown, values, plan))
 
-    def _document(self, made: Aligned) -> dict[str, Any]:
-        """What is shown of a document, but for faint rows; of too many the worst."""
+    def _shown(self, made: Aligned) -> tuple[dict[str, Any], list[dict[str, Json]], dict[str, Any] | None]:
+        """What is shown of a document, but for faint rows, of too many the worst; for its matrix, values and plan."""
         strong, entries = made.strong(), Entries.of(self.plan)
         worst = sorted(strong, key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
         places = sorted(worst)
         pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in places]
         planned = entries.moved and entries.single and len(places) == len(strong)
-        return {
+        shown = {
             "entries": len(strong),
             "faint": len(made.rows) - len(strong),
             "rows": [made.rows[at] for at in places],
             "rest": made.rest,
-            "values": [{side: value for side, value in pair if value is not ABSENT} for pair in pairs],
-            "plan": plan_of(made.rows) if planned else None,
         }
+        values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
+        return shown, values, plan_of(made.rows) if planned else None
+
+    def _areas(self) -> list[float]:
+        """What was noted of every document for its published figures."""
+        areas: list[float] = np.concatenate([np.empty(0), *self.areas]).tolist()
+        return areas
 
     def to_dict(self, evaluation: Evaluation, text: str, trust: Trust | None = None) -> dict[str, Any]:
         """What `alignments.json` holds for an evaluation that has been observed, and whose JSON text is given."""
@@ -164,8 +172,7 @@ class Kept:
         rows = sorted(number for number, _ in ranked[:ROWS])
         ends = document_intervals(evaluation.columns.tallies)
         title = schema.get("title") if isinstance(schema, dict) else None
-        areas = np.concatenate([np.empty(0), *self.areas]).tolist()
-        every = zip(documents, areas, strict=True)
+        every = zip(documents, self._areas(), strict=True)
         return {
             "format": FORMAT,
             "evaluation": digest(text),
@@ -184,16 +191,7 @@ class Kept:
             "documents": [_row(documents[number], ends[number] if entries.listed else None) for number in rows],
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "kept": [
-                _head(documents[one["number"]])
-                | {
-                    "published": figures(documents[one["number"]].tally, areas[one["number"]]),
-                    "entries": one["entries"],
-                    "faint": one["faint"],
-                    "rows": one["rows"],
-                    "rest": one["rest"],
-                    "matrix": heat.of(one["rows"], one["values"], one["plan"]),
-                }
-                for one in self.documents
+                shown | {"matrix": heat.of(shown["rows"], values, plan)} for shown, values, plan in self.documents
             ],
         }
 

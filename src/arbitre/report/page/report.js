@@ -768,7 +768,8 @@
       })),
     );
     const { plan } = found;
-    const [cell, edge, spare] = [14, 26, plan ? 20 : 0];
+    const left = plan && [...plan.gold, ...plan.predicted].some(([, some]) => some);
+    const [cell, edge, spare] = [14, 26, left ? 20 : 0];
     const [width, height] = [predicted, gold].map((axis) => edge + axis.length * cell + 2 + spare);
     const about = say(plan ? "js.matrix.moved" : "js.matrix");
     const picture = draw("svg", {
@@ -831,13 +832,13 @@
         const words = `${gold[y].name} / ${predicted[x].name}: ${number(found.quality[y][x], 2)}. ${say("js.flow", { ...names(y, x), ...parts })}`;
         square(y, x, Math.min(given, 1), "moved", words);
       }
-      from.forEach(([mass, left], y) => {
-        const words = say("js.flow.gold", { ...names(y), share: percent(left / mass) });
-        if (left) square(y, predicted.length, left / mass, "spare missing", words);
+      from.forEach(([mass, some], y) => {
+        const words = say("js.flow.gold", { ...names(y), share: percent(some / mass) });
+        if (some) square(y, predicted.length, some / mass, "spare missing", words);
       });
-      to.forEach(([mass, left], x) => {
-        const words = say("js.flow.predicted", { ...names(null, x), share: percent(left / mass) });
-        if (left) square(gold.length, x, left / mass, "spare spurious", words);
+      to.forEach(([mass, some], x) => {
+        const words = say("js.flow.predicted", { ...names(null, x), share: percent(some / mass) });
+        if (some) square(gold.length, x, some / mass, "spare spurious", words);
       });
     } else
       for (const row of state.rows) {
@@ -849,7 +850,7 @@
     const table = make("details", {}, make("summary", {}, say("js.matrix.table")));
     table.addEventListener("toggle", () => {
       if (!table.open || table.querySelector("table")) return;
-      const rest = plan ? say("js.spare") : null;
+      const rest = left ? say("js.spare") : null;
       const heads = [...predicted.map(({ place }) => index(place)), rest].filter(Boolean);
       const head = make(
         "tr",
