@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from arbitre.report.view import Interval, Trust
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from arbitre.comparison.levels import Floats
@@ -88,6 +88,14 @@ def refused(path: Path, found: str) -> DataError:
     )
 
 
+class Shown(NamedTuple):
+    """What is shown of a document; the entries of its rows as they were read and the plan, which its matrix needs."""
+
+    plain: dict[str, Any]
+    values: list[dict[str, Json]]
+    plan: dict[str, Any] | None
+
+
 @dataclass(slots=True)
 class Kept:
     """Keeps what the report of a corpus shows: the worst pairs of every path, and the worst documents.
@@ -100,7 +108,7 @@ class Kept:
     entries: int = ENTRIES
     characters: int = CHARACTERS
     seen: int = 0
-    documents: list[tuple[dict[str, Any], list[dict[str, Json]], dict[str, Any] | None]] = field(default_factory=list)
+    documents: list[Shown] = field(default_factory=list)
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     areas: list[Floats] = field(default_factory=list)
 
@@ -137,27 +145,28 @@ class Kept:
             _, levels, _ = next(compared(self.plan, [pairs[int(places[number])]]))
             found = documents[number]
             head = _head(found) | {"published": figures(found.tally, areas[number])}
-            shown, values, plan = self._shown(aligned(self.plan, levels, [0])[0])
-            sizes.append((shown["entries"], len(compact(head)) + len(compact(shown))))
+            shown = self._shown(head, aligned(self.plan, levels, [0])[0])
+            sizes.append((shown.plain["entries"], len(compact(shown.plain))))
             if within(sizes, self.entries, self.characters) < len(sizes):
                 break
-            self.documents.append((head | shown, values, plan))
+            self.documents.append(shown)
 
-    def _shown(self, made: Aligned) -> tuple[dict[str, Any], list[dict[str, Json]], dict[str, Any] | None]:
-        """What is shown of a document, but for faint rows, of too many the worst; for its matrix, values and plan."""
+    def _shown(self, head: Mapping[str, Json], made: Aligned) -> Shown:
+        """A document without its faint rows; of too many the worst."""
         strong, entries = made.strong(), Entries.of(self.plan)
         worst = sorted(strong, key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
         places = sorted(worst)
         pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in places]
         planned = entries.moved and entries.single and len(places) == len(strong)
-        shown = {
+        plain = {
+            **head,
             "entries": len(strong),
             "faint": len(made.rows) - len(strong),
             "rows": [made.rows[at] for at in places],
             "rest": made.rest,
         }
         values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
-        return shown, values, plan_of(made.rows) if planned else None
+        return Shown(plain, values, plan_of(made.rows) if planned else None)
 
     def _areas(self) -> list[float]:
         """What was noted of every document for its published figures."""
@@ -191,7 +200,7 @@ class Kept:
             "documents": [_row(documents[number], ends[number] if entries.listed else None) for number in rows],
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "kept": [
-                shown | {"matrix": heat.of(shown["rows"], values, plan)} for shown, values, plan in self.documents
+                one.plain | {"matrix": heat.of(one.plain["rows"], one.values, one.plan)} for one in self.documents
             ],
         }
 
