@@ -6,7 +6,8 @@
 
 Documents are flat lists of 20 entries made here, with a seed; `arbitre evaluate` runs as a user would run it, in a
 process of its own. Memory is the peak of the process that was started, and of the greatest of its workers, as the
-system counts it (Linux). The start of the interpreter is in the times.
+system counts it (Linux). The start of the interpreter is in the times. Of several sizes, it is told how much the
+process that was started grows with every document.
 """
 
 from __future__ import annotations
@@ -142,6 +143,12 @@ def main() -> None:
     for row in rows:
         table.add_row(*(f"{value:,.0f}" if value >= 10 else f"{value:.2f}" for value in row.values()))
     Console().print(table)
+    for workers in options.workers:
+        same = sorted((row for row in rows if row["workers"] == workers), key=lambda row: row["documents"])
+        first, last = same[0], same[-1]
+        if last["documents"] > first["documents"]:
+            grown = (last["parent, MB"] - first["parent, MB"]) * 2**20 / (last["documents"] - first["documents"])
+            print(f"{workers} workers: {grown:,.0f} bytes of a document in the process that was started")
     if options.json:
         options.json.write_text(json.dumps(rows))
 

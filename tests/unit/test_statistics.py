@@ -203,8 +203,8 @@ def test_a_bca_interval_leans_to_the_side_of_the_outlier():
 
 def test_a_unit_left_out_leaves_nothing_of_its_masses():
     rounded = 1.0 - 2**-53  # as 0.1 added up ten times: a unit may be rounded more often than the whole
-    rest = _left_out(Statistic(np.array([[rounded, 0.0], [0.0, 2.0]]), np.array([1.0, 2.0]), np.asarray))
-    assert rest.tolist() == [[0.0, 2.0], [1.0, 0.0]]
+    statistic = Statistic(np.array([[rounded, 0.0], [0.0, 2.0]]), np.array([1.0, 2.0]), np.asarray)
+    assert [_left_out(statistic, at).tolist() for at in (0, 1)] == [[0.0, 1.0], [2.0, 0.0]]
 
 
 def test_five_documents_all_better_are_not_enough():

@@ -184,7 +184,7 @@ def test_documents_paths_and_failures(tmp_path):
         b"side,id,run,file,line,pointer,reason\npredicted,b,,b.json,3,,broken\n"
     )
     kept = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
-    assert kept == portable(evaluation).to_dict()
+    assert kept == portable(evaluation)
     assert str(tmp_path) not in json.dumps(kept)
 
 

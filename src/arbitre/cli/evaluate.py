@@ -140,7 +140,7 @@ def evaluate(
         files = tuple(dict.fromkeys((*files, *exported)))
     missed = list(shortfalls(fail_under or (), evaluation, {row.path for row in comparator.explain()}))
     if output is Format.JSON:
-        plain = tables.portable(evaluation).to_dict()
+        plain = tables.portable(evaluation)
         plain |= {"violations": run.violations} if validate else {}
         screen.json(plain | ({"repaired": [plain_repair(one) for one in joined.repaired]} if lenient else {}))
     else:

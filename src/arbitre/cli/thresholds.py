@@ -75,8 +75,8 @@ class Threshold:
 
     def mean(self, documents: Iterable[Document]) -> float | None:
         """The mean of the documents' scores: 0 for a failed one, vacuous and undefined ones left out."""
-        kept = [one for one in documents if one.failed or not one.scores.vacuous]
-        values = [0.0 if one.failed else self.of(one.scores) for one in kept]
+        kept = (one for one in documents if one.failed or not one.scores.vacuous)
+        values = (0.0 if one.failed else self.of(one.scores) for one in kept)
         known = [value for value in values if value is not None]
         return fmean(known) if known else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,7 @@ from arbitre.values import ABSENT, Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.comparison.levels import Floats, Indices, Level
+    from arbitre.comparison.levels import Floats, Level
     from arbitre.values import Json
 
 
@@ -43,18 +44,18 @@ class Records:
     """Access by record number to the levels of one comparison."""
 
     levels: Sequence[Level]
-    firsts: Indices
+    firsts: tuple[int, ...]
 
     @classmethod
     def of(cls, levels: Sequence[Level]) -> Records:
-        return cls(levels, np.array([level.first for level in levels], dtype=np.intp))
+        return cls(levels, tuple(level.first for level in levels))
 
     def __len__(self) -> int:
         return self.levels[-1].first + len(self.levels[-1]) if self.levels else 0
 
     def place(self, record: int) -> tuple[Level, int]:
         """The level of a record, and its position there."""
-        level = self.levels[int(self.firsts.searchsorted(record, side="right")) - 1]
+        level = self.levels[bisect_right(self.firsts, record) - 1]
         return level, record - level.first
 
     def tokens(self, record: int, *, gold: bool) -> tuple[int | str, ...] | None:

@@ -10,7 +10,8 @@ from arbitre.corpus.chance import Chance, Drawn, chance, drawn_from
 from arbitre.corpus.engines import here
 from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.parts import Part
-from arbitre.corpus.records import Failure
+from arbitre.corpus.records import Failure, key
+from arbitre.corpus.seen import Seen
 from arbitre.corpus.totals import Totals
 from arbitre.corpus.work import Worker
 from arbitre.values import ABSENT
@@ -86,21 +87,20 @@ def _parts(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failur
 
 def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure]) -> Iterator[Pair]:
     """Triples as pairs; an absent prediction is a failure, a repeated id gets a run; no two have one key."""
-    runs: dict[str, int] = {}
-    taken: set[str] = set()
+    runs: dict[str, int] = {}  # the next one of an id that comes again
+    seen = Seen()
     for entry in pairs:
         if isinstance(entry, Pair):
             failures += [entry.failure] if entry.failure is not None else []
             yield entry
             continue
         name, (gold, predicted) = str(entry[0]), entry[1:]
-        for number in count(runs.get(name, 0) + 1):
-            run_name = None if number == 1 else str(number)
-            failure = Failure("predicted", name, run_name, reason="no prediction") if predicted is ABSENT else None
-            pair = Pair(name, run_name, gold, predicted, failure)
-            if pair.key not in taken:
+        for number in count(runs.get(name, 1)):
+            run = None if number == 1 else str(number)
+            if seen.add(key(name, run)):
                 break
-        runs[name] = number
-        taken.add(pair.key)
+        if number > 1:
+            runs[name] = number + 1
+        failure = Failure("predicted", name, run, reason="no prediction") if predicted is ABSENT else None
         failures += [failure] if failure is not None else []
-        yield pair
+        yield Pair(name, run, gold, predicted, failure)

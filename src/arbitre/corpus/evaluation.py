@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from arbitre.comparison.notebook import scores_html
 from arbitre.corpus.clusters import labels
 from arbitre.corpus.records import key
-from arbitre.corpus.statistics import Sample, interval
+from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.resampling import LEVEL
+from arbitre.corpus.sums import total
+from arbitre.corpus.texts import Lazy
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import MacroScores, Scores, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
 
     from arbitre.comparison.levels import Floats, Mask
     from arbitre.corpus.chance import Chance
@@ -48,18 +53,16 @@ class Document:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Columns:
-    """The documents of a corpus, in the order they came in: a row each.
+class Columns(Lazy[Document]):
+    """The documents of a corpus, in the order they came in: a row each, a Document when it is asked for.
 
-    `tallies` (documents, 5) are those of their entries, `leaves` (documents, 5) of their leaves, `paths` (documents, 5)
-    of every wildcard path, in document order; a tally is gold, predicted, matched, quality and
-    quality_sq. `qualities` (documents,) are those of the roots.
+    `tallies` (documents, 5) are those of their entries, `paths` (documents, 5) of every wildcard path, in document
+    order; a tally is gold, predicted, matched, quality and quality_sq. `qualities` (documents,) are those of the roots.
     """
 
-    ids: tuple[str, ...]
-    runs: tuple[str | None, ...]
+    ids: Lazy[str]
+    runs: Lazy[str | None]
     tallies: Floats
-    leaves: Floats
     qualities: Floats
     failed: Mask
     paths: Mapping[str, Floats]
@@ -68,27 +71,22 @@ class Columns:
         return len(self.ids)
 
     @property
-    def keys(self) -> list[str]:
+    def keys(self) -> Iterator[str]:
         """What names each document in results."""
-        return [key(identity, run) for identity, run in zip(self.ids, self.runs, strict=True)]
+        return map(key, self.ids, self.runs)
 
     @property
     def tally(self) -> Tally:
         """The sum of the tallies of the entries."""
         return summed(self.tallies)
 
-    def __iter__(self) -> Iterator[Document]:
-        rows = zip(
-            self.ids,
-            self.runs,
-            self.keys,
-            self.tallies.tolist(),
-            self.qualities.tolist(),
-            self.failed.tolist(),
-            strict=True,
-        )
-        for identity, run, name, tally, quality, failed in rows:
-            yield Document(identity, run, name, Tally(*tally), quality, failed)
+    def at(self, rows: npt.ArrayLike) -> Iterator[Document]:
+        """The documents in these rows (n,)."""
+        numbers = np.asarray(rows, dtype=np.intp)
+        numeric = (self.tallies[numbers].tolist(), self.qualities[numbers].tolist(), self.failed[numbers].tolist())
+        made = zip(self.ids.at(numbers), self.runs.at(numbers), *numeric, strict=True)
+        for identity, run, tally, quality, failed in made:
+            yield Document(identity, run, key(identity, run), Tally(*tally), quality, failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ class Coverage:
 
 def summed(rows: Floats) -> Tally:
     """The sum of tallies (n, 5), every part of it correctly rounded (see `Tally.sum`)."""
-    return Tally(*(math.fsum(column.tolist()) for column in rows.T))
+    return Tally(*map(total, rows.T))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +120,8 @@ class Evaluation:
     signature: Signature
     entries: str
     columns: Columns
+    leaves: Scores
+    """The scores over all leaves of all documents."""
     curve: Curve
     failures: tuple[Failure, ...] = ()
     without_gold: tuple[str, ...] = ()
@@ -154,10 +154,10 @@ class Evaluation:
         """The mean quality of two entries of one gold document, drawn with replacement; in [0, 1]."""
         return None if self.chance is None else self.chance.self_agreement
 
-    @cached_property
-    def documents(self) -> tuple[Document, ...]:
-        """What came of every document."""
-        return tuple(self.columns)
+    @property
+    def documents(self) -> Sequence[Document]:
+        """What came of every document, made of `columns` when it is asked for."""
+        return self.columns
 
     @cached_property
     def micro(self) -> Scores:
@@ -167,13 +167,7 @@ class Evaluation:
     @cached_property
     def macro(self) -> MacroScores:
         """The means of the documents' scores of their entries; a failed document is 0 in each."""
-        good = [document.scores for document in self.documents if not document.failed]
-        return MacroScores.of(good, [document.scores for document in self.documents if document.failed])
-
-    @cached_property
-    def leaves(self) -> Scores:
-        """The scores over all leaves of all documents."""
-        return Scores(summed(self.columns.leaves))
+        return means(self.columns.tallies, self.columns.failed)
 
     @cached_property
     def by_path(self) -> dict[str, Scores]:
@@ -190,7 +184,7 @@ class Evaluation:
     @property
     def by_document(self) -> dict[str, Scores]:
         """The scores of every document's entries, by id (and run, where there are several)."""
-        return {document.key: document.scores for document in self.documents}
+        return {document.key: document.scores for document in self.columns}
 
     def interval(
         self,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import struct
 from hashlib import blake2b
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from arbitre.corpus.column import Column
 from arbitre.corpus.records import Failure, Origin, Place, Record, Repair
+from arbitre.corpus.texts import NONE, Texts, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,25 +23,22 @@ if TYPE_CHECKING:
 
 ROW: Final = np.dtype(
     [
-        ("text", "<i8"),  # where its id, and the name of its file, end in the texts
         ("offset", "<i8"),  # in its file; of a failure: its number
         ("length", "<i4"),
-        ("name", "<i2"),  # the length of the name of its file, where that holds nothing else
+        ("line", "<i4"),  # 0 without a line
+        ("source", "<i4"),  # FAILED of a failure
+        ("name", "<i4"),  # the number of the name of its file, where that holds nothing else
+        ("run", "<i4"),  # NONE without a run
         ("known", "?"),  # whether there is an id
         ("alone", "?"),  # whether that is just the name of the file
-        ("file", "<i4"),  # FAILED of a failure
-        ("origin", "<i4"),
-        ("line", "<i4"),  # 0 without a line
-        ("run", "<i4"),  # NONE without a run
     ]
 )
-"""What is kept of a document beside its digest and the text of its id."""
+"""What is kept of a document beside its digest and its id."""
 
 DIGEST: Final = "S16"
 FAILED: Final = -1
-NONE: Final = -1
 
-_PACK: Final = struct.Struct("<qqih??iiii").pack
+_PACK: Final = struct.Struct("<qiiiii??").pack
 
 
 class Entry(NamedTuple):
@@ -50,19 +50,28 @@ class Entry(NamedTuple):
     origin: Origin
 
 
-class Index:
-    """The documents of one side: 40 bytes each, the text of the id, and until `settle` 16 more.
+class _Source(NamedTuple):
+    """What documents have in common that stand in one place: see Place; `head` is that of the file they are from."""
 
-    Failures and repairs are kept as they are, in the order they came in.
+    within: str
+    without: tuple[str, ...]
+    member: str | None
+    head: str
+
+
+class Index:
+    """The documents of one side: 30 bytes each, the id and the name of a file of its own (8 and their text).
+
+    Until `settle` 16 more. Failures and repairs are kept as they are, in the order they came in.
     """
 
     def __init__(self, spool: Spool) -> None:
         self.failures: list[Failure] = []
         self.repairs: list[Repair] = []
         self._spool, self._folder = spool, str(Path.cwd())
-        self._rows, self._texts, self._digests = bytearray(), bytearray(), bytearray()
-        self._files: dict[tuple[str, tuple[str, ...], str | None], int] = {}
-        self._origins: dict[str, int] = {}
+        self._rows, self._digests = Column(ROW), Column(DIGEST)
+        self._ids, self._names = Texts(), Texts()
+        self._sources: dict[_Source, int] = {}
         self._runs: dict[str, int] = {}
 
     @classmethod
@@ -76,42 +85,44 @@ class Index:
 
     def add(self, item: Record | Failure) -> None:
         """Take in one document. One without a place is written into the spool."""
-        identity = b"" if item.id is None else _encoded(item.id)
-        name, origin, line, alone = "", NONE, item.line or 0, False
+        line, name, alone = item.line or 0, NONE, False
         if isinstance(item, Failure):
-            file, offset, length = FAILED, len(self.failures), 0
+            source, offset, length = FAILED, len(self.failures), 0
             self.failures.append(item)
         else:
             place = item.place or self._spool.keep(item.value)
-            head, name = (item.file, "") if item.line else os.path.split(item.file)
+            head, own = (item.file, "") if item.line else os.path.split(item.file)
             within = os.path.split(place.file)[0] if place.length < 0 else place.file
-            file = self._files.setdefault((within, place.without, place.member), len(self._files))
-            origin = self._origins.setdefault(head, len(self._origins))
+            source = self._sources.setdefault(_Source(within, place.without, place.member, head), len(self._sources))
             offset, length, alone = place.offset, place.length, not item.named
+            if own:
+                name = len(self._names)
+                self._names.append(own)
             if item.repair is not None:
                 self.repairs.append(Repair(item.id, item.run, item.file, item.line, item.repair))
         run = NONE if item.run is None else self.run(item.run)
-        self._texts += identity + (named := _encoded(name))
-        self._digests += _digest(identity)
-        known = item.id is not None
-        self._rows += _PACK(len(self._texts), offset, length, len(named), known, alone, file, origin, line, run)
+        self._ids.append(item.id or "")
+        self._digests.write(digest(item.id or ""))
+        self._rows.write(_PACK(offset, length, line, source, name, run, item.id is not None, alone))
 
     def __len__(self) -> int:
-        return len(self._rows) // ROW.itemsize
+        return len(self._rows)
 
     @property
     def table(self) -> npt.NDArray[np.void]:
         """The rows (n,), in the order the documents came in. Nothing can be added while it is held."""
-        return np.frombuffer(self._rows, ROW)
+        return self._rows.view()
 
     @property
     def digests(self) -> npt.NDArray[np.bytes_]:
         """The digests of the ids (n,); of documents without one, that of the empty text."""
-        return np.frombuffer(self._digests, DIGEST)
+        return self._digests.view()
 
-    def settle(self) -> None:
-        """Forget the digests: everything is joined."""
-        self._digests = bytearray()
+    def settle(self, *, ids: bool = True) -> None:
+        """Forget the digests: everything is joined; and the ids (there is none in entries then) unless `ids`."""
+        self._digests = Column(DIGEST)
+        if not ids:
+            self._ids = Texts()
 
     def run(self, name: str) -> int:
         """The number of a run, which may be new."""
@@ -123,22 +134,24 @@ class Index:
 
     def entries(self, rows: npt.ArrayLike) -> Iterator[Entry]:
         """The documents in these rows."""
-        numbers, table = np.asarray(rows, dtype=np.intp), self.table
-        starts = np.where(numbers > 0, table["text"][numbers - 1], 0).tolist() if len(table) else []
-        files = [(_joined(self._folder, within), without, member) for within, without, member in self._files]
-        origins, runs = list(self._origins), self.runs()
-        for start, row in zip(starts, table[numbers].tolist(), strict=True):
-            end, offset, length, size, known, _, file, origin, line, run = row
-            text = self._texts[start:end]
-            identity = text[: len(text) - size].decode(errors="surrogatepass") if known else None
-            if file == FAILED:
+        numbers, runs = np.asarray(rows, dtype=np.intp), self.runs()
+        found = self.table[numbers]
+        named = found["name"] != NONE
+        ids = self._ids.at(numbers) if len(self._ids) else repeat("", len(numbers))
+        names = self._names.at(found["name"][named])
+        sources = [(_joined(self._folder, one.within), one) for one in self._sources]
+        for identity, own, row in zip(ids, named.tolist(), found.tolist(), strict=True):
+            offset, length, line, number, _, run, known, _ = row
+            name, known = next(names) if own else "", known and len(self._ids) > 0
+            if number == FAILED:
                 failure = self.failures[offset]
-                yield Entry(identity, runs[run], failure, Origin(failure.file, failure.line))
-                continue
-            name = text[len(text) - size :].decode(errors="surrogatepass")
-            within, without, member = files[file]
-            place = Place(_joined(within, name) if length < 0 else within, offset, length, without, member)
-            yield Entry(identity, runs[run], place, Origin(_joined(origins[origin], name), line or None))
+                place, origin = failure, Origin(failure.file, failure.line)
+            else:
+                within, source = sources[number]
+                file = _joined(within, name) if length < 0 else within
+                place = Place(file, offset, length, source.without, source.member)
+                origin = Origin(_joined(source.head, name), line or None)
+            yield Entry(identity if known else None, runs[run], place, origin)
 
 
 def _joined(folder: str, name: str) -> str:
@@ -147,12 +160,9 @@ def _joined(folder: str, name: str) -> str:
 
 def digests(ids: Iterable[str]) -> npt.NDArray[np.bytes_]:
     """16 bytes for each of the ids (n,), as an index has them."""
-    return np.array([_digest(_encoded(identity)) for identity in ids], DIGEST)
+    return np.array([digest(identity) for identity in ids], DIGEST)
 
 
-def _digest(identity: bytes) -> bytes:
-    return blake2b(identity, digest_size=16).digest()
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode(errors="surrogatepass")
+def digest(identity: str) -> bytes:
+    """16 bytes for an id."""
+    return blake2b(encoded(identity), digest_size=16).digest()

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.corpus.index import FAILED, NONE, Index, digests
+from arbitre.corpus.index import FAILED, Index, digests
 from arbitre.corpus.labels import SHOWN, listed
 from arbitre.corpus.located import Located, Rows
 from arbitre.corpus.parts import Part
 from arbitre.corpus.read import NO_PREDICTION
 from arbitre.corpus.records import Failure, Pair, Record, Repair, Side, key
 from arbitre.corpus.spool import Spool
+from arbitre.corpus.texts import NONE
 from arbitre.errors import DataError, Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ def join(
 
     chosen = np.isin(left.digests, digests(wanted)) if wanted else None
     left.settle()
-    right.settle()
     rows, repeated = _answered(documents, positions, right)
+    right.settle(ids=False)
     if chosen is not None:
         rows = rows[:, chosen[rows[0]]]
     refused = _refused(left, right, rows)
@@ -139,7 +140,7 @@ def paired(rows: Iterable[Row], *, factors: Sequence[str] = (), only: Collection
     if wanted:
         first = first[np.isin(left.digests[first], digests(wanted))]
     left.settle()
-    right.settle()
+    right.settle(ids=False)
     chosen = np.stack([first, first, right.table["run"][first]]).astype(np.int32)
     refused = _refused(left, right, chosen)
     listing: dict[int, Failure] = {int(first[at]): failure for at, failure in refused.items()}
@@ -160,7 +161,7 @@ def paired(rows: Iterable[Row], *, factors: Sequence[str] = (), only: Collection
 def _first(index: Index, keys: npt.NDArray[Any]) -> Rows:
     """The rows (n,) of documents that are the first of their key, in order."""
     order = np.argsort(keys, kind="stable").astype(np.int32)
-    order = order[index.table["file"][order] != FAILED]
+    order = order[index.table["source"][order] != FAILED]
     ranked = keys[order]  # equal keys follow each other, the first of them first
     return np.sort(order[np.append(True, ranked[1:] != ranked[:-1])[: len(order)]])
 
@@ -233,7 +234,7 @@ def _runs(given: list[str | None]) -> list[str | None]:
 def _refused(gold: Index, predicted: Index, rows: Rows) -> dict[int, Failure]:
     """Why there is no prediction, by the position of the pair (3, n)."""
     missing = rows[1] == NONE
-    failed = ~missing & (predicted.table["file"][rows[1]] == FAILED) if len(predicted) else ~missing
+    failed = ~missing & (predicted.table["source"][rows[1]] == FAILED) if len(predicted) else ~missing
     runs = predicted.runs()
     refused = {
         at: Failure("predicted", entry.id, reason=NO_PREDICTION)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.corpus.index import NONE
 from arbitre.corpus.parts import Locator, read
 from arbitre.corpus.records import Failure, Origin, Pair
+from arbitre.corpus.texts import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -108,8 +109,9 @@ class Entries:
             elif own.any():
                 numbers = np.flatnonzero(own)
                 owner[level.first + numbers] = level.first + numbers
-                for at, _, cell in _cells(level, numbers):
-                    found[level.first + at] = _entry(records, level, at, pairs, cell)
+                indices = [_indices(records, level, numbers, gold=gold) for gold in (True, False)]
+                for (at, _, cell), *pair in zip(_cells(level, numbers), *indices, strict=True):
+                    found[level.first + at] = _entry(pairs, int(level.document[at]), cell, *pair)
             if self.listed and level.path == self.path and not level.leaf:
                 lists[here] = np.isin(level.gold_kind, _LIST) & np.isin(level.predicted_kind, _LIST)
         yield from (entry for _, entry in sorted(found.values(), key=lambda item: item[0]))
@@ -145,19 +147,37 @@ def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, Cell]]:
 
 
 def _entry(
-    records: Records, level: Level, at: int, pairs: Sequence[Pair], whole: Cell
+    pairs: Sequence[Pair], document: int, whole: Cell, gold_index: str | None, predicted_index: str | None
 ) -> tuple[tuple[object, ...], Entry]:
     """One entry, and where it comes among all."""
-    indices = [index_of(level.path, records.tokens(level.first + at, gold=gold)) for gold in (True, False)]
     gold, predicted = whole.gold is not ABSENT, whole.predicted is not ABSENT
     status: Status = "matched" if gold and predicted else "missing" if gold else "spurious"
-    document = int(level.document[at])
-    place = (document, not gold, order("/" + ((indices[0] if gold else indices[1]) or "")))
-    return place, Entry(pairs[document], indices[0], indices[1], status, whole)
+    place = (document, not gold, order("/" + ((gold_index if gold else predicted_index) or "")))
+    return place, Entry(pairs[document], gold_index, predicted_index, status, whole)
+
+
+def _indices(records: Records, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
+    """The indices of some records of a level on one side: see `index_of`."""
+    found: list[str | None] = [None] * len(at)
+    if not level.path:
+        return found
+
+    @cache
+    def above(record: int) -> tuple[str, ...]:
+        return _positions(level.path[:-1], records.tokens(record, gold=gold) or ())
+
+    rows = (level.left if gold else level.right)[at]
+    present = np.flatnonzero(rows >= 0)
+    parents = level.parent[at[present]].tolist()
+    for number, parent, token in zip(present.tolist(), parents, level.source.tokens_of(rows[present]), strict=True):
+        found[number] = "/".join((*above(parent), *_positions(level.path[-1:], (token,))))
+    return found
 
 
 def index_of(path: Path, tokens: tuple[int | str, ...] | None) -> str | None:
     """The positions and keys among the tokens of a path, joined; None where there is no node, and at the root."""
-    if tokens is None or not path:
-        return None
-    return "/".join(str(token) for place, token in zip(path, tokens, strict=True) if not isinstance(place, str))
+    return None if tokens is None or not path else "/".join(_positions(path, tokens))
+
+
+def _positions(path: Path, tokens: tuple[int | str, ...]) -> tuple[str, ...]:
+    return tuple(str(token) for place, token in zip(path, tokens, strict=True) if not isinstance(place, str))

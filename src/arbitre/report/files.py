@@ -37,7 +37,7 @@ def write_report(
     `observed` has seen its documents; `trust` is what is known of its intervals and floors. Returns the subject of the
     report, and the names of the files. Raises DataError.
     """
-    plain = portable(evaluation).to_dict()
+    plain = portable(evaluation)
     alignments = observed.to_dict(evaluation, json_text(plain), trust or Trust.of(plain["trust"]))
     made = subject(plain, alignments)
     with ExitStack() as stack:

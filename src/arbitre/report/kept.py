@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.corpus.column import Column
 from arbitre.corpus.statistics import document_intervals
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.corpus.work import compared
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.comparison.levels import Floats
-    from arbitre.corpus.evaluation import Document, Evaluation
+    from arbitre.comparison.levels import Floats, Indices
+    from arbitre.corpus.evaluation import Columns, Document, Evaluation
     from arbitre.corpus.join import Pair
     from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.report.alignments import Aligned
@@ -110,7 +111,7 @@ class Kept:
     seen: int = 0
     documents: list[Shown] = field(default_factory=list)
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    areas: list[Floats] = field(default_factory=list)
+    areas: Column = field(default_factory=lambda: Column(np.float64))
 
     @property
     def observers(self) -> Observers:
@@ -119,7 +120,7 @@ class Kept:
 
     def take(self, outcomes: Outcomes) -> None:
         """Keep what was noted of documents that follow those taken before."""
-        self.areas.append(np.array(outcomes.seen.get(AREAS, ()), dtype=np.float64))
+        self.areas.extend(outcomes.seen.get(AREAS, ()))
         notes: Iterable[Any] = outcomes.seen.get(NOTES, ())
         for note in notes:
             for path, found in note["worst"].items():
@@ -132,19 +133,19 @@ class Kept:
     def fill(self, evaluation: Evaluation, pairs: Sequence[Pair]) -> None:
         """Keep the worst documents of an evaluation, read and compared once more; `pairs` are all of its pairs.
 
-        Those that failed come last, those that are alike in their order.
+        They are ranked as their rows are.
         """
         columns = evaluation.columns
-        places = np.arange(len(columns))
+        places = np.arange(len(columns), dtype=np.int32)
         if len(pairs) != len(columns):  # gold that could not be compared is no document
             known = {name: number for number, name in enumerate(columns.keys)}
             places = np.array([place for place, pair in enumerate(pairs) if pair.key in known], dtype=np.intp)
         sizes: list[tuple[int, int]] = []
-        documents, areas = evaluation.documents, self._areas()
-        for number in np.lexsort((columns.qualities, columns.failed)).tolist():
+        areas = self.areas.view()
+        for number in _ranked(columns).tolist():
             _, levels, _ = next(compared(self.plan, [pairs[int(places[number])]]))
-            found = documents[number]
-            head = _head(found) | {"published": figures(found.tally, areas[number])}
+            found = columns[number]
+            head = _head(found) | {"published": figures(found.tally, float(areas[number]))}
             shown = self._shown(head, aligned(self.plan, levels, [0])[0])
             sizes.append((shown.plain["entries"], len(compact(shown.plain))))
             if within(sizes, self.entries, self.characters) < len(sizes):
@@ -168,20 +169,14 @@ class Kept:
         values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
         return Shown(plain, values, plan_of(made.rows) if planned else None)
 
-    def _areas(self) -> list[float]:
-        """What was noted of every document for its published figures."""
-        areas: list[float] = np.concatenate([np.empty(0), *self.areas]).tolist()
-        return areas
-
     def to_dict(self, evaluation: Evaluation, text: str, trust: Trust | None = None) -> dict[str, Any]:
         """What `alignments.json` holds for an evaluation that has been observed, and whose JSON text is given."""
         entries, certificate, schema = Entries.of(self.plan), self.plan.certificate, self.plan.root.schema
-        documents, heat = evaluation.documents, Heat(self.plan)
-        ranked = sorted(enumerate(documents), key=lambda one: (one[1].failed, one[1].quality, one[0]))
-        rows = sorted(number for number, _ in ranked[:ROWS])
-        ends = document_intervals(evaluation.columns.tallies)
+        columns, heat = evaluation.columns, Heat(self.plan)
+        rows = np.sort(_ranked(columns)[:ROWS])
+        ends = document_intervals(columns.tallies[rows])
         title = schema.get("title") if isinstance(schema, dict) else None
-        every = zip(documents, self._areas(), strict=True)
+        every = zip(columns, self.areas.view().tolist(), strict=True)
         return {
             "format": FORMAT,
             "evaluation": digest(text),
@@ -197,7 +192,9 @@ class Kept:
             },
             "trust": asdict(trust or Trust()),
             "published": means(figures(one.tally, area) for one, area in every if not one.tally.vacuous),
-            "documents": [_row(documents[number], ends[number] if entries.listed else None) for number in rows],
+            "documents": [
+                _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
+            ],
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "kept": [
                 one.plain | {"matrix": heat.of(one.plain["rows"], one.values, one.plan)} for one in self.documents
@@ -222,6 +219,12 @@ def within(sizes: Iterable[tuple[int, int]], entries: int, characters: int) -> i
             break
         count += 1
     return count
+
+
+def _ranked(columns: Columns) -> Indices:
+    """The documents from the worst to the best, those that failed last; those that are alike in their order."""
+    ranked: Indices = np.lexsort((columns.qualities, columns.failed))
+    return ranked
 
 
 def _head(document: Document) -> dict[str, Json]:

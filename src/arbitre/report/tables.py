@@ -117,16 +117,22 @@ def cell(value: Json) -> str:
 
 def compact(value: Json) -> str:
     """A value as JSON without blanks, however deep it is."""
+    if type(value) is int or (type(value) is float and math.isfinite(value)):  # most cells: encoders take their time
+        return repr(value)
     try:
         return _COMPACT.encode(value)
     except RecursionError:
         return deep.call(lambda: _COMPACT.encode(value))
 
 
-def portable(evaluation: Evaluation) -> Evaluation:
-    """The evaluation, its failures naming files without their folders: results do not tell where they were made."""
-    failures = [replace(one, file=one.file and Path(one.file).name) for one in evaluation.failures]
-    return replace(evaluation, failures=tuple(failures))
+def portable(evaluation: Evaluation) -> dict[str, Any]:
+    """An evaluation as plain JSON, its failures naming files without their folders."""
+    return evaluation.to_dict() | {"failures": [asdict(one) for one in _unplaced(evaluation.failures)]}
+
+
+def _unplaced(failures: Iterable[Failure]) -> list[Failure]:
+    """Failures that name files without their folders: results do not tell where they were made."""
+    return [replace(one, file=one.file and Path(one.file).name) for one in failures]
 
 
 def evaluate_into(
@@ -156,15 +162,14 @@ def evaluate_into(
 
         observers: Observers = {**how.observers, MATCHES: matches}
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, taken=taken)))
-        kept = portable(evaluation)
-        files[EVALUATION].write(json_text(kept.to_dict()))
+        files[EVALUATION].write(json_text(portable(evaluation)))
         write_frame(files[DOCUMENTS], frames.documents(evaluation))
         write_frame(files[PATHS], frames.paths(evaluation))
-        if evaluation.failures:
+        if failures := _unplaced(evaluation.failures):
             files[FAILURES] = stack.enter_context(fresh(folder / FAILURES))
-            write_failures(files[FAILURES], kept.failures)
+            write_failures(files[FAILURES], failures)
             files[FAILURE_LINES] = stack.enter_context(fresh(folder / FAILURE_LINES))
-            files[FAILURE_LINES].writelines(f"{compact(asdict(one))}\n" for one in kept.failures)
+            files[FAILURE_LINES].writelines(f"{compact(asdict(one))}\n" for one in failures)
     for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
         (folder / name).unlink(missing_ok=True)
     return evaluation, tuple(files)
@@ -236,9 +241,10 @@ class Matches:
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """A row for every entry of documents compared together."""
         rows: list[Json] = []
+        columns = self._columns
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in self._columns for text in _four(self._cell(entry, name))]
+            fields = [text for name in columns for text in _four(self._cell(entry, name))]
             rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
         return rows
 
@@ -256,11 +262,11 @@ class Matches:
     def _undeclared(self, entry: Entry) -> Json:
         """By side, what no column holds."""
         found: dict[str, Json] = {}
+        more = {name: one for name, one in entry.fields.items() if name not in self.entries.names}
         for side in ("gold", "predicted"):
             whole = getattr(entry.whole, side)
             if isinstance(whole, dict):
-                others = {name: getattr(one, side) for name, one in entry.fields.items() if name in whole}
-                others = {name: value for name, value in others.items() if name not in self.entries.names}
+                others = {name: getattr(one, side) for name, one in more.items() if name in whole}
                 found |= {side: others} if others else {}
             elif whole is not ABSENT and not self.entries.scalar:
                 found[side] = whole

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arbitre.corpus.statistics.comparing import Difference, groups, holm, paired
 from arbitre.corpus.statistics.documents import document_intervals
+from arbitre.corpus.statistics.means import means
 from arbitre.corpus.statistics.resampling import Interval, Method, interval, intervals
 from arbitre.corpus.statistics.sample import Average, Sample, scored
 
@@ -18,6 +19,7 @@ __all__ = [
     "holm",
     "interval",
     "intervals",
+    "means",
     "paired",
     "scored",
 ]

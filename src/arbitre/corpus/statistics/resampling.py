@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from arbitre.corpus.statistics.sample import Statistic, one_of
+from arbitre.corpus.statistics.sample import Statistic, one_of, portions
 from arbitre.errors import DataError
 from arbitre.tally import NAMES
 
@@ -90,7 +90,8 @@ def intervals(
     Documents are drawn with replacement, or clusters with all their documents, as many as there are. Resamples in
     which a score is undefined are left out of its interval. Equal documents give an interval of width 0, a single
     document or cluster none. `percentile` after Efron (1979), `bca` after Efron (1987) with the acceleration of the
-    jackknife; where `bca` does not exist the interval is the percentile one and says so. O(resamples x units) time.
+    jackknife; where `bca` does not exist the interval is the percentile one and says so. O(resamples x units) time,
+    O(units) room: the weights of all resamples are never there at once.
 
     Raises DataError where an option is not one of its values.
     """
@@ -115,14 +116,12 @@ def bootstrap(
     """The interval of each value of a statistic of the units of `sample`."""
     _check(level, method, resamples)
     estimates = statistic.of(statistic.total)
-    shape = (len(estimates), 0)
-    drawn, jackknife = np.empty(shape), np.empty(shape)
+    drawn = np.empty((0, len(estimates)))
     if sample.units > 1:
-        drawn = statistic.of(_resampled(statistic.units, resamples, seed)).T
-        if method == "bca":
-            jackknife = statistic.of(_left_out(statistic)).T
+        drawn = statistic.of(_resampled(statistic.units, resamples, seed))
     found = []
-    for estimate, values, others in zip(estimates.tolist(), drawn, jackknife, strict=True):
+    for at, (estimate, values) in enumerate(zip(estimates.tolist(), drawn.T, strict=True)):
+        others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
         low, high, used, notes = _ends(estimate, values, others, level, method)
         center = None if np.isnan(estimate) else estimate
         notes = (*_few(sample), *notes)
@@ -142,23 +141,25 @@ def _few(sample: Sample) -> tuple[str, ...]:
 def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
     """The sums of resamples of the units, shape (resamples, columns)."""
     generator = np.random.default_rng(seed)
-    size, rows = len(units), max(1, CELLS // len(units))
-    sums = np.empty((resamples, units.shape[1]))
+    size, rows = len(units), min(resamples, max(1, CELLS // len(units)))
+    sums, weights = np.empty((resamples, units.shape[1])), np.empty((rows, size))
     for start in range(0, resamples, rows):
         part = sums[start : start + rows]
-        block = len(part)
-        drawn = generator.integers(size, size=(block, size))
-        drawn += size * np.arange(block)[:, None]
-        weights = np.bincount(drawn.ravel(), minlength=block * size).reshape(block, size)
-        np.matmul(weights.astype(np.float64), units, out=part)
+        block = weights[: len(part)]
+        for row in block:
+            row[:] = np.bincount(generator.integers(size, size=size), minlength=size)
+        np.matmul(block, units, out=part)
     return sums
 
 
-def _left_out(statistic: Statistic) -> Floats:
-    """The sums without each unit, shape (units, columns)."""
-    rest = statistic.total - statistic.units
-    rest[rest <= TIE * statistic.total] = 0.0  # a denominator is 0 or it is not: rounding must not decide
-    return rest
+def _left_out(statistic: Statistic, at: int) -> Floats:
+    """One of the values (units,) without each unit. All of them at once would take more room than the units do."""
+    found = np.empty(len(statistic.units))
+    for some in portions(len(found)):
+        rest = statistic.total - statistic.units[some]
+        rest[rest <= TIE * statistic.total] = 0.0  # a denominator is 0 or it is not: rounding must not decide
+        found[some] = statistic.of(rest)[..., at]
+    return found
 
 
 def _ends(

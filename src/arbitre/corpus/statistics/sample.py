@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from arbitre.corpus.column import table
+from arbitre.corpus.sums import total
+from arbitre.corpus.texts import Texts
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
+
+AT_ONCE: Final = 1 << 13
+"""So many documents are looked at together."""
 
 Average: TypeAlias = Literal["micro", "macro"]
 """micro: the scores of the summed tallies; macro: the means of the documents' scores."""
@@ -34,7 +39,7 @@ class Sample:
     where each begins.
     """
 
-    keys: tuple[str, ...]
+    keys: Sequence[str]
     tallies: Floats
     failed: Mask
     starts: Indices
@@ -43,7 +48,7 @@ class Sample:
     @classmethod
     def of(
         cls,
-        keys: Sequence[str],
+        keys: Iterable[str],
         tallies: npt.ArrayLike,
         failed: Sequence[bool] | Mask | None = None,
         clusters: Sequence[str] | Sequence[int] | None = None,
@@ -56,20 +61,22 @@ class Sample:
         negative or not finite.
 
         >>> sample = Sample.of(["b", "a"], [(4, 5, 4, 3.03, 2.4), (1, 0, 0, 0, 0)], clusters=["page 1", "page 1"])
-        >>> sample.keys, sample.clusters
-        (('a', 'b'), 1)
+        >>> list(sample.keys), sample.clusters
+        (['a', 'b'], 1)
         """
-        size, rows = len(keys), np.asarray(tallies, dtype=np.float64)
+        names, rows = list(keys), np.asarray(tallies, dtype=np.float64)
+        size = len(names)
         rows = rows if rows.size or size else rows.reshape(0, 5)
         flags = np.zeros(size, dtype=np.bool_) if failed is None else np.asarray(failed, dtype=np.bool_)
-        _check(keys, rows, flags, clusters)
-        order = np.array(sorted(range(size), key=keys.__getitem__), dtype=np.intp)
+        _check(names, rows, flags, clusters)
+        order = np.array(sorted(range(size), key=names.__getitem__), dtype=np.intp)
+        _check_keys([names[at] for at in order])
         starts = np.arange(size, dtype=np.intp)
         if clusters is not None:
             codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
             grouped = np.argsort(codes, kind="stable")
             order, starts = order[grouped], np.flatnonzero(np.diff(codes[grouped], prepend=-1))
-        return cls(tuple(keys[index] for index in order), rows[order], flags[order], starts, clusters is not None)
+        return cls(Texts.of(names[at] for at in order), rows[order], flags[order], starts, clusters is not None)
 
     @property
     def units(self) -> int:
@@ -84,11 +91,6 @@ class Sample:
 
 def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[str] | Sequence[int] | None) -> None:
     size = len(keys)
-    if len(set(keys)) < size:
-        key, times = Counter(keys).most_common(1)[0]
-        raise DataError.of(
-            f"Expected the key of a document to be its own, got {key!r} {times} times", hint="Add the run to the id."
-        )
     if rows.shape != (size, 5):
         raise DataError.of(
             f"Expected `tallies` to be of shape ({size}, 5), one row for each key, got {rows.shape}",
@@ -115,6 +117,15 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
         )
 
 
+def _check_keys(ordered: Sequence[str]) -> None:
+    for one, other in pairwise(ordered):
+        if one == other:
+            raise DataError.of(
+                f"Expected the key of a document to be its own, got {one!r} {ordered.count(one)} times",
+                hint="Add the run to the id.",
+            )
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Statistic:
     """Scores as a function of sums over documents: a resample is a row of weights, many are one matrix product.
@@ -136,17 +147,16 @@ class Statistic:
         picked = [NAMES.index(name) for name in names]
         if average == "micro":
             return cls._summed(sample, sample.tallies, lambda sums: scored(sums)[..., picked])
-        values = scored(sample.tallies)[:, picked]
-        values[~sample.tallies[:, :2].any(axis=1)] = np.nan  # vacuous: in no mean
-        values[sample.failed] = 0.0
-        known = ~np.isnan(values)
-        columns = np.hstack([np.where(known, values, 0.0), known])
+        columns = table(len(sample.tallies), 2 * len(names))
+        for some in portions(len(columns)):
+            values, known = known_of(sample.tallies[some], sample.failed[some])
+            columns[some] = np.hstack([values[:, picked], known[:, picked]])
         return cls._summed(sample, columns, lambda sums: ratio(sums[..., : len(names)], sums[..., len(names) :]))
 
     @classmethod
     def _summed(cls, sample: Sample, columns: Floats, of: Callable[[Floats], Floats]) -> Statistic:
-        total = np.array([math.fsum(column.tolist()) for column in columns.T])
-        return cls(np.add.reduceat(columns, sample.starts, axis=0), total, of)
+        units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
+        return cls(units, np.array([total(column) for column in columns.T]), of)
 
     def minus(self, other: Statistic) -> Statistic:
         """The difference of two statistics of the same units, drawn together."""
@@ -199,6 +209,23 @@ def scored(tallies: Floats) -> Floats:
         "variance": np.maximum(0.0, ratio(squares, matched) - amq * amq),
     }
     return np.stack([found[name] for name in NAMES], axis=-1)
+
+
+def known_of(tallies: Floats, failed: Mask) -> tuple[Floats, Mask]:
+    """What documents (n,) add to the means: their scores (n, 11), and which of these are known; all else is 0.
+
+    Every score of a failed document is 0; a vacuous one is in no mean.
+    """
+    values = scored(tallies)
+    values[~tallies[:, :2].any(axis=1)] = np.nan
+    values[failed] = 0.0
+    known = ~np.isnan(values)
+    return np.where(known, values, 0.0), known
+
+
+def portions(size: int) -> Iterator[slice]:
+    """So many rows, some of them at a time: what is worked out of all of them is never as large as they are."""
+    return (slice(start, start + AT_ONCE) for start in range(0, size, AT_ONCE))
 
 
 def _harmonic(one: Floats, two: Floats, three: Floats) -> Floats:

@@ -1,0 +1,100 @@
+"""Columns that grow: in memory as far as that goes, beyond it in temporary files."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LIMIT: Final = 1 << 26
+"""So many bytes of a column stay in memory (64 MiB)."""
+
+_AT_ONCE: Final = 1 << 16
+"""So many zeros are written at once."""
+
+
+class Column:
+    """Rows of a fixed size, added at the end.
+
+    Beyond LIMIT bytes they stand in a temporary file (`tempfile`) that is mapped into memory, where the system keeps as
+    much of it as there is room for. The file has no name, where the system knows such files, and goes with the last
+    view of it. Writing raises DataError where there is no room on the disk.
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, *shape: int) -> None:
+        """`shape` is that of a row: () of one value."""
+        self._dtype, self._shape = np.dtype(dtype), shape
+        self._bytes = self._dtype.itemsize * int(np.prod(shape))
+        self._held, self._size = bytearray(), 0
+        self._file: BinaryIO | None = None
+        self._mapped: npt.NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return self._size // self._bytes
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Add rows as they stand in memory. Nothing can be added to what is in memory while a view of it is held."""
+        if self._size + len(data) <= LIMIT:
+            self._held += data
+        else:
+            with _disk():
+                if self._file is None:
+                    self._file = cast("BinaryIO", tempfile.TemporaryFile(prefix="arbitre-"))  # noqa: SIM115
+                    weakref.finalize(self, self._file.close)
+                    self._file.write(self._held)
+                    self._held = bytearray()
+                self._file.write(data)
+            self._mapped = None
+        self._size += len(data)
+
+    def extend(self, rows: npt.ArrayLike) -> None:
+        """Add rows, an array (n, *shape)."""
+        self.write(np.asarray(rows, dtype=self._dtype).tobytes())
+
+    def pad(self, rows: int) -> None:
+        """Add zeros until there are so many rows."""
+        missing = rows * self._bytes - self._size
+        for start in range(0, missing, _AT_ONCE):
+            self.write(bytes(min(_AT_ONCE, missing - start)))
+
+    def view(self) -> npt.NDArray[Any]:
+        """All rows (n, *shape), without a copy."""
+        if self._file is None:
+            return self._shaped(self._held)
+        if self._mapped is None:
+            with _disk():
+                self._file.flush()
+                self._mapped = self._shaped(mmap.mmap(self._file.fileno(), self._size))
+        return self._mapped
+
+    def _shaped(self, held: bytearray | mmap.mmap) -> npt.NDArray[Any]:
+        return np.frombuffer(held, self._dtype).reshape(-1, *self._shape)
+
+
+def table(rows: int, width: int) -> npt.NDArray[np.float64]:
+    """Zeros (rows, width) to be written over, on the disk where they are too many for memory. Raises DataError."""
+    column = Column(np.float64, width)
+    column.pad(rows)
+    return column.view()
+
+
+@contextmanager
+def _disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError.of(
+            f"Expected room for temporary files, got: {error.strerror or error}",
+            file=tempfile.gettempdir(),
+            hint="Make room there, or let TMPDIR name a folder of a larger disk.",
+        ) from error
