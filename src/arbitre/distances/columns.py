@@ -76,7 +76,7 @@ def trusted(distances: npt.NDArray[Any], shape: tuple[int, ...], library: str) -
     """The distances that a library gave, if they can be: of this shape, finite, in [0, 1]. Raises SolverError."""
     if distances.shape != shape:
         message = f"Expected `{library}` to return distances of shape {shape}, got {distances.shape}"
-    elif not np.all((distances >= 0) & (distances <= 1)):
+    elif not (distances.min(initial=0) >= 0 and distances.max(initial=1) <= 1):  # nan is neither
         message = f"Expected `{library}` to return finite distances within [0, 1], got others"
     else:
         return distances.astype(np.float64, copy=False)

@@ -104,10 +104,12 @@ class _Texts:
     measure: _Measure
 
     def paired(self, left: Indices, right: Indices) -> Floats:
-        return self._distances(self._each(self.measure.scorer, left, right), left, right)
+        raw = self._each(self.measure.scorer, left, right)
+        return self._distances(raw, self.lengths[left], self.lengths[right], left.shape)
 
     def crossed(self, left: Indices, right: Indices) -> Floats:
-        return self._distances(self._table(self.measure.scorer, left, right), left[:, None], right[None, :])
+        raw = self._table(self.measure.scorer, left, right)
+        return self._distances(raw, self.lengths[left][:, None], self.lengths[right], (len(left), len(right)))
 
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
         """All exact: a glimpse saves less than looking again costs."""
@@ -151,10 +153,9 @@ class _Texts:
         raw: Raw = process.cdist(*texts, scorer=scorer, dtype=self.measure.dtype)
         return raw
 
-    def _distances(self, raw: Raw, left: Indices, right: Indices) -> Floats:
-        shape = np.broadcast_shapes(left.shape, right.shape)
+    def _distances(self, raw: Raw, left: Integers, right: Integers, shape: tuple[int, ...]) -> Floats:
         if raw.shape == shape:  # another shape might broadcast: it is left to be refused
-            raw = self.measure.formula(raw, self.lengths[left], self.lengths[right])
+            raw = self.measure.formula(raw, left, right)
         return trusted(raw, shape, "rapidfuzz")
 
 

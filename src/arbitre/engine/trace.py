@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.comparison.levels import NONE, Level, joined, with_scales
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import match_equal
-from arbitre.engine.runs import gathered, spread, starts_of
+from arbitre.engine.runs import gathered, spread
 from arbitre.paths import STAR
 
 if TYPE_CHECKING:
@@ -288,7 +288,8 @@ class _Runs:
         owner, entries = spread(self.starts, side[here])
         free = np.ones(len(entries), dtype=np.bool_)
         begins = np.zeros(len(numbers), dtype=np.intp)
-        begins[here] = starts_of(self.starts[side[here] + 1] - self.starts[side[here]])[:-1] - self.starts[side[here]]
+        counts = self.starts[side[here] + 1] - self.starts[side[here]]
+        begins[here] = counts.cumsum() - counts - self.starts[side[here]]
         for records, rows in met:
             if len(records):
                 entry = rows if self.rows is None else self.rows.searchsorted(rows)
