@@ -53,6 +53,6 @@ def view(texts=TEXTS):
     )
     plan = arbitre.Comparator(SCHEMA).plan
     joined = Join(pairs, (failure,), (TEXTS[0], TEXTS[9]))
-    kept, evaluation = keeping(plan, joined, characters=50_000_000)
+    kept, evaluation = keeping(plan, joined, room=50_000_000)
     plain = evaluation.to_dict()
     return view_of([subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])

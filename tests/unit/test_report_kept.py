@@ -103,8 +103,16 @@ def test_the_worst_documents_are_kept_within_bounds_and_failures_come_last():
     assert [one["key"] for one in found["kept"]] == ["d7", "d6", "d5"]
     assert len(kept(WORDS, pairs)["kept"]) == 8
     assert kept(WORDS, pairs)["kept"][-1]["key"] == "failed"
-    assert len(kept(WORDS, pairs, characters=1)["kept"]) == 1
+    assert len(kept(WORDS, pairs, room=1)["kept"]) == 1
     assert len(found["documents"]) == 8
+
+
+def test_room_is_told_in_bytes_whatever_the_script():
+    def number(letter):
+        pairs = [(f"d{at}", [letter * 900], [letter * 900]) for at in range(8)]
+        return len(kept(WORDS, pairs, room=10_000)["kept"])
+
+    assert number("a") > number("ア") >= 1
 
 
 def test_of_a_document_that_is_too_large_the_worst_entries_are_kept():

@@ -41,8 +41,8 @@ FORMAT: Final = "arbitre-alignments/1"
 ENTRIES: Final = 2000
 """Documents are kept whole, the worst first, as long as they have no more entries than this together."""
 
-CHARACTERS: Final = 3_000_000
-"""Nor more characters than this. One document is always kept; of its entries the worst, where they are too many."""
+ROOM: Final = 3_000_000
+"""Nor take more bytes than this. One document is always kept; of its entries the worst, where they are too many."""
 
 NOTES: Final = "worst"
 AREAS: Final = "published"
@@ -107,7 +107,7 @@ class Kept:
 
     plan: Plan
     entries: int = ENTRIES
-    characters: int = CHARACTERS
+    room: int = ROOM
     seen: int = 0
     documents: list[Shown] = field(default_factory=list)
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -147,8 +147,8 @@ class Kept:
             found = columns[number]
             head = _head(found) | {"published": figures(found.tally, float(areas[number]))}
             shown = self._shown(head, aligned(self.plan, levels, [0])[0])
-            sizes.append((shown.plain["entries"], len(compact(shown.plain))))
-            if within(sizes, self.entries, self.characters) < len(sizes):
+            sizes.append((shown.plain["entries"], len(compact(shown.plain).encode("utf-8", "surrogatepass"))))
+            if within(sizes, self.entries, self.room) < len(sizes):
                 break
             self.documents.append(shown)
 
@@ -205,8 +205,8 @@ class Kept:
 _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")
 
 
-def within(sizes: Iterable[tuple[int, int]], entries: int, characters: int) -> int:
-    """How many of these, from the first on, have no more entries and characters together; one at least.
+def within(sizes: Iterable[tuple[int, int]], entries: int, room: int) -> int:
+    """How many of these, from the first on, have no more entries, and take no more bytes, together; one at least.
 
     >>> within([(3, 10), (3, 10), (3, 10)], 7, 100)
     2
@@ -215,7 +215,7 @@ def within(sizes: Iterable[tuple[int, int]], entries: int, characters: int) -> i
     count = 0
     for size in sizes:
         sums = [total + more for total, more in zip(sums, size, strict=True)]
-        if count and (sums[0] > entries or sums[1] > characters):
+        if count and (sums[0] > entries or sums[1] > room):
             break
         count += 1
     return count
