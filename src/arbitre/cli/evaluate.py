@@ -40,9 +40,9 @@ from arbitre.cli.options import (
     Resume,
     Scheduler,
     Schema,
-    Tables,
     Validate,
     Workers,
+    tables_as,
 )
 from arbitre.cli.running import Run, engine, plain_repair
 from arbitre.cli.screen import Screen
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.records import Repair
 
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write evaluation.json, tables and report.html here.")]
+Tables = Annotated[list[str] | None, tables_as("paths.tex or documents.parquet")]
 Scores = Annotated[
     list[str] | None,
     typer.Option("--score", metavar="SCORE", help="A column of tables in Markdown and LaTeX. May be repeated."),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arbitre.cli.thresholds import Threshold
+
+if TYPE_CHECKING:
+    from typer.models import OptionInfo
 
 
 class Kind(StrEnum):
@@ -108,13 +111,14 @@ ClusterBy = Annotated[
 ]
 Engine = Annotated[Kind, typer.Option("--engine", help="Who compares: this machine, or a Dask cluster.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="The scheduler of the Dask cluster.")]
-Tables = Annotated[
-    list[str] | None,
-    typer.Option(
+NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out report.html, and what it is made from.")]
+
+
+def tables_as(examples: str) -> OptionInfo:
+    """The option of tables in files of their own; `examples` are names that the command knows."""
+    option: OptionInfo = typer.Option(
         "--table",
         metavar="NAME",
-        help="A table for --out too, as paths.tex or documents.parquet: its rows, and .md, .tex, .csv or .parquet. May "
-        "be repeated.",
-    ),
-]
-NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out report.html, and what it is made from.")]
+        help=f"A table for --out too, as {examples}: its rows, and .md, .tex, .csv or .parquet. May be repeated.",
+    )
+    return option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -29,8 +29,8 @@ from arbitre.cli.options import (
     Quiet,
     Scheduler,
     Schema,
-    Tables,
     Workers,
+    tables_as,
 )
 from arbitre.cli.running import Run, engine
 from arbitre.cli.screen import Screen
@@ -49,7 +49,7 @@ from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError
 from arbitre.report.exports import asked
 from arbitre.report.files import REPORT, read_view, write_page
-from arbitre.report.subjects import standing
+from arbitre.report.subjects import compared, standing
 from arbitre.report.tables import EVALUATION
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from arbitre.corpus.join import Join
     from arbitre.corpus.stability import Stability
     from arbitre.schema.nodes import Plan
+
+WHOLE: Final = "evaluation"
+"""The folder of the corpus whose factors are compared."""
 
 Systems = Annotated[
     list[str] | None,
@@ -75,6 +78,7 @@ Measures = Annotated[
 Mean = Annotated[Average, typer.Option(help="Means over documents, or all entries together.")]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Resamples and swaps are drawn with this.")]
 Level = Annotated[float, typer.Option(metavar="SHARE", help="That of the intervals; systems differ where p <= 1 - it.")]
+Tables = Annotated[list[str] | None, tables_as("pairs.tex or pairs.parquet")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write JSON, CSV, Markdown and LaTeX tables here.")]
 
 
@@ -129,7 +133,7 @@ def rank(
     )
     first, *beside = scores or SCORES
     how = How(first, tuple(beside), aggregate, cluster_by, seed, level)
-    plan, report = reading.signed(comparator.plan), out is not None and not no_report and bool(named)
+    plan, report = reading.signed(comparator.plan), out is not None and not no_report
     corpus = Corpus(plan, reading, screen, how, engine(kind, scheduler, workers), out if report else None)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     if output is Format.JSON:
@@ -174,13 +178,13 @@ class Corpus:
     how: How
     engine: engines.Engine
     out: Path | None = None
-    """Where every system has a folder, and all of them a report."""
+    """Where every system, or the corpus of factors, has a folder, and all that is said a report."""
 
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankedSystems:
         """Every system on the same gold. Raises DataError."""
         found = {
             name: self._evaluated(
-                join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted")), name
+                join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted")), name, name
             )
             for name, sources in systems.items()
         }
@@ -209,7 +213,7 @@ class Corpus:
         for name in names:
             check_factor(name, listing.factors)
         joined = paired(listing.rows(), factors=listing.factors)
-        evaluation = self._evaluated(joined, Path(manifest).name)
+        evaluation = self._evaluated(joined, Path(manifest).name, WHOLE)
         keys = [key(item.id, item.run) for part in joined.parts() for item in part.items]
         design: dict[str, list[str]] = {}
         for name in names:
@@ -220,10 +224,14 @@ class Corpus:
             factor(evaluation, name, design, how.score, aggregate=how.aggregate, level=how.level, seed=how.seed)
             for name in design
         )
-        return ComparedFactors(tuple(found), evaluation.signature)
+        made = ComparedFactors(tuple(found), evaluation.signature)
+        if self.out is not None:
+            view = read_view([self.out / WHOLE / EVALUATION])
+            write_page(self.out / REPORT, replace(view, factors=compared(made.to_dict())))
+        return made
 
-    def _evaluated(self, joined: Join, name: str) -> Evaluation:
-        out = self.out and self.out / name
+    def _evaluated(self, joined: Join, name: str, folder: str) -> Evaluation:
+        out = self.out and self.out / folder
         evaluation, _ = Run(self.plan, joined, self.engine, out, cluster_by=self.how.cluster)(self.screen)
         for count, what in (
             (len(evaluation.failures), "failed, counted as empty predictions"),

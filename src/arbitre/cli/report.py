@@ -15,7 +15,8 @@ from arbitre.report.language import Language
 Evaluations = Annotated[
     list[Path],
     typer.Argument(
-        metavar="EVALUATION.json", help="What `arbitre evaluate --out` wrote. Several are compared, named by folder."
+        metavar="EVALUATION.json",
+        help="What `arbitre evaluate --out` wrote, several compared, named by folder; and factors.json of `rank`.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="The page; report.html beside the evaluation.")]
@@ -35,5 +36,10 @@ def report(
     if out is None and len(evaluations) > 1:
         raise typer.BadParameter("Expected --out to say where the page of several evaluations goes.")
     file = evaluations[0].with_name(REPORT) if out is None else out
-    write_page(file, read_view(evaluations), lang)
+    view = read_view(evaluations)
+    if not view.subjects:
+        raise typer.BadParameter(
+            "Expected an evaluation, got factors alone: give evaluation/evaluation.json with them."
+        )
+    write_page(file, view, lang)
     screen.note(f"wrote {file.as_posix()}")

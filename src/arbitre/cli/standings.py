@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 SHOWN: Final = 10
 """So many paths are shown of where the best system loses; a file has all of them."""
 
+FORMAT: Final = "arbitre-factors/1"
+
 _CHANCE: Final = "chance: what predictions score against the gold of other documents; never subtracted."
 
 
@@ -93,7 +95,12 @@ class ComparedFactors:
     signature: Signature
 
     def to_dict(self) -> dict[str, Any]:
-        return {"factors": [one.to_dict() for one in self.factors], "signature": self.signature.to_dict()}
+        """Plain JSON, valid against `schemas/factors.schema.json`."""
+        return {
+            "format": FORMAT,
+            "factors": [one.to_dict() for one in self.factors],
+            "signature": self.signature.to_dict(),
+        }
 
     @property
     def tables(self) -> dict[str, Table]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from arbitre.comparison.levels import Floats, Mask
+    from arbitre.comparison.levels import Floats, Indices, Mask
     from arbitre.corpus.chance import Chance
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.records import Failure
@@ -79,6 +79,11 @@ class Columns(Lazy[Document]):
     def tally(self) -> Tally:
         """The sum of the tallies of the entries."""
         return summed(self.tallies)
+
+    def by_path(self, rows: Indices | None = None) -> dict[str, Scores]:
+        """The scores of every path with leaves and of the items of every list, over these documents (n,) or all."""
+        chosen = slice(None) if rows is None else rows
+        return {path: Scores(summed(held[chosen])) for path, held in self.paths.items()}
 
     def at(self, rows: npt.ArrayLike) -> Iterator[Document]:
         """The documents in these rows (n,)."""
@@ -172,7 +177,7 @@ class Evaluation:
     @cached_property
     def by_path(self) -> dict[str, Scores]:
         """The scores of every path with leaves and of the items of every list, over all documents."""
-        return {path: Scores(summed(rows)) for path, rows in self.columns.paths.items()}
+        return self.columns.by_path()
 
     @cached_property
     def coverage(self) -> Coverage:

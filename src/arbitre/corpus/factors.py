@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.corpus.clusters import labels
 from arbitre.corpus.ranking import Versus, hopeless, versus
-from arbitre.corpus.scoring import measured
+from arbitre.corpus.scoring import measured, side_by_side
 from arbitre.corpus.statistics import Sample, interval
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError, did_you_mean
@@ -31,7 +31,7 @@ class Factor:
 
     A document is one id with the same levels of all other factors; `shared` says how many of them each two levels
     share. `balanced` says that every level has every such document: else the difference of two means is not the mean
-    of the differences, and only the latter is compared.
+    of the differences, and only the latter is compared. `by_path` holds the score of every level on every path (micro).
     """
 
     name: str
@@ -43,6 +43,7 @@ class Factor:
     shared: tuple[int, ...]
     balanced: bool
     notes: tuple[str, ...]
+    by_path: Mapping[str, Mapping[str, float | None]]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -113,6 +114,7 @@ def factor(
         tuple(shared),
         len({frozenset(keys[at] for at in one.tolist()) for one in places.values()}) <= 1,
         tuple(dict.fromkeys((*(note for one in found.values() for note in one.notes), *hopeless(against, level)))),
+        side_by_side({one: columns.by_path(at) for one, at in places.items()}, score),
     )
 
 

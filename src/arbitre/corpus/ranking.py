@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from arbitre.corpus.clusters import labels
-from arbitre.corpus.scoring import estimate, measured, value
+from arbitre.corpus.scoring import estimate, measured, side_by_side, value
 from arbitre.corpus.statistics import Sample, groups, holm, interval, paired
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError
@@ -139,7 +139,7 @@ def rank(
         seed=seed,
     )
     places = {one: dict(zip(ordered, _places([scores[name][one] for name in ordered]), strict=True)) for one in names}
-    by_path = _by_path({name: systems[name] for name in ordered}, score)
+    by_path = side_by_side({name: systems[name].by_path for name in ordered}, score)
     first = systems[ordered[0]]
     return Ranking(
         score,
@@ -249,14 +249,6 @@ def _alike(ordered: Sequence[str], pairs: Sequence[Versus], level: float) -> tup
     for (a, b), pair in zip(combinations(range(len(ordered)), 2), pairs, strict=True):
         adjusted[a, b] = np.nan if pair.p_holm is None else pair.p_holm
     return tuple(tuple(ordered[at] for at in group) for group in groups(adjusted, level=threshold(level)))
-
-
-def _by_path(systems: Mapping[str, Evaluation], score: str) -> dict[str, dict[str, float | None]]:
-    paths = dict.fromkeys(path for evaluation in systems.values() for path in evaluation.by_path)
-    return {
-        path: {name: value(one.by_path[path], score) for name, one in systems.items() if path in one.by_path}
-        for path in paths
-    }
 
 
 def _best(scores: Mapping[str, float | None]) -> tuple[str, ...]:

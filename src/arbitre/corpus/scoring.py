@@ -14,6 +14,8 @@ from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from arbitre.corpus.statistics import Average, Sample
     from arbitre.tally import Scores
 
@@ -49,6 +51,14 @@ def value(scores: Scores, score: str) -> float | None:
     beta = _beta(score)
     found: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
     return found
+
+
+def side_by_side(found: Mapping[str, Mapping[str, Scores]], score: str) -> dict[str, dict[str, float | None]]:
+    """One score of every path, by what has it: `found` holds the scores by path of systems, or of levels."""
+    paths = dict.fromkeys(path for scores in found.values() for path in scores)
+    return {
+        path: {name: value(scores[path], score) for name, scores in found.items() if path in scores} for path in paths
+    }
 
 
 def _beta(score: str) -> float | None:

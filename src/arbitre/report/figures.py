@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from arbitre.corpus.strict import unwritable
 from arbitre.errors import ArbitreError
+from arbitre.report.beside import COLOURS, UNIT, axis, leaderboard, levels, levels_by_path, name_of, systems_by_path
 from arbitre.report.heat import axes_of, shares_of
 from arbitre.report.language import Language, Say
 from arbitre.report.tables import fresh
@@ -18,19 +21,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from arbitre.report.beside import Spec
     from arbitre.report.view import Subject, View
-
-Spec = dict[str, Any]
 
 VEGA_LITE: Final = "6.4"
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 SPECIFICATION: Final = ".vl.json"
 SCALE: Final = 4.0
 """Pixels of a PNG for each point: 288 to the inch."""
-
-FACTORS: Final = ("imq", "irq", "amq")
-COLOURS: Final = ("#0f5d73", "#d98a3d", "#7a4f9a", "#5f7f3c", "#9e3d22", "#4b94a5", "#6b6b6b", "#b59f3b")
-"""Told apart by every kind of colour vision, and in grey by the dashes and the order that go with them."""
 
 _CONFIG: Final[Spec] = {
     "background": "white",
@@ -42,25 +40,33 @@ _CONFIG: Final[Spec] = {
     "view": {"stroke": None},
 }
 _LOCALES: Final = {Language.EN: "en-US", Language.FR: "fr-FR"}
-_UNIT: Final[Spec] = {"domain": [0, 1]}
 
 
 def specifications(view: View, language: Language = Language.EN) -> dict[str, Spec]:
     """The figures of a view by name: `survival`, `paths`, `heat` of the worst document, and `leaderboard` of several.
 
-    A figure without anything to show is left out; each subject of several has a `heat-1`, `heat-2`, ...
+    A figure without anything to show is left out; each subject of several has a `heat-1`, `heat-2`, ... Of factors
+    there are `levels`, and `paths-` with the name of each, in which what a file name cannot hold is percent-encoded.
     """
     say = Say(language)
     subjects = [one for one in view.subjects if one.curve.steps]
     found: dict[str, Spec | None] = {
         "survival": _survival(subjects, say) if subjects else None,
-        "paths": _paths(view.subjects, say) if any(one.paths for one in view.subjects) else None,
-        "leaderboard": _leaderboard(view),
+        "paths": systems_by_path(view.subjects, say) if any(one.paths for one in view.subjects) else None,
+        "leaderboard": leaderboard(view.systems) if view.systems is not None else None,
+        "levels": levels(view.factors, say) if view.factors else None,
     }
+    for factor in view.factors:
+        found[f"paths-{_fit(factor.name)}"] = levels_by_path(factor, say) if factor.paths else None
     for number, one in enumerate(view.subjects, 1):
         found["heat" if len(view.subjects) == 1 else f"heat-{number}"] = _heat(one, say)
     head = {"$schema": SCHEMA, "config": _CONFIG}
     return {name: head | spec for name, spec in found.items() if spec is not None}
+
+
+def _fit(name: str) -> str:
+    """A name as part of a file name; other names give others."""
+    return re.sub(r"[^\w .()+=-]", lambda found: quote(found[0], safe="", errors="replace"), name)
 
 
 def write_figures(folder: Path, view: View, language: Language = Language.EN) -> tuple[str, ...]:
@@ -106,14 +112,6 @@ def _write(path: Path, content: str | bytes) -> None:
         raise unwritable(path, error) from error
 
 
-def _axis(title: str) -> Spec:
-    return {"title": title, "tickCount": 5}
-
-
-def _name(subject: Subject) -> str:
-    return clipped(visible(subject.name or "arbitre"), 40)
-
-
 def _survival(subjects: Sequence[Subject], say: Say) -> Spec:
     """Exact steps: the share of gold of several systems, of gold and of the prediction of one."""
     several = len(subjects) > 1
@@ -121,7 +119,7 @@ def _survival(subjects: Sequence[Subject], say: Say) -> Spec:
     for one in subjects:
         sides = {"gold": one.curve.gold} if several else {"gold": one.curve.gold, "predicted": one.curve.predicted}
         for side, whole in sides.items():
-            line = _name(one) if several else say(f"curve.{side}")
+            line = name_of(one) if several else say(f"curve.{side}")
             rows += [{"quality": x, "share": y, "line": line} for x, y in _stairs(one, whole)]
     lines = list(dict.fromkeys(row["line"] for row in rows))
     legend = {"title": say("system") if several else None, "symbolType": "stroke", "symbolSize": 300}
@@ -131,12 +129,12 @@ def _survival(subjects: Sequence[Subject], say: Say) -> Spec:
         "data": {"values": rows},
         "mark": {"type": "line", "interpolate": "step-before", "strokeWidth": 1.8},
         "encoding": {
-            "x": {"field": "quality", "type": "quantitative", "scale": _UNIT, "axis": _axis(say("curve.x"))},
+            "x": {"field": "quality", "type": "quantitative", "scale": UNIT, "axis": axis(say("curve.x"))},
             "y": {
                 "field": "share",
                 "type": "quantitative",
-                "scale": _UNIT,
-                "axis": _axis(say("curve.gold") if several else say("curve.y")),
+                "scale": UNIT,
+                "axis": axis(say("curve.gold") if several else say("curve.y")),
             },
             "color": {"field": "line", "type": "nominal", "sort": lines, "legend": legend},
             "strokeDash": {"field": "line", "type": "nominal", "sort": lines, "legend": legend},
@@ -152,35 +150,6 @@ def _stairs(subject: Subject, whole: float) -> Iterator[tuple[float, float]]:
         yield 0.0, steps[0][1] / whole
         yield from ((quality, surviving / whole) for quality, surviving in steps)
         yield 1.0, steps[-1][1] / whole if steps[-1][0] >= 1.0 else 0.0
-
-
-def _paths(subjects: Sequence[Subject], say: Say) -> Spec:
-    """A bar for every path, system and factor."""
-    rows = [
-        {"path": visible(row.path) or say("whole"), "system": _name(one), "factor": name, "score": score}
-        for one in subjects
-        for row in one.paths
-        for name in FACTORS
-        if (score := row.scores[name]) is not None
-    ]
-    several = len(subjects) > 1
-    systems = [_name(one) for one in subjects]
-    encoding: Spec = {
-        "x": {"field": "score", "type": "quantitative", "scale": _UNIT, "axis": {"title": None, "tickCount": 3}},
-        "y": {"field": "path", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 320}},
-        "column": {"field": "factor", "type": "nominal", "sort": list(FACTORS), "title": None, "spacing": 12},
-        "color": {
-            "field": "system",
-            "type": "nominal",
-            "sort": systems,
-            "legend": {"title": say("system")} if several else None,
-        },
-    }
-    if several:
-        encoding["yOffset"] = {"field": "system", "type": "nominal", "sort": systems}
-    return {"width": 130, "height": {"step": 10 if several else 16}, "data": {"values": rows}, "mark": "bar"} | {
-        "encoding": encoding
-    }
 
 
 def _heat(subject: Subject, say: Say) -> Spec | None:
@@ -240,32 +209,4 @@ def _heat(subject: Subject, say: Say) -> Spec | None:
                 },
             },
         ],
-    }
-
-
-def _leaderboard(view: View) -> Spec | None:
-    """The score of every system, with its interval where that is known."""
-    if view.systems is None:
-        return None
-    rows = [
-        {"system": clipped(visible(one.name), 40), "score": one.score}
-        | ({"low": one.interval.low, "high": one.interval.high} if one.interval else {})
-        for one in view.systems.board
-    ]
-    place = {"field": "system", "type": "nominal", "sort": None, "title": None}
-    axis = _axis(view.systems.score)
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "color": COLOURS[0], "opacity": 1},
-            "encoding": {"x": {"field": "score", "type": "quantitative", "scale": _UNIT, "axis": axis}},
-        }
-    ]
-    if any("low" in row for row in rows):
-        encoding = {"x": {"field": "low", "type": "quantitative", "axis": axis}, "x2": {"field": "high"}}
-        layers.insert(0, {"mark": {"type": "rule", "strokeWidth": 1.6, "color": COLOURS[0]}, "encoding": encoding})
-    label = {"mark": {"type": "text", "dy": -9, "fontSize": 9}, "encoding": {}}
-    label["encoding"] = {"x": {"field": "score", "type": "quantitative"}, "text": {"field": "score", "format": ".3f"}}
-    return {"width": 320, "height": {"step": 26}, "data": {"values": rows}} | {
-        "encoding": {"y": place},
-        "layer": [*layers, label],
     }

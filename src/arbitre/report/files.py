@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from jsonschema import Draft202012Validator
@@ -15,7 +16,7 @@ from arbitre.report import kept
 from arbitre.report.html import embedded, page
 from arbitre.report.kept import ALIGNMENTS, Kept
 from arbitre.report.language import Language
-from arbitre.report.subjects import several, subject
+from arbitre.report.subjects import compared, several, subject
 from arbitre.report.tables import fresh, json_text, portable
 from arbitre.report.view import Subject, Trust, View
 
@@ -58,9 +59,34 @@ def view_of(subjects: Sequence[Subject]) -> View:
 
 
 def read_view(paths: Sequence[Path]) -> View:
-    """The view of one evaluation, or of several, each named after its folder. Raises DataError."""
-    named = len(paths) > 1
-    return view_of([_read(path, path.resolve().parent.name if named else None) for path in paths])
+    """The view of one evaluation, or of several, each named after its folder, and of factors, from `factors.json`.
+
+    Raises DataError where a file is neither, or factors go by another measure than every evaluation given with them.
+    """
+    read = [(path, *_read(path)) for path in paths]
+    given = [(path, plain) for path, plain, _ in read if isinstance(plain, dict) and "factors" in plain]
+    written = [one for one in read if one[:2] not in given]
+    named = len(written) > 1
+    subjects = [
+        _subject(path, plain, text, path.resolve().parent.name if named else None) for path, plain, text in written
+    ]
+    if not given:
+        return view_of(subjects)
+    (path, plain), *more = given
+    if more:
+        raise DataError.of(
+            f"Expected one file of factors, got {len(given)}", file=str(more[0][0]), hint="Give them one by one."
+        )
+    _check(plain, path, "factors")
+    signature = plain["signature"]
+    if subjects and signature["short"] not in {one.signature["short"] for one in subjects}:
+        raise DataError.of(
+            f"Expected factors that go by the measure of an evaluation given with them, got {signature['short']}",
+            file=str(path),
+            hint="Give them with the evaluation that the same `arbitre rank --factor` wrote.",
+        )
+    view = view_of(subjects) if subjects else View(signature["version"], ())
+    return replace(view, factors=compared(plain))
 
 
 def write_page(file: Path, view: View, language: Language = Language.EN) -> None:
@@ -69,28 +95,39 @@ def write_page(file: Path, view: View, language: Language = Language.EN) -> None
         opened.write(page(view, language))
 
 
-def _read(path: Path, name: str | None) -> Subject:
+def _read(path: Path) -> tuple[Any, str]:
+    """The JSON of a file, and its text."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise strict.unreadable(path, error) from error
-    evaluation = strict.parse(data, file=str(path))
-    _check(evaluation, path)
+    return strict.parse(data, file=str(path)), data.decode("utf-8-sig")
+
+
+def _subject(path: Path, evaluation: Any, text: str, name: str | None) -> Subject:  # noqa: ANN401
+    _check(evaluation, path, "evaluation")
     beside = path.with_name(ALIGNMENTS)
-    alignments = kept.read(beside, data.decode("utf-8-sig"))
+    alignments = kept.read(beside, text)
     try:
         return subject(evaluation, alignments, name=name)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise kept.refused(beside, f"{type(error).__name__}: {error}") from error
 
 
-def _check(evaluation: Any, path: Path) -> None:  # noqa: ANN401
-    """Raises DataError where a file is no evaluation."""
-    schema: Mapping[str, Any] = bundled.schema("evaluation.schema.json")
-    for error in Draft202012Validator(schema).iter_errors(evaluation):
+_WRITTEN: Final = {
+    "evaluation": ("an evaluation", "Give it what `arbitre evaluate --out` writes as evaluation.json."),
+    "factors": ("factors", "Give it what `arbitre rank --factor` writes as factors.json."),
+}
+
+
+def _check(plain: Any, path: Path, kind: str) -> None:  # noqa: ANN401
+    """Raises DataError where a file is not of this kind."""
+    schema: Mapping[str, Any] = bundled.schema(f"{kind}.schema.json")
+    what, hint = _WRITTEN[kind]
+    for error in Draft202012Validator(schema).iter_errors(plain):
         raise DataError.of(
-            f"Expected an evaluation: {error.message[:200]}",
+            f"Expected {what}: {error.message[:200]}",
             file=str(path),
             pointer=pointer(error.absolute_path),
-            hint="Give it what `arbitre evaluate --out` writes as evaluation.json.",
+            hint=hint,
         )

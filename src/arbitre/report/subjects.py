@@ -6,6 +6,7 @@ which are sums of the steps of the survival curve.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
@@ -14,8 +15,11 @@ from arbitre.report.view import (
     Curve,
     Differing,
     DocumentRow,
+    Factor,
     Headline,
     Interval,
+    Level,
+    LevelsPath,
     PathRow,
     Standing,
     Subject,
@@ -26,7 +30,7 @@ from arbitre.signature import Signature
 from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.corpus.ranking import Ranking
 
@@ -130,13 +134,19 @@ def _curve(evaluation: Mapping[str, Any], close: float) -> Curve:
 def _paths(
     by_path: Mapping[str, Mapping[str, float]], worst: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> Iterator[PathRow]:
+    for path, label, depth in _nested(by_path):
+        scores = by_path[path]
+        missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
+        yield PathRow(path, label, depth, scores, missing, spurious, worst.get(path, ()))
+
+
+def _nested(paths: Iterable[str]) -> Iterator[tuple[str, str, int]]:
+    """Every path, what it has beyond the nearest that holds it, and how many of those before it do."""
     above: list[str] = []
-    for path, scores in by_path.items():
+    for path in paths:
         while above and not path.startswith(above[-1] + "/"):
             above.pop()
-        label = path[len(above[-1]) :] if above else path
-        missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
-        yield PathRow(path, label, len(above), scores, missing, spurious, worst.get(path, ()))
+        yield path, path[len(above[-1]) :] if above else path, len(above)
         if path:
             above.append(path)
 
@@ -183,29 +193,46 @@ def standing(subjects: Sequence[Subject], ranking: Ranking) -> Systems:
         Standing(
             one.name,
             one.score.estimate,
-            None
-            if one.score.low is None or one.score.high is None
-            else Interval(one.score.low, one.score.high, one.score.level, one.score.method),
+            _drawn(asdict(one.score)),
             [number for number, group in enumerate(ranking.groups) if one.name in group],
         )
         for one in ranking.systems
     ]
     places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
     differing = [Differing(one.key, [one.scores[place] for place in places]) for one in plain.differing]
-    tests = [
-        Contrast(
-            one.a,
-            one.b,
-            one.difference,
-            one.low,
-            one.high,
-            one.p,
-            one.p_holm,
-            ranking.smallest_p if one.smallest_p is None else one.smallest_p,
-        )
-        for one in ranking.pairs
-    ]
+    tests = [_contrast(asdict(one), ranking.documents, ranking.smallest_p) for one in ranking.pairs]
     return Systems(ranking.score, board, tests, differing, ranking.aggregate)
+
+
+def compared(factors: Mapping[str, Any]) -> list[Factor]:
+    """The factors of `factors.json`, from its contents."""
+    return [_factor(one) for one in factors["factors"]]
+
+
+def _factor(one: Mapping[str, Any]) -> Factor:
+    levels = [
+        Level(name, one["documents"][name], found["estimate"], _drawn(found)) for name, found in one["levels"].items()
+    ]
+    tests = [_contrast(pair, shared) for pair, shared in zip(one["pairs"], one["shared"], strict=True)]
+    paths = [
+        LevelsPath(*place, [one["by_path"][place[0]].get(level.name) for level in levels])
+        for place in _nested(one["by_path"])
+    ]
+    return Factor(one["name"], one["score"], one["aggregate"], levels, tests, one["balanced"], one["notes"], paths)
+
+
+def _contrast(pair: Mapping[str, Any], shared: int, smallest: float | None = None) -> Contrast:
+    """What `corpus.ranking.Versus` says, given as plain JSON; `smallest` is the p where it knows none."""
+    known = {name: pair[name] for name in ("a", "b", "difference", "low", "high", "p")}
+    least = smallest if pair["smallest_p"] is None else pair["smallest_p"]
+    return Contrast(**known, adjusted=pair["p_holm"], smallest_p=least, shared=shared)
+
+
+def _drawn(found: Mapping[str, Any]) -> Interval | None:
+    """The interval of `corpus.statistics.Interval`, given as plain JSON; None where it has no ends."""
+    if found["low"] is None or found["high"] is None:
+        return None
+    return Interval(found["low"], found["high"], found["level"], found["method"])
 
 
 def _micro(one: Subject, score: str) -> float | None:

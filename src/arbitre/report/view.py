@@ -173,7 +173,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two systems on the same documents: the difference of their scores, its interval and its p (raw, and by Holm)."""
+    """Two systems, or levels, on the documents they share: the difference of their scores, its interval and its p.
+
+    `adjusted` is p by Holm; `shared` says how many documents there are.
+    """
 
     a: str
     b: str
@@ -182,7 +185,8 @@ class Contrast:
     high: float | None
     p: float | None
     adjusted: float | None
-    smallest_p: float
+    smallest_p: float | None
+    shared: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +210,51 @@ class Systems:
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a factor: how many documents have it, its score and the interval of that."""
+
+    name: str
+    documents: int
+    score: float | None
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelsPath:
+    """A wildcard path as in `PathRow`, with its score over all entries at every level, in their order."""
+
+    path: str
+    label: str
+    depth: int
+    scores: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """What one factor (the OCR, the prompt) does: its levels, and every two of them on the documents that both have.
+
+    Where it is not `balanced` the levels have other documents, so that the difference of two scores is not that of the
+    levels. `notes` say what to be careful about.
+    """
+
+    name: str
+    score: str
+    average: str
+    levels: Sequence[Level]
+    tests: Sequence[Contrast]
+    balanced: bool
+    notes: Sequence[str]
+    paths: Sequence[LevelsPath]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """A report: one subject or several, and what is said of several together."""
+    """A report: one subject or several, and what is said of several together, or of factors."""
 
     version: str
     subjects: Sequence[Subject]
     systems: Systems | None = None
+    factors: Sequence[Factor] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
