@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.keeping import keeping
 
 import arbitre
@@ -10,6 +12,7 @@ from arbitre.corpus.read import Failure
 from arbitre.report.files import view_of
 from arbitre.report.subjects import subject
 from arbitre.report.tables import json_text
+from arbitre.report.view import Contrast, Factor, Level, LevelsPath
 
 TEXTS = [
     "<script>window.pwned = 1</script>",
@@ -55,4 +58,13 @@ def view(texts=TEXTS):
     joined = Join(pairs, (failure,), (TEXTS[0], TEXTS[9]))
     kept, evaluation = keeping(plan, joined, room=50_000_000)
     plain = evaluation.to_dict()
-    return view_of([subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])
+    made = view_of([subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])
+    return replace(made, factors=[factor(text[:40]) for text in texts])
+
+
+def factor(text):
+    """A factor of this name, with a level and a path of the same name, and a note that says it."""
+    levels = [Level(text, 1, 0.5), Level("", 1, None)]
+    path = LevelsPath(f"/{text}", f"/{text}", 0, [0.5, None])
+    tests = [Contrast(text, "", *[None] * 6, 1)]
+    return Factor(text, "f1q", "micro", levels, tests, balanced=False, notes=[text], paths=[path])

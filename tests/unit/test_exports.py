@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from arbitre import bundled
 from arbitre.cli import app
+from arbitre.cli.standings import ComparedFactors, RankedSystems
 from arbitre.errors import DataError
 from arbitre.report.exports import FORMS, Export, Sheet, asked, write
 from arbitre.report.summary import ROWS
@@ -185,6 +187,12 @@ class TestRank:
         ]
         said = self.rank("--manifest", "m.csv", "--factor", "ocr", "--out", "o", *wanted("systems.md"), code=2)
         assert "There are levels, pairs, each with" in said
+
+    def test_the_names_that_help_gives_are_those_of_tables(self, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "200")
+        for command, rows in (("evaluate", [ROWS]), ("rank", [RankedSystems.rows, ComparedFactors.rows])):
+            (said,) = re.findall(r"A table for --out too, as (\S+) or (\S+):", run(command, "--help"))
+            assert all([one.name for one in asked(said, known)] == list(said) for known in rows)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

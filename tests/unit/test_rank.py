@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 import arbitre
@@ -342,6 +343,59 @@ def test_factors_of_a_manifest(manifest):
     text = run(*manifest, "--factor", "system").stdout
     assert "system is unbalanced" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_paths_of_a_level_are_those_of_its_documents_alone():
+    pages = [(f"p{at}", list("abcd"), list("abcd")[: 1 + at]) for at in range(4)]
+    found = factor(NAMES.evaluate(pages), "ocr", {"ocr": ["x", "x", "y", "x"]}, "fq(2)")
+    alone = NAMES.evaluate(pages[:2] + pages[3:])
+    assert list(found.by_path) == list(alone.by_path)
+    assert {path: scores["x"] for path, scores in found.by_path.items()} == {
+        path: scores.fq(2.0) for path, scores in alone.by_path.items()
+    }
+    assert found.by_path["/*"] == {"x": 2.5 * 7 / (2.0 * 12 + 0.5 * 7), "y": 2.5 * 3 / (2.0 * 4 + 0.5 * 3)}
+
+
+def test_factors_leave_a_report_that_can_be_made_again(manifest):
+    options = (*manifest, "--factor", "system", "--out", "out")
+    said = run(*options).stderr
+    assert said.endswith("wrote factors.json, factors.md, factors.tex, levels.csv, pairs.csv, report.html into out\n")
+    page = Path("out/report.html").read_bytes()
+    found = json.loads(Path("out/factors.json").read_text("utf-8"))
+    assert not list(Draft202012Validator(bundled.schema("factors.schema.json")).iter_errors(found))
+    text = page.decode()
+    assert (
+        text.index('<section id="answer">') < text.index('<section id="factors"') < text.index('<section id="paths">')
+    )
+    for one in found["factors"][0]["levels"].values():
+        assert all(f'<data value="{one[name]!r}">' in text for name in ("estimate", "low", "high"))
+    for scores in found["factors"][0]["by_path"].values():
+        assert all(f'<data value="{json.dumps(score)}">' in text for score in scores.values() if score is not None)
+    run(*options)
+    assert Path("out/report.html").read_bytes() == page
+    files = ("out/evaluation/evaluation.json", "out/factors.json")
+    assert CliRunner().invoke(app, ["report", *files, "--out", "again.html"]).exit_code == 0
+    assert Path("again.html").read_bytes() == page
+    assert CliRunner().invoke(app, ["report", files[0]]).exit_code == 0
+    assert b'id="factors"' not in Path("out/evaluation/report.html").read_bytes()
+
+
+def test_the_corpus_of_factors_is_evaluated_as_evaluate_does(manifest):
+    run(*manifest, "--factor", "system", "--out", "out", "--workers", "2")
+    arguments = ["evaluate", *manifest, "--schema", SCHEMA, "--out", "alone"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    kept = {path.name: path.read_bytes() for path in Path("alone").iterdir() if path.is_file()}
+    assert {path.name: path.read_bytes() for path in Path("out/evaluation").iterdir() if path.is_file()} == kept
+
+
+def test_without_a_report_none_of_an_earlier_ranking_stays(manifest):
+    run(*manifest, "--factor", "system", "--out", "out")
+    run(*manifest, "--factor", "system", "--out", "out", "--no-report")
+    assert not Path("out/report.html").exists()
+    run(*manifest, "--factor", "system", "--out", "bare", "--no-report")
+    assert {path.name for path in Path("bare").iterdir()} == {
+        *("factors.json", "factors.md", "factors.tex", "levels.csv", "pairs.csv")
+    }
 
 
 def test_only_the_factors_that_are_named_tell_documents_apart():

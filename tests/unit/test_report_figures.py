@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from dataclasses import replace
 
 import pytest
-from tests.unit.test_view import PAIRS, PEOPLE, filled, observed
+from tests.unit.test_view import PAIRS, PEOPLE, filled, made_factor, observed
 
 import arbitre
 from arbitre.report.figures import specifications, write_figures
 from arbitre.report.files import view_of
 from arbitre.report.language import Language
 from arbitre.report.subjects import subject
+from arbitre.report.view import View
 
 
 def single(pairs=PAIRS):
@@ -22,7 +24,9 @@ def single(pairs=PAIRS):
 
 def test_which_figures_there_are():
     assert list(specifications(single())) == ["survival", "paths", "heat"]
-    assert list(specifications(filled())) == ["survival", "paths", "leaderboard", "heat-1", "heat-2"]
+    assert list(specifications(filled())) == [
+        *("survival", "paths", "leaderboard", "levels", "paths-ocr", "heat-1", "heat-2")
+    ]
     assert specifications(single([])) == {}
 
 
@@ -58,11 +62,39 @@ def test_the_leaderboard_has_intervals_where_they_are_known():
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rule", "point", "text"]
 
 
+def test_levels_have_intervals_where_they_are_known_and_every_factor_its_own_lines():
+    spec = specifications(replace(single(), factors=[made_factor()]), Language.FR)["levels"]
+    assert spec["data"]["values"] == [
+        {"factor": "ocr", "level": "(vide)", "score": 0.25},
+        {"factor": "ocr", "level": "good", "score": 0.5, "low": 0.4, "high": 0.6},
+    ]
+    assert [layer["mark"]["type"] for layer in spec["spec"]["layer"]] == ["rule", "point", "text"]
+    assert spec["resolve"] == {"scale": {"y": "independent"}}
+
+
+def test_a_bar_for_every_path_and_level():
+    spec = specifications(filled())["paths-ocr"]
+    assert spec["data"]["values"] == [
+        {"path": "/*", "level": "(empty)", "score": 0.3},
+        {"path": "/*/name", "level": "(empty)", "score": 0.2},
+        {"path": "/*/name", "level": "good", "score": 0.6},
+    ]
+    assert spec["encoding"]["color"]["legend"] == {"title": "ocr"}
+
+
+def test_names_of_factors_become_names_of_files_of_which_no_two_are_one():
+    names = ["model/prompt", "model%2Fprompt", "modèle (1)", "a:b", "\ud800"]
+    found = specifications(View("0", (), None, [replace(made_factor(), name=name) for name in names]))
+    assert list(found)[1:] == [
+        f"paths-{name}" for name in ("model%2Fprompt", "model%252Fprompt", "modèle (1)", "a%3Ab", "%3F")
+    ]
+
+
 def test_they_are_drawn_with_their_specifications_beside_them(tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     names = write_figures(tmp_path / "one", filled(), Language.FR)
     write_figures(tmp_path / "two", filled(), Language.FR)
-    assert len(names) == 20
+    assert len(names) == 28
     for name in names:
         data = (tmp_path / "one" / name).read_bytes()
         start = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG", "json": b"{\n"}[name.rpartition(".")[2]]

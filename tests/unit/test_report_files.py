@@ -89,6 +89,59 @@ def test_figures_are_drawn_from_an_evaluation(results, tmp_path):
     ]
 
 
+@pytest.fixture
+def factors(tmp_path):
+    """What `arbitre rank --factor` leaves."""
+    (tmp_path / "a.json").write_text('{"speakers": [{"first_name": "Ada", "surname": "Lang"}]}', encoding="utf-8")
+    (tmp_path / "b.json").write_text('{"speakers": []}', encoding="utf-8")
+    lines = ["id,run,gold,predicted,ocr", "p,1,a.json,a.json,x", "p,2,a.json,b.json,y", "q,1,b.json,b.json,x"]
+    (tmp_path / "m.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    manifest = ("--manifest", tmp_path / "m.csv", "--factor", "ocr")
+    run("rank", "--schema", SCHEMA, *manifest, "--out", tmp_path / "levels")
+    return tmp_path / "levels" / "factors.json"
+
+
+def test_figures_of_factors_need_no_evaluation(factors, results, tmp_path):
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
+    run("figures", factors, "--out", tmp_path / "figures")
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
+        f"{name}.{end}" for name in ("levels", "paths-ocr") for end in ("pdf", "png", "svg", "vl.json")
+    ]
+    run("figures", factors, results[0] / "evaluation.json", "--out", tmp_path / "both")
+    assert {path.name.partition(".")[0] for path in (tmp_path / "both").iterdir()} == {
+        *("heat", "levels", "paths", "paths-ocr", "survival")
+    }
+
+
+def test_factors_alone_make_no_report(factors):
+    assert "Expected an evaluation, got factors alone" in run("report", factors, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": "arbitre-factors/9"}, "at /format"),
+        ({"factors": []}, "at /factors"),
+        ({"factors": [{}]}, "at /factors/0"),
+        ({"signature": {"entries": {}, "version": "0", "short": "x"}}, "Expected factors that go by the measure"),
+    ],
+)
+def test_what_are_no_factors_of_the_evaluation_is_refused(factors, change, said):
+    plain = json.loads(factors.read_text(encoding="utf-8"))
+    factors.write_text(json.dumps(plain | change), encoding="utf-8")
+    evaluation = factors.parent / "evaluation" / "evaluation.json"
+    found = run("report", evaluation, factors, "--out", factors.with_name("made"), code=2).stderr
+    assert said in found
+    assert "factors.json" in found
+    assert not factors.with_name("made").exists()
+
+
+def test_two_files_of_factors_are_refused(factors, tmp_path):
+    found = run("figures", factors, factors, "--out", tmp_path / "figures", code=2).stderr
+    assert "Expected one file of factors, got 2" in found
+    assert not (tmp_path / "figures").exists()
+
+
 def changed(out, **changes):
     file = out / "evaluation.json"
     file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | changes), encoding="utf-8")

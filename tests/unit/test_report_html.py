@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -14,14 +16,17 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
-from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, observed
+from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, observed
 
+import arbitre
 from arbitre import bundled
+from arbitre.corpus.ranking import rank as ranking
 from arbitre.report.files import view_of
 from arbitre.report.html import GLYPHS, embedded, page
 from arbitre.report.language import Language, Say, catalogue
 from arbitre.report.subjects import subject
 from arbitre.report.text import clipped, visible
+from arbitre.report.view import Contrast
 
 BOTH = pytest.mark.parametrize("language", list(Language))
 
@@ -128,6 +133,59 @@ def test_optional_parts_have_their_place():
     assert "Intervals were not computed" not in seen
 
 
+def test_factors_have_their_part():
+    seen = Read(page(filled())).seen
+    for said in (
+        "Levels by the mean f1q of the documents",
+        "(empty)10.2500not measured",
+        "good20.5000[0.4000, 0.6000]",
+        "Unbalanced: the levels have other documents",
+        "Fewer than 10 documents (2): the interval is probably too narrow.",
+        "(empty) − good",
+        "f1q by path, of all entries",
+    ):
+        assert said in seen
+    french = page(filled(), Language.FR)
+    assert "Moins de 10 documents (2) : l’intervalle est sans doute trop étroit." in french
+    assert "Non équilibré" in french
+    assert '<a href="#factors">Facteurs</a>' in french
+    assert 'id="factors"' not in made()
+
+
+def test_levels_that_share_nothing_are_not_compared():
+    apart = Contrast("", "good", *[None] * 6, 0)
+    one = replace(made_factor(), tests=[apart, apart])
+    said = "No two levels have a document in common: they are not compared."
+    seen = Read(page(replace(filled(), systems=None, factors=[one]))).seen
+    assert said in seen
+    assert "(empty) − good" not in seen
+    assert said not in Read(page(filled())).seen
+
+
+def notes():
+    """Every note that the statistics have, from corpora that give it."""
+    comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
+    for sizes in ([1], [1, 2], [*[0] * 12, 1], [*[4] * 49, 0]):
+        one = comparator.evaluate((f"{at:02}", list("abcd"), list("abcd")[:size]) for at, size in enumerate(sizes))
+        for score, level, cluster in itertools.product(("irq", "amq"), (0.95, 1 - 1e-10), (None, r"\d\d")):
+            yield from one.interval(score, level=level, cluster=cluster).notes
+            yield from one.interval(score, level=level, cluster=cluster, aggregate="micro").notes
+        yield from ranking({"a": one, "b": one}).notes
+        yield from ranking({"a": one, "b": one, "c": one}).notes
+
+
+def test_every_note_is_said_in_french_and_none_is_known_that_is_not_made():
+    found = {text: Say(Language.FR).sentence(text) for text in notes()}
+    assert [text for text, french in found.items() if text == french] == []
+    assert all(Say(Language.EN).sentence(text) == text for text in found)
+    patterns = [texts["fr"].partition("{")[0] for name, texts in catalogue().items() if name.startswith("note.")]
+    assert [one for one in patterns if not any(french.startswith(one) for french in found.values())] == []
+    assert Say(Language.FR).sentence("No p can be below 0.25 here: more documents are needed to tell them apart.") == (
+        "Aucun p ne peut être inférieur à 0,25 ici : il faut plus de documents pour les distinguer."
+    )
+    assert Say(Language.FR).sentence("Something else.") == "Something else."
+
+
 def test_a_page_without_alignments_says_so():
     seen = Read(page(view_of([subject(observed(PEOPLE, PAIRS)[0])]))).seen
     assert "The documents are not beside this evaluation." in seen
@@ -228,7 +286,7 @@ def test_every_text_is_used_and_every_text_used_is_there():
         for file in [*folder.iterdir(), *folder.joinpath("page").iterdir()]
         if file.name.endswith((".py", ".j2", ".js"))
     )
-    for name in catalogue():
+    for name in (one for one in catalogue() if not one.startswith("note.")):
         stem = name.removesuffix(".one")
         prefix = stem.rpartition(".")[0]
         made = rf"{re.escape(prefix)}\.(' ~|\{{|\$\{{)" if prefix else r"^$"

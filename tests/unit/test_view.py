@@ -11,11 +11,23 @@ from tests.keeping import keeping
 
 import arbitre
 from arbitre import bundled
+from arbitre.corpus.factors import factor
 from arbitre.errors import DataError
 from arbitre.report.files import view_of
-from arbitre.report.subjects import several, subject
+from arbitre.report.subjects import compared, several, subject
 from arbitre.report.tables import json_text
-from arbitre.report.view import Contrast, Interval, Reference, Standing, Systems, Trust, View
+from arbitre.report.view import (
+    Contrast,
+    Factor,
+    Interval,
+    Level,
+    LevelsPath,
+    Reference,
+    Standing,
+    Systems,
+    Trust,
+    View,
+)
 
 SCHEMA = bundled.schema("view.schema.json")
 PEOPLE = {
@@ -177,10 +189,24 @@ def filled():
     systems = Systems(
         "f1q",
         [Standing("careful", 0.5, interval, (0, 1)), Standing("hasty", None, None, (1,))],
-        [Contrast("careful", "hasty", 0.1, -0.1, 0.3, 0.25, 0.5, 0.25), Contrast("a", "b", *[None] * 5, 1.0)],
+        [Contrast("careful", "hasty", 0.1, -0.1, 0.3, 0.25, 0.5, 0.25, 3), Contrast("a", "b", *[None] * 5, 1.0, 3)],
         several([one, two]).differing,
     )
-    return View("0.1.0", [one, two], systems)
+    return View("0.1.0", [one, two], systems, [made_factor()])
+
+
+def made_factor():
+    """A factor with every optional part, made by hand; one level has no name, and no interval."""
+    return Factor(
+        "ocr",
+        "f1q",
+        "macro",
+        [Level("", 1, 0.25), Level("good", 2, 0.5, Interval(0.4, 0.6, 0.95, "bca"))],
+        [Contrast("", "good", -0.25, -0.5, 0.1, 0.5, 0.5, 0.5, 1)],
+        balanced=False,
+        notes=["Fewer than 10 documents (2): the interval is probably too narrow."],
+        paths=[LevelsPath("/*", "/*", 0, [0.3, None]), LevelsPath("/*/name", "/name", 1, [0.2, 0.6])],
+    )
 
 
 def test_optional_parts_follow_the_schema_too():
@@ -198,6 +224,7 @@ def test_optional_parts_follow_the_schema_too():
         ({"extra": 1}, "$"),
         ({"subjects": []}, "$.subjects"),
         ({"systems": {}}, "$.systems"),
+        ({"factors": None}, "$.factors"),
     ],
 )
 def test_the_schema_refuses(change, place):
@@ -217,6 +244,22 @@ def test_several_systems_are_ranked_and_their_differences_listed():
     assert [one.key for one in found.differing] == ["three", "two", "one"]
     assert found.differing[0].scores == [1.0, 0.0]
     assert found.tests is None
+
+
+def test_factors_are_those_of_their_file():
+    evaluation = arbitre.Comparator(PEOPLE).evaluate((f"{at % 2}", *pair[1:]) for at, pair in enumerate(PAIRS))
+    plain = factor(evaluation, "ocr", {"ocr": ["x", "y", "x"]}, "irq").to_dict()
+    (made,) = compared({"factors": [json.loads(json.dumps(plain))]})
+    levels = {one.name: (one.documents, one.score) for one in made.levels}
+    assert levels == {name: (plain["documents"][name], one["estimate"]) for name, one in plain["levels"].items()}
+    assert (made.score, made.average, made.balanced, made.notes) == ("irq", "macro", False, list(plain["notes"]))
+    assert (made.tests[0].a, made.tests[0].b, made.tests[0].shared) == ("x", "y", 0)
+    assert made.tests[0].smallest_p is None
+    assert {row.path: row.scores for row in made.paths} == {
+        path: [scores["x"], scores["y"]] for path, scores in plain["by_path"].items()
+    }
+    assert [(row.label, row.depth) for row in made.paths][-2:] == [("/name", 1), ("/pages/*", 1)]
+    assert errors(replace(view(), factors=[made])) == []
 
 
 def test_an_evaluation_of_another_format_is_refused():

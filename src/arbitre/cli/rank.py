@@ -79,7 +79,9 @@ Mean = Annotated[Average, typer.Option(help="Means over documents, or all entrie
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Resamples and swaps are drawn with this.")]
 Level = Annotated[float, typer.Option(metavar="SHARE", help="That of the intervals; systems differ where p <= 1 - it.")]
 Tables = Annotated[list[str] | None, tables_as("pairs.tex or pairs.parquet")]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write JSON, CSV, Markdown and LaTeX tables here.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write JSON, report.html, and CSV, Markdown and LaTeX tables here.")
+]
 
 
 def rank(
@@ -141,6 +143,8 @@ def rank(
     else:
         screen.show(found.blocks(screen.width))
     if out is not None:
+        if not report:
+            (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
         files = (*written(out, found, exports), *([REPORT] if report else []))
         screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
 

@@ -99,12 +99,14 @@ def levels(factors: Sequence[Factor], say: Say) -> Spec:
         for factor in factors
         for one in factor.levels
     ]
-    header = {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}
+    header = {"labelOrient": "top", "labelAngle": 0, "labelAnchor": "start", "labelAlign": "left"}
+    header |= {"labelBaseline": "bottom", "labelPadding": 2}
     return {
         "data": {"values": rows},
         "facet": {"row": {"field": "factor", "type": "nominal", "sort": None, "title": None, "header": header}},
         "spec": _points("level", factors[0].score, intervals="low" in set().union(*rows)),
         "resolve": {"scale": {"y": "independent"}},
+        "spacing": 8,
     }
 
 

@@ -116,7 +116,7 @@ def _environment(language: Language) -> Environment:
         "literal": _literal,
         "token": escape_token,
         "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
-        "breakable": lambda text: Markup("<wbr>/").join(escape(part) for part in text.split("/")),
+        "breakable": lambda text: Markup("<wbr>/").join(map(escape, text.split("/"))).removeprefix("<wbr>"),
         "letter": lambda number: chr(ord("a") + number % 26),
     }
     return environment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -38,6 +39,16 @@ def catalogue() -> dict[str, dict[str, str]]:
     return found
 
 
+@cache
+def _notes() -> list[tuple[re.Pattern[str], dict[str, str]]]:
+    """The notes that results may hold: a pattern of each in English, and its texts."""
+    return [
+        (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[\\d.e-]+)", re.escape(texts["en"]))), texts)
+        for name, texts in catalogue().items()
+        if name.startswith("note.")
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Say:
     """The texts of one language.
@@ -64,6 +75,19 @@ class Say:
 
     def __call__(self, name: str, /, **values: object) -> str:
         return self.template(name, values.get("n")).format(**values)
+
+    def sentence(self, text: str) -> str:
+        """A note of the results, which are in English, in this language; as it stands where the catalogue lacks it.
+
+        >>> Say(Language.FR).sentence("A single document: nothing says how far the score can be trusted.")
+        'Un seul document : rien ne dit jusqu’où se fier au score.'
+        """
+        for template, texts in _notes():
+            if found := template.fullmatch(text):
+                french = self.language is Language.FR
+                given = {name: one.replace(".", ",") if french else one for name, one in found.groupdict().items()}
+                return texts[self.language].format(**given)
+        return text
 
     def percent(self, share: float | None, digits: int = 1) -> str:
         r"""A share in per cent; never 0 or 100 where it is neither.
