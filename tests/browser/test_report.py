@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
 import pytest
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
 from tests.keeping import keeping
 from tests.unit.test_report_moved import SPLIT, WEIGHED
-from tests.unit.test_view import observed
+from tests.unit.test_view import made_factor, observed
 
 import arbitre
 from arbitre import bundled
@@ -45,6 +46,7 @@ def reports(tmp_path_factory):
     systems = [demo_subject(name) for name in ("careful", "hasty")]
     views = {"hasty": view_of(systems[1:]), "both": view_of(systems), "hostile": hostile(), "large": view_of([large()])}
     views["moved"] = view_of(moved())
+    views["both"] = replace(views["both"], factors=[made_factor()])
     for name, view in views.items():
         write_page(folder / f"report-{name}.html", view)
     write_page(folder / "report-fr.html", views["hasty"], Language.FR)
@@ -87,7 +89,7 @@ def titles(page):
 def test_it_opens_from_disk_and_shows_every_section(visit, reports):
     page = visit(reports("both"))
     assert page.locator("h1").text_content() == "Index of speakers: 2 systems compared"
-    for section in ("systems", "answer", "paths", "curve", "explorer", "trust", "read"):
+    for section in ("systems", "answer", "factors", "paths", "curve", "explorer", "trust", "read"):
         assert page.locator(f"section#{section} h2").is_visible()
     assert page.locator("#x-document option").count() == 12
     assert rows(page).count() > 5
@@ -310,6 +312,23 @@ def test_documents_have_whiskers_unless_nothing_can_be_told(visit, reports):
     assert right.locator("td").nth(2).text_content() == "no spread"
     start, width = map(float, re.findall(r"M([\d.]+) 1.*h([\d.]+)", split.locator("path").get_attribute("d"))[0])
     assert (start, width) == pytest.approx((2 + 200 * low, 200 * (high - low)), abs=0.1)
+
+
+def test_levels_have_whiskers_and_are_sorted(visit, reports):
+    page = visit(reports("both"), "#factors")
+    levels, pairs, paths = page.locator("#factors table").all()
+    assert levels.locator(".whisker circle").count() == 2
+    drawn = levels.locator(".whisker path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
+    assert drawn == ["M82.0 1v12m0-6h40.0m0-6v12"]  # from 2 + 200 * 0.4, as long as 200 * 0.2
+    assert pairs.locator("tbody tr").count() == 1
+    head = levels.locator("thead th", has_text="f1q")
+    head.locator("button").click()
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert levels.locator("tbody th").all_text_contents() == ["good", "(empty)"]
+    assert paths.locator("thead th").count() == 3
+    page.emulate_media(media="print")
+    assert levels.is_visible()
 
 
 @pytest.mark.parametrize("name", ["hasty", "both", "hostile", "large", "moved"])
