@@ -345,6 +345,11 @@ def test_factors_of_a_manifest(manifest):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_factors_of_nothing_are_refused():
+    with pytest.raises(DataError, match="Expected documents to compare, got none"):
+        factor(design(), "ocr", {"ocr": []})
+
+
 def test_the_paths_of_a_level_are_those_of_its_documents_alone():
     pages = [(f"p{at}", list("abcd"), list("abcd")[: 1 + at]) for at in range(4)]
     found = factor(NAMES.evaluate(pages), "ocr", {"ocr": ["x", "x", "y", "x"]}, "fq(2)")

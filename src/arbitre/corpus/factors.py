@@ -67,10 +67,12 @@ def factor(
     `cluster` is that of `Evaluation.interval`; without one, documents of one id are drawn together. Documents that are
     the same in all factors are told apart by their order. p is adjusted for all pairs of levels of this factor.
 
-    Raises DataError where there is no such factor, or a document has no level.
+    Raises DataError where there is no such factor, no document, or one has no level.
     """
     columns = evaluation.columns
     check_factor(name, values)
+    if not len(columns):
+        raise DataError.of("Expected documents to compare, got none", hint="Evaluate those that have the factor.")
     for one, given in values.items():
         if len(given) != len(columns):
             raise DataError.of(

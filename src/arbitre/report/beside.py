@@ -99,14 +99,13 @@ def levels(factors: Sequence[Factor], say: Say) -> Spec:
         for factor in factors
         for one in factor.levels
     ]
-    header = {"labelOrient": "top", "labelAngle": 0, "labelAnchor": "start", "labelAlign": "left"}
-    header |= {"labelBaseline": "bottom", "labelPadding": 2}
+    header = {"labelOrient": "top", "labelAngle": 0, "labelAnchor": "start", "labelAlign": "left", "labelPadding": -6}
     return {
         "data": {"values": rows},
         "facet": {"row": {"field": "factor", "type": "nominal", "sort": None, "title": None, "header": header}},
         "spec": _points("level", factors[0].score, intervals="low" in set().union(*rows)),
         "resolve": {"scale": {"y": "independent"}},
-        "spacing": 8,
+        "spacing": 12,
     }
 
 

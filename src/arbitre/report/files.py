@@ -63,20 +63,20 @@ def read_view(paths: Sequence[Path]) -> View:
 
     Raises DataError where a file is neither, or factors go by another measure than every evaluation given with them.
     """
-    read = [(path, *_read(path)) for path in paths]
-    given = [(path, plain) for path, plain, _ in read if isinstance(plain, dict) and "factors" in plain]
-    written = [one for one in read if one[:2] not in given]
-    named = len(written) > 1
-    subjects = [
-        _subject(path, plain, text, path.resolve().parent.name if named else None) for path, plain, text in written
-    ]
-    if not given:
-        return view_of(subjects)
-    (path, plain), *more = given
-    if more:
+    evaluations: list[tuple[Path, Any, str]] = []
+    factors: list[tuple[Path, Any, str]] = []
+    for path in paths:
+        plain, text = _read(path)
+        (factors if isinstance(plain, dict) and "factors" in plain else evaluations).append((path, plain, text))
+    named = len(evaluations) > 1
+    subjects = [_subject(*one, one[0].resolve().parent.name if named else None) for one in evaluations]
+    if len(factors) > 1:
         raise DataError.of(
-            f"Expected one file of factors, got {len(given)}", file=str(more[0][0]), hint="Give them one by one."
+            f"Expected one file of factors, got {len(factors)}", file=str(factors[1][0]), hint="Give them one by one."
         )
+    if not factors:
+        return view_of(subjects)
+    ((path, plain, _),) = factors
     _check(plain, path, "factors")
     signature = plain["signature"]
     if subjects and signature["short"] not in {one.signature["short"] for one in subjects}:
