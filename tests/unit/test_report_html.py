@@ -22,12 +22,14 @@ import arbitre
 from arbitre import bundled
 from arbitre.corpus.ranking import rank as ranking
 from arbitre.report.files import view_of
-from arbitre.report.html import GLYPHS, embedded, page
+from arbitre.report.html import GLYPHS, SCRIPT, STYLE, embedded, page
 from arbitre.report.language import Language, Say, catalogue
 from arbitre.report.subjects import subject
 from arbitre.report.text import clipped, visible
 from arbitre.report.view import Contrast
 
+PAGE = files("arbitre.report").joinpath("page")
+LONGEST = 400
 BOTH = pytest.mark.parametrize("language", list(Language))
 
 
@@ -220,6 +222,44 @@ def test_the_page_refuses_all_but_itself(view):
     assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/)", style + read.scripts[1])
 
 
+def parts(folder, names, ending):
+    return {name: PAGE.joinpath(folder, f"{name}.{ending}").read_text(encoding="utf-8") for name in names}
+
+
+@pytest.mark.parametrize(("folder", "names", "ending"), [("style", STYLE, "css"), ("script", SCRIPT, "js")])
+def test_the_parts_of_style_and_script_are_short_say_what_for_and_are_all_in_the_page(folder, names, ending):
+    assert sorted(file.name for file in PAGE.joinpath(folder).iterdir()) == sorted(f"{name}.{ending}" for name in names)
+    held = parts(folder, names, ending)
+    assert "".join(held.values()) in made()
+    for name, text in held.items():
+        assert re.match(r"// \w.+\.\n\n|/\* \w.+\. \*/\n", text), name
+        assert len(text.splitlines()) <= LONGEST, name
+
+
+def test_the_parts_of_the_script_use_only_those_before_them():
+    held = parts("script", SCRIPT, "js")
+    declared = {name: re.findall(r"^const (\w+) =", text, re.MULTILINE) for name, text in held.items()}
+    assert sum(map(len, declared.values())) > 80
+    later = [
+        (earlier, one)
+        for place, name in enumerate(SCRIPT)
+        for earlier in SCRIPT[:place]
+        for one in declared[name]
+        if re.search(rf"(?<![.\w]){one}" + (r"\b" if one.isupper() else r"\("), held[earlier])
+    ]
+    assert later == []
+
+
+def test_every_class_that_has_a_style_is_given_to_something():
+    makers = [PAGE.joinpath("report.html.j2"), files("arbitre.report").joinpath("charts.py")]
+    makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
+    given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))
+    styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", "".join(parts("style", STYLE, "css").values())))
+    composed = {name for name in styled if re.fullmatch(r"(d|in|q|b)\d+|v-\w+", name)}
+    assert len(styled) > 80
+    assert styled - composed - given == set()
+
+
 def test_data_stays_text():
     view = hostile()
     text = page(view)
@@ -283,7 +323,7 @@ def test_every_text_is_used_and_every_text_used_is_there():
     folder = files("arbitre.report")
     sources = "".join(
         file.read_text(encoding="utf-8")
-        for file in [*folder.iterdir(), *folder.joinpath("page").iterdir()]
+        for file in [*folder.iterdir(), *PAGE.iterdir(), *PAGE.joinpath("script").iterdir()]
         if file.name.endswith((".py", ".j2", ".js"))
     )
     for name in (one for one in catalogue() if not one.startswith("note.")):

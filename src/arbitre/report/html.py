@@ -58,11 +58,25 @@ FORMULAS: Final = {
 }
 
 
+STYLE: Final = (
+    *("palette", "page", "answer", "tables", "curve", "controls", "map", "entry", "difference", "matrix"),
+    *("phone", "print"),
+)
+"""The parts of the style in the order of the cascade: the later one wins."""
+
+SCRIPT: Final = (
+    *("page", "theme", "tables", "text", "difference", "fields", "shares", "state", "filters", "address"),
+    *("entry", "map", "list", "matrix", "document", "explorer"),
+)
+"""The parts of the script, which are one module: each uses only those before it."""
+
+
 def page(view: View, language: Language = Language.EN) -> str:
     """The page of a view, in a language; the same view gives the same bytes."""
     plain = view.to_dict()
     say = Say(language)
-    style, script = _part("report.css"), _part("report.js")
+    style = "".join(_part(f"style/{name}.css") for name in STYLE)
+    script = "".join(_part(f"script/{name}.js") for name in SCRIPT)
     explored = any(one["explorer"] for one in plain["subjects"])
     several = len(plain["subjects"]) > 1
     return (
@@ -97,7 +111,7 @@ def page(view: View, language: Language = Language.EN) -> str:
 
 @cache
 def _part(name: str) -> str:
-    return files("arbitre.report").joinpath("page", name).read_text(encoding="utf-8")
+    return files("arbitre.report").joinpath("page", *name.split("/")).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -1,0 +1,69 @@
+// One document: what can be chosen in it, its scores, its pictures, and what it holds besides its entries.
+
+// The scores of the document, and what the first published script makes of it.
+const drawHead = ({ scores, published }) => {
+  const value = (found) => (found === null || found === undefined ? "–" : number(found));
+  const shortly = ["f1q", "imq", "irq", "amq"].flatMap((name, place) => [
+    place ? " · " : " ",
+    make("code", {}, name),
+    ` ${value(scores[name])}`,
+  ]);
+  const counts = ["gold", "predicted", "matched"];
+  const row = ([name, found]) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, make("code", {}, name)),
+      make("td", { class: "n" }, value(scores[name])),
+      make("td", { class: "n" }, value(found)),
+    );
+  const rows = Object.entries(published)
+    .filter(([name]) => !counts.includes(name))
+    .map(row);
+  const heads = [say("js.score"), say("js.here"), make("em", { class: "tag" }, say("published.tag"))];
+  const head = make(
+    "tr",
+    {},
+    heads.map((name, place) => make("th", { scope: "col", class: place ? "n" : null }, name)),
+  );
+  at("x-head").replaceChildren(
+    make("p", {}, say("js.document"), shortly),
+    make(
+      "details",
+      {},
+      make("summary", {}, say("published")),
+      make("p", { class: "note" }, say("published.why")),
+      make("table", { class: "published" }, make("thead", {}, head), make("tbody", {}, rows)),
+    ),
+  );
+};
+const drawRest = (rest) => {
+  if (!rest) return at("x-rest").replaceChildren();
+  const about = below(rest).flatMap((part, place) => [
+    place ? ", " : "",
+    visible(String(part.name)),
+    " ",
+    ...mark(part),
+  ]);
+  return at("x-rest").replaceChildren(
+    make(
+      "details",
+      {},
+      make("summary", {}, `${say("js.rest")}: `, about),
+      make("div", { class: "fields" }, lines(rest, -1)),
+    ),
+  );
+};
+const choose = (chosen) => {
+  state.document = chosen;
+  state.rows = chosen.rows;
+  state.rows.forEach((row, place) => {
+    row.place = place;
+  });
+  inputs.document.value = String(documents.indexOf(chosen));
+  offer(state.rows);
+  drawRest(chosen.rest);
+  drawHead(chosen);
+  drawMap(state.rows);
+  drawMatrix(chosen.matrix, state.rows);
+};

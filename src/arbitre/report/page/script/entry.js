@@ -1,0 +1,46 @@
+// An entry of the list: its head, its shares, and its fields once it is opened.
+
+const heading = (entry) => {
+  const [left, right] = [title(entry, "gold"), title(entry, "predicted")];
+  if (!left || !right || left === right) return shown(left || right || "–");
+  const alike = (named(entry) ?? entry).verdict === "correct"; // what differs then does not count
+  const [gold, predicted] = alike ? [shown(left), shown(right)] : sides(left, right);
+  return [gold, " → ", predicted];
+};
+const article = (row) => {
+  const { entry } = row;
+  const where = SIDES.map((side) => index(row[side]));
+  const whole = row.gold_index === null && row.predicted_index === null;
+  const shares = [0, 1].map((side) => sharing(row, side, state.rows, address)).filter(Boolean);
+  const spare = shares.length && row.status !== "matched";
+  const toggle = make("button", { type: "button", class: "toggle", "aria-label": say("js.toggle"), tabindex: -1 });
+  const fields = make("div", { class: "fields" });
+  const box = make(
+    "article",
+    { class: `row ${kind(row)}`, role: "listitem", tabindex: -1, "data-place": row.place },
+    make(
+      "header",
+      {},
+      toggle,
+      whole ? null : make("span", { class: "where" }, where[0] === where[1] ? where[0] : where.join(" → ")),
+      make("h4", {}, heading(entry)),
+      make("span", { class: "said" }, glyph(entry.verdict), " ", say(spare ? "js.spare" : `verdict.${entry.verdict}`)),
+      row.status === "matched" && entry.quality < 1
+        ? make("data", { class: "quality", value: entry.quality }, number(entry.quality))
+        : null,
+      make("a", { class: "here", href: address(row), "aria-label": say("js.link"), tabindex: -1 }, "#"),
+    ),
+    shares.length ? make("p", { class: "shares" }, shares) : null,
+    fields,
+  );
+  const open = (wanted) => {
+    if (wanted && !fields.childNodes.length) fields.append(...lines(entry, -1));
+    fields.hidden = !wanted;
+    toggle.textContent = wanted ? "▾" : "▸";
+    toggle.setAttribute("aria-expanded", String(wanted));
+  };
+  box.toggle = () => open(fields.hidden);
+  box.open = () => open(true);
+  open(!["correct", "missing", "spurious"].includes(kind(row)));
+  return box;
+};

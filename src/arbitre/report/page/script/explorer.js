@@ -1,0 +1,102 @@
+// The hands of the explorer, mouse, keyboard and address; the last part of the script, which sets it going.
+
+const changed = () => {
+  refresh();
+  remember(null);
+};
+const offerDocuments = () =>
+  documents.forEach((one, place) => {
+    const name = data.several ? `${one.subject} / ${one.key}` : one.key;
+    const size = one.failed ? say("js.failed") : number(one.quality, 2);
+    inputs.document.append(make("option", { value: place }, `${plain(name)} (${size})`));
+  });
+const listenToFilters = () => {
+  inputs.document.addEventListener("change", () => {
+    choose(documents[Number(inputs.document.value)]);
+    changed();
+  });
+  for (const input of [inputs.order, inputs.path, ...checks]) input.addEventListener("change", changed);
+  let pause = 0;
+  inputs.search.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(changed, 120);
+  });
+};
+const listenToEntries = () => {
+  const list = at("x-list");
+  list.addEventListener("keydown", (event) => {
+    if (event.target.closest("a, button, input, summary") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const moves = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+    if (event.key in moves) step(moves[event.key]);
+    else if ((event.key === "Enter" || event.key === " ") && state.active?.box) state.active.box.toggle();
+    else return;
+    event.preventDefault();
+  });
+  const rowOf = (node) => state.rows[Number(node.closest(".row").dataset.place)];
+  list.addEventListener("focusin", (event) => {
+    const row = event.target.closest(".row") && rowOf(event.target);
+    if (row && row !== state.active) activate(row, { scroll: false, focus: false });
+  });
+  list.addEventListener("click", (event) => {
+    if (!event.target.closest(".row > header") || event.target.closest("a, button.cut")) return;
+    const row = rowOf(event.target);
+    row.box.toggle();
+    activate(row, { scroll: false });
+  });
+  at("x-map").addEventListener("click", (event) => {
+    const place = event.target.closest("[data-row]")?.dataset.row;
+    if (place !== undefined) show(state.rows[Number(place)]);
+  });
+};
+const listenToKeys = () =>
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, select, textarea");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      inputs.search.focus();
+    } else if (event.key === "Escape" && event.target === inputs.search) {
+      inputs.search.value = "";
+      changed();
+    } else if (event.key === "Enter" && event.target === inputs.search && state.found.length) activate(state.found[0]);
+  });
+
+// Goes where the address leads; whether it leads anywhere.
+const follow = () => {
+  const values = new URLSearchParams(location.hash.slice(1));
+  if (!values.has("d")) return false;
+  const chosen = documents.find(
+    (one) => one.key === values.get("d") && (!values.has("s") || one.subject === values.get("s")),
+  );
+  if (!chosen) return false;
+  for (const box of checks) box.checked = !values.has("show") || values.get("show").split(" ").includes(box.value);
+  inputs.search.value = values.get("q") ?? "";
+  const wanted = values.get("order");
+  inputs.order.value = [...inputs.order.options].some((option) => option.value === wanted) ? wanted : "gold";
+  choose(chosen);
+  inputs.path.value = values.get("path") ?? "";
+  if (inputs.path.selectedIndex < 0) inputs.path.value = "";
+  refresh();
+  const known = (one) => {
+    const own = called(one);
+    if (!values.has("g")) return own.g === undefined && own.p === values.get("p");
+    return own.g === values.get("g") && (own.p ?? "") === (values.get("p") ?? own.p ?? "");
+  };
+  const row = values.has("g") || values.has("p") ? state.rows.find(known) : undefined;
+  if (row) show(row);
+  else at("explorer").scrollIntoView();
+  return true;
+};
+
+if (documents.length) {
+  at("app").hidden = false;
+  offerDocuments();
+  listenToFilters();
+  listenToEntries();
+  listenToKeys();
+  window.addEventListener("beforeprint", () => more(state.found.length));
+  window.addEventListener("hashchange", follow);
+  if (!follow()) {
+    choose(documents[0]);
+    refresh();
+  }
+}

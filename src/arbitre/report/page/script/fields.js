@@ -1,0 +1,112 @@
+// The fields of an entry, level by level: gold, predicted, and the verdict on them.
+
+// What a node holds; of a value that is not opened in the data, its own fields or items with the same verdict.
+const below = (node) => {
+  if (node.below) return node.below;
+  const value = node.gold ?? node.predicted;
+  const both = "gold" in node && "predicted" in node;
+  if (scalar(value) || both) return [];
+  const side = "gold" in node ? "gold" : "predicted";
+  return Object.entries(value).map(([name, inner]) => ({
+    name: Array.isArray(value) ? Number(name) : name,
+    item: Array.isArray(value),
+    verdict: node.verdict,
+    quality: node.quality,
+    [side]: inner,
+  }));
+};
+// Whether it is a list of plain values.
+const flat = (node) => {
+  const parts = below(node);
+  return (
+    parts.length > 0 &&
+    parts.every(
+      (part) =>
+        part.item && !part.below && ["gold", "predicted"].every((side) => !(side in part) || scalar(part[side])),
+    )
+  );
+};
+const named = (node) =>
+  below(node).find((part) => [part.gold, part.predicted].some((value) => typeof value === "string" && value !== ""));
+// What to call a node: its first text, or its own value.
+const title = (node, side) => {
+  const part = named(node);
+  if (part) {
+    const value = part.verdict === "correct" && !("predicted" in part) ? part.gold : part[side];
+    if (typeof value === "string") return value;
+  }
+  const own = node[side] ?? (node.verdict === "correct" ? node.gold : undefined);
+  return own === undefined || !scalar(own) ? "" : text(own);
+};
+
+const mark = (node) => {
+  const bare = ["correct", "missing", "spurious"].includes(node.verdict);
+  const normalised = node.verdict === "correct" && "predicted" in node ? ` ${say("js.normalised")}` : "";
+  return [glyph(node.verdict), " ", say(`verdict.${node.verdict}`), bare ? normalised : ` ${number(node.quality, 2)}`];
+};
+const breakable = (name) => name.split(/(?<=[_.\-/])/).flatMap((part) => [visible(part), make("wbr")]);
+const times = (node) => ("mass" in node ? make("small", {}, ` × ${number(node.mass, 2)}`) : null);
+const line = (node, deep, left, right) =>
+  make(
+    "div",
+    { class: `field ${node.verdict.split(" ")[0]} in${Math.min(deep, 4)}` },
+    make(
+      "div",
+      { class: "name" },
+      node.item ? `[${node.name}]${"to" in node ? ` → [${node.to}]` : ""}` : breakable(String(node.name)),
+      times(node),
+    ),
+    make("div", { class: "side", "data-side": say("js.gold") }, left),
+    make("div", { class: "side", "data-side": say("js.predicted") }, right),
+    make("div", { class: "mark" }, mark(node)),
+  );
+const chips = (node, side) => {
+  const parts = below(node).filter((part) => side in part || part.verdict === "correct");
+  if (side === "predicted") parts.sort((a, b) => (a.to ?? a.name) - (b.to ?? b.name));
+  const made = parts.map((part) =>
+    make(
+      "span",
+      { class: `chip ${part.verdict.split(" ")[0]}`, title: say(`verdict.${part.verdict}`) },
+      part.verdict === "correct" ? null : glyph(part.verdict),
+      shown(text(part[side] ?? part.gold, part.verdict === "wrong type")),
+      times(part),
+    ),
+  );
+  return folded(made);
+};
+const leafLine = (node, deep) => {
+  const place = Math.max(deep, 0);
+  if (flat(node)) {
+    const one = (side) => (node.verdict !== "correct" && !node.below && !(side in node) ? absent() : chips(node, side));
+    return line(node, place, one("gold"), one("predicted"));
+  }
+  if (node.below) return line(node, place, shown("[]"), shown("[]"));
+  if (node.verdict === "correct")
+    return line(node, place, shown(text(node.gold)), shown(text("predicted" in node ? node.predicted : node.gold)));
+  if ("gold" in node && "predicted" in node) {
+    const literal = node.verdict === "wrong type" || !scalar(node.gold) || !scalar(node.predicted);
+    return line(node, place, ...sides(node.gold, node.predicted, literal));
+  }
+  return "gold" in node
+    ? line(node, place, shown(text(node.gold)), absent())
+    : line(node, place, absent(), shown(text(node.predicted)));
+};
+// What is right is summed up in one line, and opened when asked for.
+const summary = (node, deep) => {
+  const inner = below(node);
+  const names = inner.map((part) => title(part, "gold") || (scalar(part.gold) ? text(part.gold) : "")).filter(Boolean);
+  const sum = names.length ? names.join("; ") : `${inner.length}`;
+  const button = make("button", { type: "button", class: "cut" }, say("js.open"));
+  const box = line(node, deep, shown(sum), [shown(sum), button]);
+  button.addEventListener("click", () =>
+    box.replaceWith(line(node, deep, "", ""), ...inner.flatMap((part) => lines(part, deep + 1))),
+  );
+  return box;
+};
+const lines = (node, deep) => {
+  const parts = below(node);
+  if (!parts.length || flat(node)) return [leafLine(node, deep)];
+  if (node.verdict === "correct" && deep >= 0) return [summary(node, deep)];
+  const inner = parts.flatMap((part) => lines(part, deep + 1));
+  return deep < 0 ? inner : [line(node, deep, "", ""), ...inner];
+};

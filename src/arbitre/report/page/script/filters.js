@@ -1,0 +1,42 @@
+// Which rows are wanted, by verdict, path and search, and in which order.
+
+const inputs = { document: at("x-document"), order: at("x-order"), path: at("x-path"), search: at("x-search") };
+const checks = [...document.querySelectorAll('input[name="x-show"]')];
+
+const kind = (row) =>
+  row.status !== "matched" ? row.status : row.entry.verdict === "wrong type" ? "wrong" : row.entry.verdict;
+const plainly = (value) => value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+const ticked = () => checks.filter((box) => box.checked).map((box) => box.value);
+const filtered = (rows) => {
+  const wanted = new Set(ticked());
+  const words = plainly(inputs.search.value).split(/\s+/).filter(Boolean);
+  const path = inputs.path.value;
+  const found = rows.filter((row) => {
+    if (!wanted.has(kind(row)) || (path && !row.faults.includes(path))) return false;
+    row.words ??= plainly(JSON.stringify(row.entry));
+    return words.every((word) => row.words.includes(word));
+  });
+  if (inputs.order.value === "worst") found.sort((a, b) => a.entry.quality - b.entry.quality || a.place - b.place);
+  if (inputs.order.value === "predicted") found.sort((a, b) => later(order(a, 1), order(b, 1)) || a.place - b.place);
+  return found;
+};
+const unfiltered = () => {
+  for (const box of checks) box.checked = true;
+  inputs.path.value = "";
+  inputs.search.value = "";
+};
+// What can be chosen among the rows of a document.
+const offer = (rows) => {
+  for (const box of checks) {
+    const count = rows.filter((row) => kind(row) === box.value).length;
+    box.closest("label").querySelector(".count").textContent = String(count);
+  }
+  const paths = new Map();
+  for (const row of rows) for (const path of row.faults) paths.set(path, (paths.get(path) ?? 0) + 1);
+  inputs.path.replaceChildren(
+    make("option", { value: "" }, say("js.all")),
+    ...[...paths]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([path, count]) => make("option", { value: path }, `${plain(path || "/")} (${count})`)),
+  );
+};

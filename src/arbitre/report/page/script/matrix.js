@@ -1,0 +1,139 @@
+// The matrix, in the order of the documents: the quality of every pair that could have been made, and what was made of it.
+
+const CELL = 14; // as wide is a pair,
+const EDGE = 26; // the places before the first one,
+const SPARE = 20; // and what is left over after the last one
+
+const axis = (rows, side) =>
+  slots(rows, side).map(({ rows: [row] }) => ({
+    place: row[SIDES[side]],
+    name: plain(title(row.entry, ["gold", "predicted"][side])).slice(0, 60),
+  }));
+const graded = (quality) => (quality === null ? "–" : number(quality, 2));
+
+// The pairs that were made, by row and column.
+const picks = (rows, axes) =>
+  rows
+    .filter((row) => row.status === "matched")
+    .map((row) => axes.map((along, side) => along.findIndex(({ place }) => place === row[SIDES[side]])))
+    .map(([y, x]) => ({ y, x }));
+// The pairs between which mass was moved, with its share; what is left over stands behind the last row or column.
+const flows = ({ quality, plan }, [gold, predicted]) => {
+  const names = (y, x) => ({ row: gold[y]?.place, column: predicted[x]?.place });
+  const moved = plan.cells.map(([y, x, mass]) => {
+    const [given, taken] = [mass / plan.gold[y][0], mass / plan.predicted[x][0]];
+    const said = say("js.flow", { ...names(y, x), gold: percent(given), predicted: percent(taken) });
+    const words = `${gold[y].name} / ${predicted[x].name}: ${number(quality[y][x], 2)}. ${said}`;
+    return { y, x, part: Math.min(given, 1), look: "moved", words };
+  });
+  const lost = plan.gold.map(([mass, some], y) => {
+    const words = say("js.flow.gold", { ...names(y), share: percent(some / mass) });
+    return { y, x: predicted.length, part: some / mass, look: "spare missing", words };
+  });
+  const put = plan.predicted.map(([mass, some], x) => {
+    const words = say("js.flow.predicted", { ...names(null, x), share: percent(some / mass) });
+    return { y: gold.length, x, part: some / mass, look: "spare spurious", words };
+  });
+  return [...moved, ...[...lost, ...put].filter(({ part }) => part)];
+};
+
+const drawPlaces = ([gold, predicted]) => {
+  const every = (size) => (size > 30 ? 10 : size > 12 ? 5 : 1);
+  const some = (along, one) => along.map((entry, place) => (place % every(along.length) ? null : one(entry, place)));
+  return [
+    some(predicted, ({ place }, x) => draw("text", { x: EDGE + x * CELL + 3, y: EDGE - 5 }, place)),
+    some(gold, ({ place }, y) => draw("text", { x: 4, y: EDGE + y * CELL + 10 }, place)),
+  ];
+};
+const drawCells = (qualities, [gold, predicted]) =>
+  gold.flatMap((row, y) =>
+    predicted.map((column, x) => {
+      const quality = qualities[y][x];
+      const look = quality === null ? "void" : `cell q${Math.floor(quality * 10)}`;
+      return draw(
+        "rect",
+        { class: look, x: EDGE + x * CELL, y: EDGE + y * CELL, width: CELL, height: CELL },
+        draw("title", {}, `${row.name} / ${column.name}: ${graded(quality)}`),
+      );
+    }),
+  );
+// Circles, or squares as large as the share that moved.
+const drawMade = (made, [gold, predicted]) => {
+  const middle = (place, size) => EDGE + (place + 0.5) * CELL + (place === size ? (SPARE - CELL) / 2 + 2 : 0);
+  return made.map(({ y, x, part, look, words }) => {
+    const [across, down] = [middle(x, predicted.length), middle(y, gold.length)];
+    if (part === undefined) return draw("circle", { class: "pick", cx: across, cy: down, r: CELL / 2 - 2.5 });
+    const side = Math.sqrt(part) * (CELL - 3);
+    return draw(
+      "rect",
+      { class: look, x: across - side / 2, y: down - side / 2, width: side, height: side },
+      draw("title", {}, words),
+    );
+  });
+};
+
+// The numbers of the picture, as a table that is made once it is opened.
+const matrixTable = (qualities, made, axes, left) => {
+  const box = make("details", {}, make("summary", {}, say("js.matrix.table")));
+  const value = (y, x) => {
+    const quality = qualities[y]?.[x];
+    const words = quality === undefined ? "" : graded(quality);
+    const one = made.find((other) => other.y === y && other.x === x);
+    if (!one) return words;
+    if (one.part === undefined) return make("b", {}, `(${words})`);
+    return make("b", {}, words ? `${words} (${percent(one.part)})` : percent(one.part));
+  };
+  box.addEventListener("toggle", () => {
+    if (!box.open || box.querySelector("table")) return;
+    const [names, heads] = axes.map((along) => [
+      ...along.map(({ place }) => index(place)),
+      ...(left ? [say("js.spare")] : []),
+    ]);
+    const head = make(
+      "tr",
+      {},
+      make("td"),
+      heads.map((name) => make("th", { scope: "col", class: "n" }, name)),
+    );
+    const body = names.map((name, y) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, name),
+        heads.map((_, x) => make("td", { class: "n" }, value(y, x))),
+      ),
+    );
+    box.append(make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, body))));
+  });
+  return box;
+};
+const metricity = (facts) => {
+  if (!facts) return null;
+  const rate = (value) => hundredths(value * 100, 1);
+  return facts.pool
+    ? say("js.metricity", { value: number(facts.metricity), rate: rate(facts.triangle_rate) })
+    : say("js.quadrangles", { rate: rate(facts.quadrangle_rate) });
+};
+const drawMatrix = (found, rows) => {
+  const place = at("x-matrix");
+  if (!found) return place.replaceChildren(make("p", { class: "note" }, say("js.matrix.none")));
+  const { plan, quality } = found;
+  const axes = [axis(rows, 0), axis(rows, 1)];
+  const made = plan ? flows(found, axes) : picks(rows, axes);
+  const left = plan && [...plan.gold, ...plan.predicted].some(([, some]) => some);
+  const [height, width] = axes.map((along) => EDGE + along.length * CELL + 2 + (left ? SPARE : 0));
+  const about = say(plan ? "js.matrix.moved" : "js.matrix");
+  const picture = draw(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, width: Math.min(width * 1.6, 900), role: "img", "aria-label": about },
+    drawPlaces(axes),
+    drawCells(quality, axes),
+    drawMade(made, axes),
+  );
+  return place.replaceChildren(
+    make("p", { class: "note" }, about),
+    picture,
+    make("p", {}, metricity(found.metricity)),
+    matrixTable(quality, made, axes, left),
+  );
+};

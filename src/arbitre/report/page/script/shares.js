@@ -1,0 +1,55 @@
+// What the rows of a document share: where mass is moved, an entry may be in several of them.
+
+const SIDES = ["gold_index", "predicted_index"];
+const ROUNDING = 1e-6;
+const FAINT = 0.01; // nothing is said of less
+const NOTABLE = 0.05; // a smaller share does not make an entry split or merged
+const OTHERS = 4; // so many other parts are named
+
+const index = (place) => (place === null ? "–" : `[${place}]`);
+const share = (row, side) => row.mass / row.masses[side];
+const partial = (row) => SIDES.some((_, side) => row.masses[side] !== null && share(row, side) < 1 - ROUNDING);
+const together = (row, side, rows) => rows.filter((other) => other[SIDES[side]] === row[SIDES[side]]);
+
+// The order of places in lists of lists; what has no place comes last.
+const order = (row, side) => (row[SIDES[side]] ?? "Infinity").split("/").map(Number);
+const later = (a, b) => {
+  for (let i = 0; i < Math.max(a.length, b.length); i += 1) if (a[i] !== b[i]) return (a[i] ?? -1) - (b[i] ?? -1);
+  return 0;
+};
+// The entries of a side in order, each with what it weighs and its rows, those of the first partner first.
+const slots = (rows, side) => {
+  const found = new Map();
+  for (const row of rows)
+    if (row[SIDES[side]] !== null) {
+      const slot = found.get(row[SIDES[side]]) ?? { mass: row.masses[side], rows: [] };
+      slot.rows.push(row);
+      found.set(row[SIDES[side]], slot);
+    }
+  for (const slot of found.values()) slot.rows.sort((a, b) => later(order(a, 1 - side), order(b, 1 - side)));
+  return [...found.values()].sort((a, b) => later(order(a.rows[0], side), order(b.rows[0], side)));
+};
+
+// How an entry of a row is shared out: the part that is here, then the greatest others, which `link` leads to.
+const sharing = (row, side, rows, link) => {
+  if (row.masses[side] === null || share(row, side) > 1 - FAINT) return null;
+  const parts = together(row, side, rows);
+  const real = parts.filter((other) => other.status === "matched" && share(other, side) >= NOTABLE);
+  const verdict = real.length > 1 ? ["split", "merged"][side] : null;
+  const told = [row, ...parts.filter((other) => other !== row).slice(0, OTHERS)];
+  const arrow = ["→", "←"][side];
+  const one = (other) => {
+    const place = other[SIDES[1 - side]];
+    const words = `${percent(share(other, side))} ${arrow} ${place === null ? say("js.nowhere") : index(place)}`;
+    return other === row ? make("b", {}, words) : make("a", { href: link(other), tabindex: -1 }, words);
+  };
+  const rest = 1 - told.reduce((sum, other) => sum + share(other, side), 0);
+  return make(
+    "span",
+    { class: "share" },
+    verdict ? [glyph(verdict), " ", say(`verdict.${verdict}`)] : say("js.partly"),
+    ` ${index(row[SIDES[side]])} `,
+    told.flatMap((other, place) => [place ? " · " : "", one(other)]),
+    rest > ROUNDING ? ` · ${percent(rest)} ${arrow} ${say("js.others")}` : "",
+  );
+};

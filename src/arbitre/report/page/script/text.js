@@ -1,0 +1,53 @@
+// Values as text: what cannot be seen is written out, what is too long is cut.
+
+const ROOM = 320; // longer texts are cut
+const MANY = 30; // longer lists are cut
+const HIDDEN =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udfff]/u;
+
+const code = (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+// A text where no element may stand.
+const plain = (whole) => [...whole].map((sign) => (HIDDEN.test(sign) ? code(sign) : sign)).join("");
+const visible = (whole) => {
+  const parts = [];
+  let seen = "";
+  for (const sign of whole) {
+    if (sign !== "\n" && !HIDDEN.test(sign)) {
+      seen += sign;
+      continue;
+    }
+    if (seen) parts.push(seen);
+    seen = "";
+    parts.push(make("span", { class: "ctl" }, sign === "\n" ? "↵" : code(sign)));
+    if (sign === "\n") parts.push(sign);
+  }
+  return seen ? [...parts, seen] : parts;
+};
+
+const scalar = (value) => value === null || typeof value !== "object";
+const text = (value, literal) => (typeof value === "string" && !literal ? value : JSON.stringify(value));
+// A text; of a long one the part around a place, and all of it when asked for. A part is drawn by where it begins.
+const shown = (whole, place = 0, render = visible) => {
+  if (whole === "") return make("span", { class: "absent" }, `“” (${say("js.empty")})`);
+  if (whole.length <= ROOM) return make("bdi", {}, render(whole, 0));
+  const start = Math.max(0, Math.min(place - ROOM / 3, whole.length - ROOM));
+  const button = make("button", { type: "button", class: "cut" }, say("js.cut", { n: whole.length }));
+  const ends = [start > 0 ? "…" : "", start + ROOM < whole.length ? "…" : ""];
+  const part = make("bdi", {}, ends[0], render(whole.slice(start, start + ROOM), start), ends[1]);
+  const box = make("span", { class: "cuttable" }, part, button);
+  button.addEventListener("click", (event) => {
+    event.stopPropagation();
+    box.replaceChildren(make("bdi", { class: "whole" }, visible(whole)));
+  });
+  return box;
+};
+
+const glyph = (verdict) => make("i", { "aria-hidden": "true" }, data.glyphs[verdict] ?? "?");
+const absent = () => make("span", { class: "absent" }, say("js.nothing"));
+const folded = (chips) => {
+  if (chips.length <= MANY) return chips.length ? chips : absent();
+  const button = make("button", { type: "button", class: "cut" }, say("js.more", { n: chips.length }));
+  const rest = chips.slice(MANY);
+  button.addEventListener("click", () => button.replaceWith(...rest));
+  return [...chips.slice(0, MANY), button];
+};
