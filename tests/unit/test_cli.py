@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.cli.render import nested
+from arbitre.cli.labels import nested
 from arbitre.cli.screen import Screen
 from arbitre.cli.thresholds import Threshold
 

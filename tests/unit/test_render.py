@@ -7,7 +7,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from arbitre import Scores, Tally
-from arbitre.cli.render import by_path, nested
+from arbitre.cli.labels import nested
+from arbitre.cli.render import by_path
 
 PATHS = ("/page/printed_page", "/speakers/*", "/speakers/*/interventions/*", "/speakers/*/interventions/*/pages/*")
 LONG = (*PATHS, "/speakers/*/actions_relatives_a_l_intervenant", "/speakers/*/actions_relatives_a_l_intervenant/*")

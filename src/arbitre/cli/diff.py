@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from arbitre.cli import render
+from arbitre.cli.labels import visible
 from arbitre.cli.options import Format, Output, Plain, Quiet
 from arbitre.cli.screen import Screen, titled
 from arbitre.corpus.difference import Change, Changes, changes
@@ -78,7 +79,7 @@ def _table(kind: str, found: Sequence[Change], width: int) -> RenderableType:
     made.columns[0].max_width = max(20, width - 33)
     for one in found:
         made.add_row(
-            render.visible(one.name or "(the whole)"),
+            visible(one.name or "(the whole)"),
             render.number(one.before),
             render.number(one.after),
             Text(f"{one.difference:+.4f}", style="bold"),

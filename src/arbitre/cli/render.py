@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from arbitre.cli.labels import nested, unbroken, visible
 from arbitre.cli.screen import titled
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.paths import wildcard
@@ -61,10 +61,6 @@ _COLUMNS: Final = (
     (("gold", "predicted", "matched"), ("imq", "irq", "f1q", "amq")),
 )
 """Counts and scores of a path on narrow, medium and wide terminals."""
-
-_INDENT: Final = "  "
-_BREAKS: Final = tuple(map(re.compile, (r"/[^/]*(?:/\*(?![^/]))*|^[^/]+", r"/[^/]*|^[^/]+", r"[^_.-]*[_.-]+|[^_.-]+")))
-"""Before a `/`, but for the star of a list; before any `/`; after a `_`, `-` or `.`."""
 
 
 def number(value: float | None) -> str:
@@ -145,7 +141,7 @@ def by_path(paths: Mapping[str, Scores], width: int) -> RenderableType:
     """
     fitting = _COLUMNS[: 1 + sum(width >= least for least in (_MEDIUM, WIDE))]
     rooms = [width - sum(len(name) + 3 for name in counts) - len(graded) * (_DIGITS + 3) for counts, graded in fitting]
-    shown = max((number for number, room in enumerate(rooms) if _whole(paths, room)), default=0)
+    shown = max((number for number, room in enumerate(rooms) if unbroken(paths, room)), default=0)
     counts, graded = fitting[shown]
     made = table("path", *counts, *graded)
     labels = _labels(made, paths, rooms[shown])
@@ -162,66 +158,6 @@ def _labels(made: Table, paths: Iterable[str], room: int) -> list[str]:
     lines = [line for label in labels for line in label.split("\n")]
     made.columns[0].width = min(max(room, _DIGITS), max(map(cell_len, lines), default=1))
     return labels
-
-
-def nested(paths: Iterable[str], room: int) -> Iterator[str]:
-    r"""The label of every path: indented under the nearest path that holds it, long ones broken before a `/`.
-
-    A name that is longer than the room is broken after a `_`, `-` or `.`, else anywhere.
-
-    >>> list(nested(["/pages/*", "/pages/*/name", "/year"], 40))
-    ['/pages/*', '  /name', '/year']
-    >>> list(nested(["/pages/*/first_name"], 12))
-    ['/pages/*\n  /first_\n  name']
-    """
-    for label, indent in _below(paths):
-        yield _broken(label, indent, room)
-
-
-def _whole(paths: Iterable[str], room: int) -> bool:
-    """Whether no name has to be broken."""
-    names = ((name, indent) for label, indent in _below(paths) for name in visible(label).split("/")[1:])
-    return all(cell_len(f"{indent}{_INDENT}/{name}") <= room for name, indent in names)
-
-
-def _below(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Every path without what it shares with the nearest one that holds it, and its indent."""
-    above: list[str] = []
-    for path in paths:
-        while above and not path.startswith(above[-1] + "/"):
-            above.pop()
-        yield path[len(above[-1]) :] if above else path or "(the whole)", _INDENT * len(above)
-        if path:
-            above.append(path)
-
-
-def _broken(label: str, indent: str, room: int) -> str:
-    lines = [indent]
-    for piece in _pieces(visible(label), max(room - cell_len(indent + _INDENT), 1), _BREAKS):
-        if lines[-1].strip() and cell_len(lines[-1] + piece) > room:
-            lines.append(indent + _INDENT)
-        lines[-1] += piece
-    return "\n".join(lines)
-
-
-def _pieces(text: str, room: int, breaks: Sequence[re.Pattern[str]]) -> Iterator[str]:
-    """What a text is broken into: in the first of these ways that makes it fit, else anywhere."""
-    if cell_len(text) <= room:
-        yield text
-    elif not breaks:
-        yield from chop_cells(text, room)
-    else:
-        for part in breaks[0].findall(text):
-            yield from _pieces(part, room, breaks[1:])
-
-
-def visible(text: str) -> str:
-    r"""The text with what cannot be seen, such as escape codes, written out.
-
-    >>> visible("Zoé\x1b[2J")
-    'Zoé\\x1b[2J'
-    """
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def survival(curve: Curve) -> RenderableType:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 import arbitre
 from arbitre.cli import render
+from arbitre.cli.labels import nested, visible
 from arbitre.cli.options import Format, IdKey, Output, Overlay, Plain, SchemaArgument
 from arbitre.cli.screen import Screen, titled
 from arbitre.corpus import strict
@@ -115,7 +116,7 @@ def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
 def _shown(witness: Sequence[Json] | None) -> str:
     """The values that show a break, as far as they are short."""
     text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness)
-    return f", as {render.visible(text)} show" if 0 < len(text) <= _SHORT else ""
+    return f", as {visible(text)} show" if 0 < len(text) <= _SHORT else ""
 
 
 def _by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
@@ -123,7 +124,7 @@ def _by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int)
     made = render.table(*columns, left=len(columns))
     rows = sorted(rows, key=lambda row: order(row[0]))
     paths = list(dict.fromkeys(path for path, *_ in rows))
-    labels = dict(zip(paths, render.nested(paths, room), strict=True))
+    labels = dict(zip(paths, nested(paths, room), strict=True))
     for path, *cells in rows:
         made.add_row(labels.pop(path, ""), *cells)
     return made

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from arbitre.cli import render
+from arbitre.cli.labels import nested, visible
 from arbitre.cli.screen import titled
 from arbitre.corpus.ranking import threshold
 from arbitre.report import summary
@@ -134,13 +135,13 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
     made = render.table(*(column.name for column in found.columns))
     for place, column in zip(made.columns, found.columns, strict=True):
         place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
-    rows = [[render.visible(text) for text in row] for row in found.texts[:most]]
+    rows = [[visible(text) for text in row] for row in found.texts[:most]]
     if found.columns[0].name == "path":
         others = zip(*rows, strict=True)
         next(others, None)
         taken = sum(3 + max(map(cell_len, column)) for column in others)
         room = max(width - taken, width // 3)
-        for row, label in zip(rows, render.nested([str(row[0]) for row in found.rows[:most]], room), strict=True):
+        for row, label in zip(rows, nested([str(row[0]) for row in found.rows[:most]], room), strict=True):
             row[0] = label
     for row in rows:
         made.add_row(*row)

@@ -9,7 +9,8 @@ from rich.cells import set_cell_size
 from rich.text import Text
 from rich.tree import Tree
 
-from arbitre.cli.render import count, number, visible
+from arbitre.cli.labels import visible
+from arbitre.cli.render import count, number
 from arbitre.comparison.records import ROUNDING, Records, Verdict
 from arbitre.paths import order, wildcard
 from arbitre.report.tables import compact
