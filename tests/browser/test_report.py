@@ -214,6 +214,17 @@ def test_gold_and_predicted_stand_side_by_side_with_what_differs_marked(visit, r
     assert field.locator(".mark").text_content().startswith("≠ wrong")
 
 
+@pytest.mark.parametrize("place", [0, 200, 201, 500])
+def test_long_texts_are_marked_from_where_they_begin_to_differ(visit, tmp_path, place):
+    texts = ["a" * place + sign + "b" * 400 for sign in "xy"]
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+    write_page(
+        tmp_path / "report.html", view_of([subject(*observed(schema, [("d", *({"text": one} for one in texts))]))])
+    )
+    field = visit(tmp_path / "report.html").locator("#x-list .field")
+    assert [field.locator(tag).text_content()[:2] for tag in ("del", "ins")] == ["xb", "yb"]
+
+
 def test_the_map_and_the_matrix_show_the_matching(visit, reports):
     page = visit(reports("hasty"), "#d=page_02")
     assert page.locator("#x-map .link").count() == 9
@@ -241,6 +252,19 @@ def test_themes_and_languages(visit, reports):
     assert french.locator("#answer h2").text_content() == "La réponse"
     assert status(french) == "10 entrées sur 10"
     assert re.search(r"≈ proche 0,\d\d", french.locator("#x-list .field.close .mark").first.text_content())
+
+
+@pytest.mark.parametrize("theme", ["auto", "light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper_it_is_black_on_white(visit, reports, scheme, theme):
+    page = visit(reports("hasty"), scheme=scheme)
+    while page.evaluate("document.documentElement.dataset.theme ?? 'auto'") != theme:
+        page.locator("#theme").click()
+    page.emulate_media(media="print")
+    body = page.evaluate("(({color, backgroundColor}) => [color, backgroundColor])(getComputedStyle(document.body))")
+    assert body == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    lost = page.locator("#x-list del").first.evaluate("node => getComputedStyle(node).color")
+    assert lost == "rgb(158, 61, 34)"
 
 
 def test_an_entry_that_is_split_says_where_it_went_and_leads_there(visit, reports):

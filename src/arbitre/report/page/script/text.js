@@ -30,7 +30,7 @@ const text = (value, literal) => (typeof value === "string" && !literal ? value 
 const shown = (whole, place = 0, render = visible) => {
   if (whole === "") return make("span", { class: "absent" }, `“” (${say("js.empty")})`);
   if (whole.length <= ROOM) return make("bdi", {}, render(whole, 0));
-  const start = Math.max(0, Math.min(place - ROOM / 3, whole.length - ROOM));
+  const start = Math.max(0, Math.min(place - Math.floor(ROOM / 3), whole.length - ROOM));
   const button = make("button", { type: "button", class: "cut" }, say("js.cut", { n: whole.length }));
   const ends = [start > 0 ? "…" : "", start + ROOM < whole.length ? "…" : ""];
   const part = make("bdi", {}, ends[0], render(whole.slice(start, start + ROOM), start), ends[1]);
