@@ -299,6 +299,18 @@ class TestEvaluate:
         assert "page_02  predicted  damaged.jsonl:2  " in text
         assert evaluate("damaged.jsonl", "--strict", code=2).stderr.startswith("error: damaged.jsonl:2: ")
 
+    def test_what_is_not_scored_is_not_called_an_empty_prediction(self):
+        write("schema.json", PEOPLE)
+        document = [{"name": "Arnoult"}]
+        rows = [{"id": "a", "gold": document, "predicted": document}] * 2 + [{"id": "b", "gold": document}]
+        write("pairs.jsonl", "\n".join(map(json.dumps, rows)))
+        shown = run("evaluate", "--schema", "schema.json", "--pairs", "pairs.jsonl", "--out", "out").stdout
+        assert "2 documents, 1 failed" in shown
+        assert "Failures (2), 1 counted as empty predictions, 1 not scored" in shown
+        page = Path("out/report.html").read_text(encoding="utf-8")
+        assert "One pair is not scored" in page
+        assert "One prediction failed." in page
+
     def test_ten_failures_are_shown_and_the_rest_counted(self):
         write("schema.json", PEOPLE)
         write("gold.jsonl", "\n".join(json.dumps({"id": str(number)}) for number in range(13)))

@@ -238,7 +238,8 @@ class Corpus:
         out = self.out and self.out / folder
         evaluation, _ = Run(self.plan, joined, self.engine, out, cluster_by=self.how.cluster)(self.screen)
         for count, what in (
-            (len(evaluation.failures), "failed, counted as empty predictions"),
+            (evaluation.macro.failed, "failed, counted as empty predictions"),
+            (evaluation.unscored, "gold that failed, or stands there twice, not scored"),
             (len(joined.repaired), "no JSON, but read leniently"),
             (len(joined.without_gold), "without gold, not scored"),
         ):

@@ -192,10 +192,13 @@ def shortened(rows: Sequence[Sequence[str]], noun: str) -> RenderableType:
     return Group(made, *[Text(f"... and {more} more {noun}", style="dim")] * (more > 0))
 
 
-def failures(found: Sequence[Failure]) -> RenderableType:
-    """Which documents failed, where, and why."""
+def failures(found: Sequence[Failure], unscored: int) -> RenderableType:
+    """Which documents failed, where, and why; `unscored` are so many of them."""
     rows = [(failure.id or "?", failure.side, _place(failure), failure.reason) for failure in found]
-    return titled(f"Failures ({len(found)}), counted as empty predictions", shortened(rows, "failures"))
+    empty, what = len(found) - unscored, "counted as empty predictions"
+    if unscored:
+        what = f"{empty} {what}, {unscored} not scored" if empty else "not scored"
+    return titled(f"Failures ({len(found)}), {what}", shortened(rows, "failures"))
 
 
 def _place(failure: Failure) -> str:
@@ -256,7 +259,7 @@ def evaluation(
     yield by_path(found.by_path, width)
     yield survival(found.curve)
     if found.failures:
-        yield failures(found.failures)
+        yield failures(found.failures, found.unscored)
     if found.without_gold:
         rows = [(name,) for name in found.without_gold]
         yield titled(f"Predictions without gold ({len(rows)}), not scored", shortened(rows, "predictions"))

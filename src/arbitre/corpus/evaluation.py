@@ -160,6 +160,11 @@ class Evaluation:
         return None if self.chance is None else self.chance.self_agreement
 
     @property
+    def unscored(self) -> int:
+        """How many failures are of no document: gold that cannot be had, and what stands there twice."""
+        return len(self.failures) - int(self.columns.failed.sum())
+
+    @property
     def documents(self) -> Sequence[Document]:
         """What came of every document, made of `columns` when it is asked for."""
         return self.columns

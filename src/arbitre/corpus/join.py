@@ -29,6 +29,7 @@ __all__ = ["Join", "Pair", "join", "paired"]
 
 DUPLICATE: Final = "duplicate id"
 DUPLICATE_RUN: Final = "duplicate id and run"
+DUPLICATE_ROW: Final = "duplicate id and run: a `run` tells rows of one id apart"
 
 _AT_ONCE: Final = 1 << 16
 """So many ids are looked up at once."""
@@ -147,7 +148,7 @@ def paired(rows: Iterable[Row], *, factors: Sequence[str] = (), only: Collection
     dropped = _others(left, first)
     for at, entry in zip(dropped.tolist(), left.entries(dropped), strict=True):
         if _among(wanted, entry.id):
-            listing[at] = _repeated("gold", entry, DUPLICATE_RUN)
+            listing[at] = _repeated("gold", entry, DUPLICATE_ROW)
     return Join(
         Located(left, right, chosen, refused),
         tuple(failure for _, failure in sorted(listing.items())),

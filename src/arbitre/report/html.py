@@ -253,6 +253,7 @@ def _number_of(subject: Mapping[str, Any], name: str) -> int:
     counted: dict[str, int] = {
         "without_gold": len(subject["without_gold"]),
         "failed": subject["failed"],
+        "unscored": len(subject["failures"]) - subject["failed"],
         "vacuous": subject["vacuous"],
         "few": subject["documents"],
     }

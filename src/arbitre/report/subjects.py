@@ -155,6 +155,8 @@ def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trus
     """What the reader has to be careful about, by the names of the sentences that say it."""
     if evaluation["failed"]:
         yield "failed"
+    if len(evaluation["failures"]) > evaluation["failed"]:
+        yield "unscored"
     if evaluation["without_gold"]:
         yield "without_gold"
     if evaluation["vacuous"]:
