@@ -345,6 +345,18 @@ def test_factors_of_a_manifest(manifest):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_columns_are_left_out_before_the_names_of_levels_are_broken(manifest, monkeypatch):
+    def head(width):
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = run(*manifest, "--factor", "system").stdout.splitlines()
+        at = lines.index("Every two levels, on the documents that both have")
+        assert lines[at + 3].split()[:3] == ["system", "careful", "hasty"]
+        return lines[at + 1].split("   ")[-2:]
+
+    assert [text.strip() for text in head(100)] == ["p", "p (Holm)"]
+    assert [text.strip() for text in head(76)] == ["high", "p (Holm)"]
+
+
 def test_factors_of_nothing_are_refused():
     with pytest.raises(DataError, match="Expected documents to compare, got none"):
         factor(design(), "ocr", {"ocr": []})

@@ -35,6 +35,12 @@ SHOWN: Final = 10
 
 FORMAT: Final = "arbitre-factors/1"
 
+SPARE: Final = ("p", "shared", "chance", "failed")
+"""Columns that are left out of a table where there is no room, the first ones first; files have them all."""
+
+_GAP: Final = 3
+"""Between two columns."""
+
 _CHANCE: Final = "chance: what predictions score against the gold of other documents; never subtracted."
 
 
@@ -131,7 +137,8 @@ def _drawn(found: Interval) -> str:
 
 
 def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
-    """A table for a terminal: paths are nested, and as wide as there is room."""
+    """A table for a terminal: paths are nested, and as wide as there is room; of others columns are left out first."""
+    found = _fitting(found, width)
     made = render.table(*(column.name for column in found.columns))
     for place, column in zip(made.columns, found.columns, strict=True):
         place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
@@ -139,7 +146,7 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
     if found.columns[0].name == "path":
         others = zip(*rows, strict=True)
         next(others, None)
-        taken = sum(3 + max(map(cell_len, column)) for column in others)
+        taken = sum(_GAP + max(map(cell_len, column)) for column in others)
         room = max(width - taken, width // 3)
         for row, label in zip(rows, nested([str(row[0]) for row in found.rows[:most]], room), strict=True):
             row[0] = label
@@ -147,6 +154,18 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
         made.add_row(*row)
     more = len(found.rows) - len(rows)
     return titled(f"{found.title} (the first {len(rows)} of {len(found.rows)})" if more else found.title, made)
+
+
+def _fitting(found: Table, width: int) -> Table:
+    """The table without the columns that are missed least, as long as it is too wide to leave names whole."""
+    if found.columns[0].name == "path":
+        return found
+    for name in SPARE:
+        texts = [[column.name for column in found.columns], *found.texts]
+        if sum(_GAP + max(map(cell_len, column)) for column in zip(*texts, strict=True)) - _GAP <= width:
+            break
+        found = found.without(name)
+    return found
 
 
 def written(folder: Path, found: RankedSystems | ComparedFactors, asked: Iterable[Export]) -> tuple[str, ...]:

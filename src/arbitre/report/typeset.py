@@ -96,6 +96,12 @@ class Table:
         """The cells as people read them."""
         return [[column.text(one) for column, one in zip(self.columns, row, strict=True)] for row in self.rows]
 
+    def without(self, name: str) -> Table:
+        """The table without the columns of a name."""
+        kept = [at for at, column in enumerate(self.columns) if column.name != name]
+        rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
+        return Table(self.title, tuple(self.columns[at] for at in kept), rows)
+
     def text(self, kind: Kind) -> str:
         """The table in one of the forms, ending in a line break. Raises DataError where there is no such form."""
         if kind not in get_args(Kind):
