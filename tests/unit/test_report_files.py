@@ -72,10 +72,13 @@ def test_demo_ends_with_the_report_of_both_systems(tmp_path, monkeypatch):
     said = run("demo").stdout
     assert said.rstrip().endswith("Open the report in a browser: arbitre-demo/report.html")
     made = (tmp_path / "arbitre-demo" / "report.html").read_bytes()
-    folders = [tmp_path / "arbitre-demo" / name / "evaluation.json" for name in ("careful", "hasty")]
-    run("report", *folders, "--out", "both.html")
-    assert (tmp_path / "both.html").read_bytes() == made
+    demo = tmp_path / "arbitre-demo"
+    systems = [f"{name}={demo / name}.jsonl" for name in ("careful", "hasty")]
+    run("rank", "--schema", demo / "speakers.schema.json", "--gold", demo / "gold.jsonl", *systems, "--out", "both")
+    assert (tmp_path / "both" / "report.html").read_bytes() == made
     assert "2 systems compared" in made.decode()
+    run("report", *(demo / name / "evaluation.json" for name in ("careful", "hasty")), "--out", "both.html")
+    assert "2 systems compared" in (tmp_path / "both.html").read_text(encoding="utf-8")
     said = run("demo", "--no-report").stdout
     assert "Open the report" not in said
     assert list((tmp_path / "arbitre-demo").rglob("report.html")) == []

@@ -18,8 +18,8 @@ from arbitre.corpus.join import join
 from arbitre.corpus.read import records
 from arbitre.corpus.work import compared
 from arbitre.report.entries import Entries, Entry
-from arbitre.report.files import REPORT, read_view, remove_report, write_page
-from arbitre.report.tables import EVALUATION, fresh
+from arbitre.report.files import REPORT, remove_report, write_ranking
+from arbitre.report.tables import fresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def demo(
     if no_report:
         remove_report(out)
     else:
-        write_page(out / REPORT, read_view([out / system / EVALUATION for system in SYSTEMS]))
+        write_ranking(out, arbitre.rank(evaluations))
     screen.show(_blocks(evaluations, found))
     screen.verbatim(f"\nWritten into {out.as_posix()}. To do it again:", *_commands(out))
     if not no_report:

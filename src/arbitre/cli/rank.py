@@ -48,8 +48,8 @@ from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError
 from arbitre.report.exports import asked
-from arbitre.report.files import REPORT, read_view, write_page
-from arbitre.report.subjects import compared, standing
+from arbitre.report.files import REPORT, read_view, write_page, write_ranking
+from arbitre.report.subjects import compared
 from arbitre.report.tables import EVALUATION
 
 if TYPE_CHECKING:
@@ -195,8 +195,7 @@ class Corpus:
         how = self.how
         ranking = ranked(found, how.score, beside=how.beside, aggregate=how.aggregate, level=how.level, seed=how.seed)
         if self.out is not None:
-            view = read_view([self.out / name / EVALUATION for name in found])
-            write_page(self.out / REPORT, replace(view, systems=standing(view.subjects, ranking)))
+            write_ranking(self.out, ranking)
         return RankedSystems(ranking, dict(self._stability(found)))
 
     def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, Stability]]:

@@ -16,8 +16,8 @@ from arbitre.report import kept
 from arbitre.report.html import embedded, page
 from arbitre.report.kept import ALIGNMENTS, Kept
 from arbitre.report.language import Language
-from arbitre.report.subjects import compared, several, subject
-from arbitre.report.tables import fresh, json_text, portable
+from arbitre.report.subjects import compared, several, standing, subject
+from arbitre.report.tables import EVALUATION, fresh, json_text, portable
 from arbitre.report.view import Subject, Trust, View
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.ranking import Ranking
 
 REPORT: Final = "report.html"
 FILES: Final = (ALIGNMENTS, REPORT)
@@ -87,6 +88,15 @@ def read_view(paths: Sequence[Path]) -> View:
         )
     view = view_of(subjects) if subjects else View(signature["version"], ())
     return replace(view, factors=compared(plain))
+
+
+def write_ranking(folder: Path, ranking: Ranking) -> None:
+    """Write the page of a ranking, the best system first; each has left its evaluation in a folder of its name there.
+
+    Raises DataError where these cannot be read, or the page cannot be written.
+    """
+    view = read_view([folder / one.name / EVALUATION for one in ranking.systems])
+    write_page(folder / REPORT, replace(view, systems=standing(view.subjects, ranking)))
 
 
 def write_page(file: Path, view: View, language: Language = Language.EN) -> None:
