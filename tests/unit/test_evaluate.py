@@ -13,7 +13,7 @@ from tests.oracle.strategies import pairs, schemas
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus import work as module
 from arbitre.corpus.evaluate import Running, evaluate
-from arbitre.corpus.join import join
+from arbitre.corpus.join import Pair, join
 from arbitre.corpus.read import Failure, Record
 
 WHOLE = {"type": "integer"}
@@ -287,3 +287,12 @@ def test_an_observer_sees_every_document_once():
     observers = {"seen": lambda members, _: seen.extend(members) or []}
     evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], Running(observers))
     assert [(pair.id, pair.failure is not None) for pair in seen] == [("a", False), ("b", True)]
+
+
+def test_steps_come_document_by_document_however_many_are_compared_together():
+    kinds = {"type": "array", "items": {"type": ["object", "array"], "properties": {"a": {"type": "string"}}}}
+    plan = Comparator(kinds).plan
+    documents = [[{"a": "ab"}, ["x", "y"]], [{"a": "abcd"}, ["x", "z", "w"]], [["x"], {"a": "abc"}]]
+    found = [Pair(f"{at}", None, one, [{"a": "abx"}, ["x"]]) for at, one in enumerate(documents)]
+    alone, together = (module.Worker(plan, size=size)(iter(found)).steps for size in (1, 3))
+    assert [one.tolist() for one in alone] == [one.tolist() for one in together]

@@ -345,6 +345,17 @@ def test_factors_of_a_manifest(manifest):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_a_single_system_has_a_page_too():
+    run("--gold", GOLD, f"only={CAREFUL}", "--out", "alone")
+    assert "<title>" in Path("alone/report.html").read_text(encoding="utf-8")
+    assert json.loads(Path("alone/ranking.json").read_text(encoding="utf-8"))["pairs"] == []
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/b", ""])
+def test_a_system_has_a_name_that_a_folder_can_have(name):
+    run("--gold", GOLD, f"{name}={CAREFUL}", "--out", "out", code=2)
+
+
 def test_columns_are_left_out_before_the_names_of_levels_are_broken(manifest, monkeypatch):
     def head(width):
         monkeypatch.setenv("COLUMNS", str(width))

@@ -154,7 +154,7 @@ def _named(texts: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for text in texts:
         name, _, path = text.partition("=")
-        if not name or not path or Path(name).name != name:
+        if not path or Path(name).name != name or name in {"", ".", ".."}:
             raise typer.BadParameter(f"Expected NAME=PATH, as in careful=careful.jsonl, got {text!r}.")
         found.setdefault(name, []).append(path)
     return found

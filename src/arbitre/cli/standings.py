@@ -144,9 +144,7 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
         place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
     rows = [[visible(text) for text in row] for row in found.texts[:most]]
     if found.columns[0].name == "path":
-        others = zip(*rows, strict=True)
-        next(others, None)
-        taken = sum(_GAP + max(map(cell_len, column)) for column in others)
+        taken = sum(_GAP + wide for wide in _widths(found)[1:])
         room = max(width - taken, width // 3)
         for row, label in zip(rows, nested([str(row[0]) for row in found.rows[:most]], room), strict=True):
             row[0] = label
@@ -161,11 +159,16 @@ def _fitting(found: Table, width: int) -> Table:
     if found.columns[0].name == "path":
         return found
     for name in SPARE:
-        texts = [[column.name for column in found.columns], *found.texts]
-        if sum(_GAP + max(map(cell_len, column)) for column in zip(*texts, strict=True)) - _GAP <= width:
+        if sum(_GAP + wide for wide in _widths(found)) - _GAP <= width:
             break
         found = found.without(name)
     return found
+
+
+def _widths(found: Table) -> list[int]:
+    """How wide each column is, its head included."""
+    texts = [[column.name for column in found.columns], *found.texts]
+    return [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
 
 
 def written(folder: Path, found: RankedSystems | ComparedFactors, asked: Iterable[Export]) -> tuple[str, ...]:

@@ -55,6 +55,8 @@ class Outcomes:
         """The outcomes of pairs that were compared together."""
         size, entries = len(pairs), wildcard(plan.entries)
         failed = np.array([pair.failure is not None for pair in pairs], dtype=np.bool_)
+        steps, weights, documents = pair_qualities(levels, entries)
+        order = documents.argsort(kind="stable")  # as they come, however many are compared together
         return cls(
             [pair.id for pair in pairs],
             [pair.run for pair in pairs],
@@ -63,7 +65,7 @@ class Outcomes:
             np.where(failed, 0.0, root_qualities(levels, size)),
             failed,
             {path: rows_of(sums) for path, sums in by_path(levels, size).items()},
-            pair_qualities(levels, entries)[:2],
+            (steps[order], weights[order]),
             [],
             {name: observer(pairs, levels) for name, observer in observers.items()},
         )

@@ -39,4 +39,6 @@ def _few(values: list[float]) -> list[float]:
     found: list[float] = []
     while rest := math.fsum([*values, *(-one for one in found)]):
         found.append(rest)
+        if not math.isfinite(rest):
+            break
     return found

@@ -96,6 +96,8 @@ def write_ranking(folder: Path, ranking: Ranking) -> None:
     Raises DataError where these cannot be read, or the page cannot be written.
     """
     view = read_view([folder / one.name / EVALUATION for one in ranking.systems])
+    named = zip(view.subjects, ranking.systems, strict=True)
+    view = view_of([replace(subject, name=one.name) for subject, one in named])
     write_page(folder / REPORT, replace(view, systems=standing(view.subjects, ranking)))
 
 

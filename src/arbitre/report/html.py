@@ -172,13 +172,14 @@ def embedded(value: Json) -> str:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
     say = Say(language)
-    names = [name for name in say.names if name.startswith(("js.", "published", "verdict.", "theme."))]
+    kept = ("js.", "published", "verdict.", "theme.")
+    strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     return embedded(
         {
             "language": language.value,
             "several": several,
             "glyphs": GLYPHS,
-            "strings": {name: say.catalogue[name] for name in names},
+            "strings": strings,
             "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
         }
     )

@@ -138,17 +138,18 @@ class Kept:
         columns = evaluation.columns
         places = np.arange(len(columns), dtype=np.int32)
         if len(pairs) != len(columns):  # gold that could not be compared is no document
-            known = {name: number for number, name in enumerate(columns.keys)}
-            places = np.array([place for place, pair in enumerate(pairs) if pair.key in known], dtype=np.intp)
-        sizes: list[tuple[int, int]] = []
+            known = set(columns.keys)
+            places = np.array([place for place, pair in enumerate(pairs) if pair.key in known], dtype=np.int32)
+        entries = room = 0
         areas = self.areas.view()
         for number in _ranked(columns).tolist():
             _, levels, _ = next(compared(self.plan, [pairs[int(places[number])]]))
             found = columns[number]
             head = _head(found) | {"published": figures(found.tally, float(areas[number]))}
             shown = self._shown(head, aligned(self.plan, levels, [0])[0])
-            sizes.append((shown.plain["entries"], len(compact(shown.plain).encode("utf-8", "surrogatepass"))))
-            if within(sizes, self.entries, self.room) < len(sizes):
+            entries += shown.plain["entries"]
+            room += len(compact(shown.plain).encode("utf-8", "surrogatepass"))
+            if self.documents and (entries > self.entries or room > self.room):
                 break
             self.documents.append(shown)
 
@@ -203,22 +204,6 @@ class Kept:
 
 
 _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")
-
-
-def within(sizes: Iterable[tuple[int, int]], entries: int, room: int) -> int:
-    """How many of these, from the first on, have no more entries, and take no more bytes, together; one at least.
-
-    >>> within([(3, 10), (3, 10), (3, 10)], 7, 100)
-    2
-    """
-    sums = [0, 0]
-    count = 0
-    for size in sizes:
-        sums = [total + more for total, more in zip(sums, size, strict=True)]
-        if count and (sums[0] > entries or sums[1] > room):
-            break
-        count += 1
-    return count
 
 
 def _ranked(columns: Columns) -> Indices:

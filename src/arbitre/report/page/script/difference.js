@@ -80,6 +80,7 @@ const sides = (gold, predicted, literal) => {
   }
   let place = 0;
   while (place < left.length && left[place] === right[place]) place += 1;
+  place = apart(left, place);
   const from = (tag) => (part, start) => [
     visible(part.slice(0, place - start)),
     make(tag, {}, visible(part.slice(place - start))),

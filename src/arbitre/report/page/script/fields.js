@@ -35,7 +35,7 @@ const title = (node, side) => {
     const value = part.verdict === "correct" && !("predicted" in part) ? part.gold : part[side];
     if (typeof value === "string") return value;
   }
-  const own = node[side] ?? (node.verdict === "correct" ? node.gold : undefined);
+  const own = side in node ? node[side] : node.verdict === "correct" ? node.gold : undefined;
   return own === undefined || !scalar(own) ? "" : text(own);
 };
 
@@ -68,7 +68,7 @@ const chips = (node, side) => {
       "span",
       { class: `chip ${part.verdict.split(" ")[0]}`, title: say(`verdict.${part.verdict}`) },
       part.verdict === "correct" ? null : glyph(part.verdict),
-      shown(text(part[side] ?? part.gold, part.verdict === "wrong type")),
+      shown(text(side in part ? part[side] : part.gold, part.verdict === "wrong type")),
       times(part),
     ),
   );

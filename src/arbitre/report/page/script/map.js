@@ -6,7 +6,7 @@ const bar = (row, side, top, from, wide) => {
   const [quality, alone] = [row.entry.quality, row.status !== "matched"];
   const high = alone ? MAP.tall - 2 : Math.max(quality * MAP.tall, 1.5);
   const words = [
-    plain(title(row.entry, side ? "predicted" : "gold")).slice(0, 80),
+    cut(plain(title(row.entry, side ? "predicted" : "gold")), 80),
     say(`verdict.${row.entry.verdict}`),
   ];
   if (!alone) words.push(number(quality, 2));

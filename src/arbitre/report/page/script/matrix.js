@@ -7,7 +7,7 @@ const SPARE = 20; // and what is left over after the last one
 const axis = (rows, side) =>
   slots(rows, side).map(({ rows: [row] }) => ({
     place: row[SIDES[side]],
-    name: plain(title(row.entry, ["gold", "predicted"][side])).slice(0, 60),
+    name: cut(plain(title(row.entry, ["gold", "predicted"][side])), 60),
   }));
 const graded = (quality) => (quality === null ? "–" : number(quality, 2));
 
@@ -109,10 +109,12 @@ const matrixTable = (qualities, made, axes, left) => {
 };
 const metricity = (facts) => {
   if (!facts) return null;
-  const rate = (value) => hundredths(value * 100, 1);
+  const rate = facts.pool ? facts.triangle_rate : facts.quadrangle_rate;
+  if (rate === null) return null; // too few entries for an inequality
+  const told = hundredths(rate * 100, 1);
   return facts.pool
-    ? say("js.metricity", { value: number(facts.metricity), rate: rate(facts.triangle_rate) })
-    : say("js.quadrangles", { rate: rate(facts.quadrangle_rate) });
+    ? say("js.metricity", { value: number(facts.metricity), rate: told })
+    : say("js.quadrangles", { rate: told });
 };
 const drawMatrix = (found, rows) => {
   const place = at("x-matrix");

@@ -26,14 +26,18 @@ const visible = (whole) => {
 
 const scalar = (value) => value === null || typeof value !== "object";
 const text = (value, literal) => (typeof value === "string" && !literal ? value : JSON.stringify(value));
+// Where a text may be cut: never within a sign.
+const apart = (whole, place) => (/[\uD800-\uDBFF]/.test(whole[place - 1] ?? "") ? place - 1 : place);
+const cut = (whole, most) => whole.slice(0, apart(whole, most));
 // A text; of a long one the part around a place, and all of it when asked for. A part is drawn by where it begins.
 const shown = (whole, place = 0, render = visible) => {
   if (whole === "") return make("span", { class: "absent" }, `“” (${say("js.empty")})`);
   if (whole.length <= ROOM) return make("bdi", {}, render(whole, 0));
-  const start = Math.max(0, Math.min(place - Math.floor(ROOM / 3), whole.length - ROOM));
+  const start = apart(whole, Math.max(0, Math.min(place - Math.floor(ROOM / 3), whole.length - ROOM)));
+  const end = apart(whole, start + ROOM);
   const button = make("button", { type: "button", class: "cut" }, say("js.cut", { n: whole.length }));
-  const ends = [start > 0 ? "…" : "", start + ROOM < whole.length ? "…" : ""];
-  const part = make("bdi", {}, ends[0], render(whole.slice(start, start + ROOM), start), ends[1]);
+  const ends = [start > 0 ? "…" : "", end < whole.length ? "…" : ""];
+  const part = make("bdi", {}, ends[0], render(whole.slice(start, end), start), ends[1]);
   const box = make("span", { class: "cuttable" }, part, button);
   button.addEventListener("click", (event) => {
     event.stopPropagation();
