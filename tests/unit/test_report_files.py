@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,8 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.join import Pair
+from arbitre.errors import DataError
+from arbitre.report.files import read_view
 from arbitre.report.tables import cell, evaluate_into
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
@@ -65,6 +68,18 @@ def test_report_without_alignments_is_shorter(results):
     (out / "alignments.json").unlink()
     run("report", out / "evaluation.json")
     assert "The documents are not beside this evaluation." in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_evaluations_in_folders_of_one_name_are_told_apart(results, tmp_path):
+    out, _ = results
+    paths = []
+    for name in ("first", "second"):
+        copied = tmp_path / name / "run"
+        shutil.copytree(out, copied)
+        paths.append(copied / "evaluation.json")
+    assert [one.name for one in read_view(paths).subjects] == ["first/run", "second/run"]
+    with pytest.raises(DataError, match="one of them twice"):
+        read_view([paths[0], paths[0]])
 
 
 def test_demo_ends_with_the_report_of_both_systems(tmp_path, monkeypatch):

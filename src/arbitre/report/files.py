@@ -69,8 +69,8 @@ def read_view(paths: Sequence[Path]) -> View:
     for path in paths:
         plain, text = _read(path)
         (factors if isinstance(plain, dict) and "factors" in plain else evaluations).append((path, plain, text))
-    named = len(evaluations) > 1
-    subjects = [_subject(*one, one[0].resolve().parent.name if named else None) for one in evaluations]
+    names = _names([path for path, _, _ in evaluations])
+    subjects = [_subject(*one, name) for one, name in zip(evaluations, names, strict=True)]
     if len(factors) > 1:
         raise DataError.of(
             f"Expected one file of factors, got {len(factors)}", file=str(factors[1][0]), hint="Give them one by one."
@@ -105,6 +105,21 @@ def write_page(file: Path, view: View, language: Language = Language.EN) -> None
     """Write the page of a view. Raises DataError."""
     with fresh(file) as opened:
         opened.write(page(view, language))
+
+
+def _names(paths: Sequence[Path]) -> Sequence[str | None]:
+    """The folders of several evaluations, told apart by those above them; a single one needs no name.
+
+    Raises DataError where one is given twice.
+    """
+    if len(paths) < 2:  # noqa: PLR2004
+        return [None] * len(paths)
+    folders = [path.resolve().parent.parts for path in paths]
+    for depth in range(1, max(map(len, folders)) + 1):
+        names = ["/".join(folder[-depth:]) for folder in folders]
+        if len(set(names)) == len(names):
+            return names
+    raise DataError.of("Expected evaluations of different folders, got one of them twice", hint="Name each one once.")
 
 
 def _read(path: Path) -> tuple[Any, str]:
