@@ -12,11 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from arbitre import Comparator
 from arbitre.comparison.levels import root_qualities
 from arbitre.engine import run
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
+
+PEOPLE = Comparator(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "x-arbitre": {"distance": "exact"}},
+                "age": {"type": "integer"},
+            },
+        },
+    }
+)
 
 METRIC, PSEUDO, NEITHER = range(3)
 VERDICTS = ("metric", "pseudo-metric", "not a metric")

@@ -14,7 +14,7 @@ def keeping(plan, pairs, **options):
     pairs = pairs if isinstance(pairs, Join) else [_pair(*one) for one in pairs]
     kept = Kept(plan, **options)
     evaluation = evaluate(plan, pairs, Running(kept.observers, kept.take))
-    kept.fill(evaluation, pairs.pairs if isinstance(pairs, Join) else pairs)
+    kept.fill(evaluation, pairs if isinstance(pairs, Join) else Join(tuple(pairs)))
     return kept, evaluation
 
 

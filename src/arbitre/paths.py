@@ -9,7 +9,7 @@ import enum
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 class _Star(enum.Enum):
@@ -82,3 +82,18 @@ def order(text: str) -> tuple[tuple[int, int, str], ...]:
         (0, 0, "") if part == "*" else (1, len(part), part) if part.isdecimal() else (2, 0, part)
         for part in text.split("/")[1:]
     )
+
+
+def nesting(texts: Iterable[str]) -> Iterator[tuple[str, str, int]]:
+    """Every path, what it has beyond the nearest one before it that holds it, and how many of those do.
+
+    >>> list(nesting(["/pages/*", "/pages/*/name", "/year"]))
+    [('/pages/*', '/pages/*', 0), ('/pages/*/name', '/name', 1), ('/year', '/year', 0)]
+    """
+    above: list[str] = []
+    for text in texts:
+        while above and not text.startswith(above[-1] + "/"):
+            above.pop()
+        yield text, text[len(above[-1]) :] if above else text, len(above)
+        if text:
+            above.append(text)

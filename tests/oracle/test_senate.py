@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from pathlib import Path
 
 import pytest
+from tests.oracle.senate import COUNTS, HERE, SCORES, published, read
 
 import arbitre
 from arbitre import Comparator, bundled
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+pytestmark = HERE
 
-COLUMNS = {
-    "Precision": "precision",
-    "Recall": "recall",
-    "F1": "f1",
-    "Average Matching Quality": "amq",
-    "Overall Matching Quality": "omq",
-    "Integrated Matching Quality": "imq",
-    "Overall Matching Quality (IMQ-based)": "omq_imq",
-    "Integrated Recall Quality": "irq",
-    "F1Q": "f1q",
-    "Distance de Wasserstein 1D": "wasserstein_1d",
-    "Nombre d'entrées vérité terrain": "gold",
-    "Nombre d'entrées prédites": "predicted",
-    "Nombre d'appariements": "matched",
-}
+COLUMNS = SCORES | COUNTS
 TABLES = {"published": "senat-published", "published_name_only": "senat-name-only", "published_iou": "senat-iou"}
 RUNS = [f"page_02_{run}" for run in ("01_vt", "02_corpusense_boxes", "03_corpusense_raw")]
 RUNS += [f"page_{page}_{run}" for page in ("03", "04") for run in ("01", "02", "03")]
-
-
-def read(*parts):
-    return json.loads(DATA.joinpath(*parts).read_text(encoding="utf-8"))
 
 
 def comparator(name, **options):
@@ -46,22 +26,17 @@ def compared(judge, run):
     return judge.compare(gold=read("gold", f"{run[:7]}.json"), predicted=read("predicted", f"{run}.json"))
 
 
-def rows(table):
-    with (DATA / f"{table}.tsv").open(encoding="utf-8", newline="") as file:
-        return {row.pop("Source"): row for row in csv.DictReader(file, delimiter="\t")}
-
-
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_has_these_rows_and_columns(table):
-    assert list(rows(table)) == RUNS
-    assert all(list(row) == list(COLUMNS) for row in rows(table).values())
+    assert list(published(table)) == RUNS
+    assert all(list(row) == list(COLUMNS) for row in published(table).values())
 
 
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("table", TABLES)
 def test_a_published_row_is_reproduced(table, run):
     figures = arbitre.published(compared(comparator(TABLES[table]), run))
-    expected = rows(table)[run]
+    expected = published(table)[run]
     found = {title: figures[name] for title, name in COLUMNS.items()}
     counts = {title: str(int(found[title])) for title in found if title.startswith("Nombre")}
     assert {title: f"{value:.4f}" for title, value in found.items()} | counts == expected
@@ -83,7 +58,7 @@ def test_the_means_of_the_nine_runs():
     evaluation = judge.evaluate(pairs)
     assert (evaluation.micro.gold, evaluation.micro.predicted) == (201, 198)
     assert evaluation.macro.irq == pytest.approx(
-        sum(float(row["Integrated Recall Quality"]) for row in rows("published").values()) / 9, abs=5e-5
+        sum(float(row["Integrated Recall Quality"]) for row in published().values()) / 9, abs=5e-5
     )
     assert evaluation.failures == ()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 from statistics import fmean
 
 import pytest
+from tests.oracle.senate import COUNTS, DATA, HERE, SCORES, published, read
 from typer.testing import CliRunner
 
 import arbitre
@@ -17,39 +17,12 @@ from arbitre.corpus.factors import factor
 from arbitre.corpus.ranking import rank
 from arbitre.report import summary
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+pytestmark = HERE
 
 PAGE, OCR = r"page_\d\d", r"page_\d\d_(\d\d)"
 KINDS = {"01": "corrected", "02": "zones", "03": "raw"}
-COLUMNS = {
-    "Precision": "precision",
-    "Recall": "recall",
-    "F1": "f1",
-    "Average Matching Quality": "amq",
-    "Overall Matching Quality": "omq",
-    "Integrated Recall Quality": "irq",
-}
-SCRIPT = COLUMNS | {
-    "Integrated Matching Quality": "imq",
-    "Overall Matching Quality (IMQ-based)": "omq_imq",
-    "F1Q": "f1q",
-    "Distance de Wasserstein 1D": "wasserstein_1d",
-}
-COUNTS = {
-    "Nombre d'entrées vérité terrain": "gold",
-    "Nombre d'entrées prédites": "predicted",
-    "Nombre d'appariements": "matched",
-}
-
-
-def published():
-    with (DATA / "published.tsv").open(encoding="utf-8", newline="") as file:
-        return {row.pop("Source"): row for row in csv.DictReader(file, delimiter="\t")}
-
-
-def read(*parts):
-    return json.loads(DATA.joinpath(*parts).read_text(encoding="utf-8"))
+COLUMNS = {title: name for title, name in SCORES.items() if name in {"precision", "recall", "f1", "amq", "omq", "irq"}}
+"""Those that the published script computes as they are defined."""
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +62,9 @@ def test_the_table_of_the_script_is_the_published_one(comparator, triples):
     figures = {
         run: arbitre.published(comparator.compare(gold=gold, predicted=predicted)) for run, gold, predicted in triples
     }
-    found = summary.figures(figures, tuple(SCRIPT.values()), name="Source", counts=tuple(COUNTS.values()))
+    found = summary.figures(figures, tuple(SCORES.values()), name="Source", counts=tuple(COUNTS.values()))
     expected = [
-        [run, *(row[title] for title in COUNTS), *(row[title] for title in SCRIPT)] for run, row in published().items()
+        [run, *(row[title] for title in COUNTS), *(row[title] for title in SCORES)] for run, row in published().items()
     ]
     assert found.texts == expected
     assert found.latex().splitlines()[4].startswith(r"page\_02\_01\_vt & 23 & 23 & 23 & 1.0000 & ")

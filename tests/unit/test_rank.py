@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.builders import PEOPLE
 from typer.testing import CliRunner
 
 import arbitre
@@ -23,18 +24,6 @@ SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
-PEOPLE = arbitre.Comparator(
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "x-arbitre": {"distance": "exact"}},
-                "age": {"type": "integer"},
-            },
-        },
-    }
-)
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ import arbitre
 from arbitre.corpus import evaluate as corpus
 from arbitre.corpus import work
 from arbitre.corpus.evaluate import Running, evaluate
+from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.outcomes import Outcomes
-from arbitre.corpus.records import Pair
 from arbitre.corpus.statistics import document_intervals
 from arbitre.errors import DataError
 from arbitre.report import heat
@@ -154,7 +154,7 @@ def test_notes_of_several_processes_come_to_the_same(monkeypatch):
 
     joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
     evaluation = evaluate(plan, joined, Running(together.observers, taken, engine=either))
-    together.fill(evaluation, joined)
+    together.fill(evaluation, Join(tuple(joined)))
     text = json_text(evaluation.to_dict())
     assert len(notes) > 4
     assert together.to_dict(evaluation, text) == kept(WORDS, pairs, entries=9)

@@ -6,23 +6,12 @@ import json
 import math
 
 import pytest
+from tests.builders import PEOPLE
 
 import arbitre
 from arbitre.corpus.stability import Spread, stability
 from arbitre.errors import DataError
 
-PEOPLE = arbitre.Comparator(
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "x-arbitre": {"distance": "exact"}},
-                "age": {"type": "integer"},
-            },
-        },
-    }
-)
 ADA, BO, OLD, OLDER = ({"name": name, "age": age} for name, age in (("Ada", 1), ("Bo", 2), ("Ada", 3), ("Ada", 4)))
 
 

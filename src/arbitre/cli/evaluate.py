@@ -44,7 +44,7 @@ from arbitre.cli.options import (
     Workers,
     tables_as,
 )
-from arbitre.cli.running import Run, engine, plain_repair
+from arbitre.cli.running import Run, engine, exports, plain_repair
 from arbitre.cli.screen import Screen
 from arbitre.cli.thresholds import shortfalls
 from arbitre.comparator import MAX_CALLS
@@ -56,7 +56,7 @@ from arbitre.corpus.records import key
 from arbitre.corpus.strict import MAX_DEPTH
 from arbitre.errors import DataError
 from arbitre.report import summary, tables
-from arbitre.report.exports import Export, asked, write
+from arbitre.report.exports import Export, write
 from arbitre.report.typeset import unknown
 from arbitre.schema import CLOSE
 from arbitre.schema.validate import Violation
@@ -115,7 +115,7 @@ def evaluate(
     """Evaluate a corpus: every prediction against the gold document of the same id."""
     if resume and out is None:
         raise typer.BadParameter("Expected --out with --resume: the folder where it was begun.")
-    exports = _asked(asked_for or (), scores or (), out, cluster_by)
+    asked = _asked(asked_for or (), scores or (), out, cluster_by)
     sources = Sources(gold or [], predicted or [], pairs or [], manifest)
     screen = Screen.of(plain=no_color, quiet=quiet)
     comparator = arbitre.Comparator(
@@ -137,7 +137,7 @@ def evaluate(
     )
     evaluation, files = run(screen)
     if out is not None:
-        exported = write(out, exports, summary.sheets(evaluation, scores or summary.SHOWN))
+        exported = write(out, asked, summary.sheets(evaluation, scores or summary.SHOWN))
         files = tuple(dict.fromkeys((*files, *exported)))
     missed = list(shortfalls(fail_under or (), evaluation, {row.path for row in comparator.explain()}))
     if output is Format.JSON:
@@ -158,18 +158,16 @@ def evaluate(
 
 def _asked(names: Sequence[str], scores: Sequence[str], out: Path | None, clusters: str | None) -> tuple[Export, ...]:
     """The tables that are asked for. Raises typer.BadParameter, or DataError, where there are none such."""
-    if names and out is None:
-        raise typer.BadParameter("Expected --out with --table: the folder for the tables.")
+    found = exports(names, summary.ROWS, out)
     if scores and not names:
         raise typer.BadParameter("Expected --table with --score: the scores are columns of tables.")
     for score in scores:
         if score not in NAMES:
             raise unknown("column", score, NAMES)
-    exports = asked(names, summary.ROWS)
-    for one in exports:
+    for one in found:
         if one.rows == "groups" and clusters is None:
             raise typer.BadParameter(f"Expected --cluster-by with --table {one.name}: what it names are the groups.")
-    return exports
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len, chop_cells
 
+from arbitre.paths import nesting
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -46,13 +48,7 @@ def unbroken(paths: Iterable[str], room: int) -> bool:
 
 def _below(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Every path without what it shares with the nearest one that holds it, and its indent."""
-    above: list[str] = []
-    for path in paths:
-        while above and not path.startswith(above[-1] + "/"):
-            above.pop()
-        yield path[len(above[-1]) :] if above else path or "(the whole)", _INDENT * len(above)
-        if path:
-            above.append(path)
+    return ((part or "(the whole)", _INDENT * depth) for _, part, depth in nesting(paths))
 
 
 def _broken(label: str, indent: str, room: int) -> str:

@@ -32,7 +32,7 @@ from arbitre.cli.options import (
     Workers,
     tables_as,
 )
-from arbitre.cli.running import Run, engine
+from arbitre.cli.running import Run, engine, exports
 from arbitre.cli.screen import Screen
 from arbitre.cli.standings import ComparedFactors, RankedSystems, written
 from arbitre.corpus.factors import check_factor, factor
@@ -42,12 +42,10 @@ from arbitre.corpus.project import Projection
 from arbitre.corpus.ranking import SCORES
 from arbitre.corpus.ranking import rank as ranked
 from arbitre.corpus.read import STDIN, Reading
-from arbitre.corpus.records import key
 from arbitre.corpus.stability import stability
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.errors import DataError
-from arbitre.report.exports import asked
 from arbitre.report.files import REPORT, read_view, write_page, write_ranking
 from arbitre.report.subjects import compared
 from arbitre.report.tables import EVALUATION
@@ -119,9 +117,7 @@ def rank(
         raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
     if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
         raise typer.BadParameter("Expected files and folders, got standard input (-): gold is read for each system.")
-    if tables and out is None:
-        raise typer.BadParameter("Expected --out with --table: the folder for the tables.")
-    exports = asked(tables or (), (ComparedFactors if manifest else RankedSystems).rows)
+    asked = exports(tables, (ComparedFactors if manifest else RankedSystems).rows, out)
     screen = Screen.of(plain=no_color, quiet=quiet)
     comparator = arbitre.Comparator(schema, overlay=overlay)
     projection = None if project is None else Projection.load(project)
@@ -145,7 +141,7 @@ def rank(
     if out is not None:
         if not report:
             (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
-        files = (*written(out, found, exports), *([REPORT] if report else []))
+        files = (*written(out, found, asked), *([REPORT] if report else []))
         screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
 
 
@@ -217,10 +213,9 @@ class Corpus:
             check_factor(name, listing.factors)
         joined = paired(listing.rows(), factors=listing.factors)
         evaluation = self._evaluated(joined, Path(manifest).name, WHOLE)
-        keys = [key(item.id, item.run) for part in joined.parts() for item in part.items]
         design: dict[str, list[str]] = {}
         for name in names:
-            known = dict(zip(keys, joined.factors[name], strict=True))
+            known = dict(zip(joined.keys, joined.factors[name], strict=True))
             design[name] = [known[one] for one in evaluation.columns.keys]
         how = self.how
         found = (

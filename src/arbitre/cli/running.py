@@ -22,10 +22,11 @@ from arbitre.errors import DataError
 from arbitre.paths import parse
 from arbitre.report import files as reports
 from arbitre.report import tables
+from arbitre.report.exports import asked
 from arbitre.report.kept import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from arbitre.cli.screen import Screen
     from arbitre.comparison.levels import Level
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.join import Join
     from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.corpus.records import Failure, Pair, Repair
+    from arbitre.report.exports import Export
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -50,6 +52,13 @@ def engine(kind: Kind, scheduler: str | None, workers: int | None) -> Engine:
         return Cluster(scheduler)
     count = workers or os.cpu_count() or 1
     return Processes(count) if count > 1 else here
+
+
+def exports(names: Sequence[str] | None, rows: Collection[str], out: Path | None) -> tuple[Export, ...]:
+    """The tables that are asked for. Raises typer.BadParameter without a folder, DataError for names of none."""
+    if names and out is None:
+        raise typer.BadParameter("Expected --out with --table: the folder for the tables.")
+    return asked(names or (), rows)
 
 
 class Rate(ProgressColumn):
@@ -145,8 +154,8 @@ class Run:
     def _evaluated(self, how: Running, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         if self.out is None:
             return self._clustered(corpus.evaluate(self.plan, self.joined, how), clusters), ()
-        asked = sorted((*how.observers, tables.MATCHES, str(self.cluster_by)))
-        how = replace(how, shards=Shards(self.out, self.plan.signature, asked, resume=self.resume))
+        noted = sorted((*how.observers, tables.MATCHES, str(self.cluster_by)))
+        how = replace(how, shards=Shards(self.out, self.plan.signature, noted, resume=self.resume))
         return tables.evaluate_into(
             self.out, self.plan, self.joined, how=how, then=lambda found: self._clustered(found, clusters)
         )
@@ -165,7 +174,7 @@ class Run:
         """The files beside the tables: the report, what was repaired, what is violated."""
         files: tuple[str, ...] = ()
         if self.report:
-            kept.fill(evaluation, self.joined.pairs)
+            kept.fill(evaluation, self.joined)
             files = reports.write_report(out, evaluation, kept)[1]
         else:
             reports.remove_report(out)

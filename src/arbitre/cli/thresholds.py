@@ -12,8 +12,8 @@ import typer
 
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluation import Evaluation
+from arbitre.corpus.scoring import HIGHER
 from arbitre.errors import DataError, did_you_mean
-from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluation import Document
     from arbitre.tally import Scores
 
-SCORES: Final = tuple(name for name in NAMES if name != "variance")
-"""The scores that are better the higher they are."""
 SCOPES: Final = ("micro", "macro", "leaves")
 TOLERANCE: Final = 1e-9
 
@@ -61,8 +59,8 @@ class Threshold:
             elif scope not in SCOPES:
                 raise _unknown("scope", scope, SCOPES)
         beta = _beta(score, text)
-        if beta is None and score not in SCORES:
-            raise _unknown("score", score, (*SCORES, "fq(2)"))
+        if beta is None and score not in HIGHER:
+            raise _unknown("score", score, (*HIGHER, "fq(2)"))
         return cls(scope, score, beta, _least(value, text))
 
     def __str__(self) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.corpus.index import Entry
+    from arbitre.corpus.parts import Locator
     from arbitre.corpus.read import Row
 
 __all__ = ["Join", "Pair", "join", "paired"]
@@ -56,12 +57,20 @@ class Join:
     def __len__(self) -> int:
         return len(self.pairs)
 
+    @property
+    def keys(self) -> Iterator[str]:
+        """What names each pair in results; no document is read."""
+        return (key(item.id, item.run) for item in self._items())
+
+    def _items(self) -> Iterator[Locator | Pair]:
+        return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)
+
     def parts(self, size: int = 64) -> Iterator[Part]:
         """The pairs in order, as units of work of `size` pairs that other processes of this machine read themselves.
 
         They can be read as long as the join is there.
         """
-        items = self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)
+        items = self._items()
         for start in range(0, len(self), size):
             yield Part(start, tuple(islice(items, size)))
 

@@ -62,10 +62,7 @@ class Problems:
         self._measure()
 
     def _measure(self) -> None:
-        self.heights, self.widths = (
-            counts_of(self.gold.starts),
-            counts_of(self.predicted.starts),
-        )
+        self.heights, self.widths = counts_of(self.gold.starts), counts_of(self.predicted.starts)
         self.starts = starts_of(self.heights * self.widths)
 
     def peel(self, evaluate: Evaluate) -> Matched | None:

@@ -95,10 +95,9 @@ def write_ranking(folder: Path, ranking: Ranking) -> None:
 
     Raises DataError where these cannot be read, or the page cannot be written.
     """
-    view = read_view([folder / one.name / EVALUATION for one in ranking.systems])
-    named = zip(view.subjects, ranking.systems, strict=True)
-    view = view_of([replace(subject, name=one.name) for subject, one in named])
-    write_page(folder / REPORT, replace(view, systems=standing(view.subjects, ranking)))
+    paths = {one.name: folder / one.name / EVALUATION for one in ranking.systems}
+    subjects = [_subject(path, *_read(path), name) for name, path in paths.items()]
+    write_page(folder / REPORT, View(subjects[0].signature["version"], subjects, standing(subjects, ranking)))
 
 
 def write_page(file: Path, view: View, language: Language = Language.EN) -> None:

@@ -24,12 +24,12 @@ from arbitre.report.view import Interval, Trust
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from arbitre.comparison.levels import Floats, Indices
     from arbitre.corpus.evaluation import Columns, Document, Evaluation
-    from arbitre.corpus.join import Pair
+    from arbitre.corpus.join import Join
     from arbitre.corpus.outcomes import Observers, Outcomes
     from arbitre.report.alignments import Aligned
     from arbitre.schema.nodes import Plan
@@ -130,32 +130,33 @@ class Kept:
                 del held[WORST:]
             self.seen += note["size"]
 
-    def fill(self, evaluation: Evaluation, pairs: Sequence[Pair]) -> None:
-        """Keep the worst documents of an evaluation, read and compared once more; `pairs` are all of its pairs.
+    def fill(self, evaluation: Evaluation, joined: Join) -> None:
+        """Keep the worst documents of an evaluation, read and compared once more; `joined` are all of its pairs.
 
         They are ranked as their rows are.
         """
         columns = evaluation.columns
         places = np.arange(len(columns), dtype=np.int32)
-        if len(pairs) != len(columns):  # gold that could not be compared is no document
+        if len(joined) != len(columns):  # gold that could not be compared is no document
             known = set(columns.keys)
-            places = np.array([place for place, pair in enumerate(pairs) if pair.key in known], dtype=np.int32)
+            places = np.array([place for place, one in enumerate(joined.keys) if one in known], dtype=np.int32)
+        where = Entries.of(self.plan)
         entries = room = 0
         areas = self.areas.view()
         for number in _ranked(columns).tolist():
-            _, levels, _ = next(compared(self.plan, [pairs[int(places[number])]]))
+            _, levels, _ = next(compared(self.plan, [joined.pairs[int(places[number])]]))
             found = columns[number]
             head = _head(found) | {"published": figures(found.tally, float(areas[number]))}
-            shown = self._shown(head, aligned(self.plan, levels, [0])[0])
+            shown = self._shown(where, head, aligned(self.plan, levels, [0])[0])
             entries += shown.plain["entries"]
             room += len(compact(shown.plain).encode("utf-8", "surrogatepass"))
             if self.documents and (entries > self.entries or room > self.room):
                 break
             self.documents.append(shown)
 
-    def _shown(self, head: Mapping[str, Json], made: Aligned) -> Shown:
+    def _shown(self, entries: Entries, head: Mapping[str, Json], made: Aligned) -> Shown:
         """A document without its faint rows; of too many the worst."""
-        strong, entries = made.strong(), Entries.of(self.plan)
+        strong = made.strong()
         worst = sorted(strong, key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
         places = sorted(worst)
         pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in places]

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
+from arbitre.paths import nesting
 from arbitre.report.view import (
     Contrast,
     Curve,
@@ -30,7 +31,7 @@ from arbitre.signature import Signature
 from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.corpus.ranking import Ranking
 
@@ -134,21 +135,10 @@ def _curve(evaluation: Mapping[str, Any], close: float) -> Curve:
 def _paths(
     by_path: Mapping[str, Mapping[str, float]], worst: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> Iterator[PathRow]:
-    for path, label, depth in _nested(by_path):
+    for path, label, depth in nesting(by_path):
         scores = by_path[path]
         missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
         yield PathRow(path, label, depth, scores, missing, spurious, worst.get(path, ()))
-
-
-def _nested(paths: Iterable[str]) -> Iterator[tuple[str, str, int]]:
-    """Every path, what it has beyond the nearest that holds it, and how many of those before it do."""
-    above: list[str] = []
-    for path in paths:
-        while above and not path.startswith(above[-1] + "/"):
-            above.pop()
-        yield path, path[len(above[-1]) :] if above else path, len(above)
-        if path:
-            above.append(path)
 
 
 def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trust: Trust) -> Iterator[str]:
@@ -218,7 +208,7 @@ def _factor(one: Mapping[str, Any]) -> Factor:
     tests = [_contrast(pair, shared) for pair, shared in zip(one["pairs"], one["shared"], strict=True)]
     paths = [
         LevelsPath(*place, [one["by_path"][place[0]].get(level.name) for level in levels])
-        for place in _nested(one["by_path"])
+        for place in nesting(one["by_path"])
     ]
     return Factor(one["name"], one["score"], one["aggregate"], levels, tests, one["balanced"], one["notes"], paths)
 

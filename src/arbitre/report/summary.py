@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from arbitre.corpus import frames
+import numpy as np
+
+from arbitre.corpus import frames, statistics
 from arbitre.corpus.clusters import labels
 from arbitre.report.exports import Sheet
 from arbitre.report.typeset import PLACE, SCORE, SHARE, SIGNED, Column, Table, count, probability, unknown
-from arbitre.tally import COUNTS, NAMES, MacroScores
+from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.corpus.clusters import Cluster
-    from arbitre.corpus.evaluation import Document, Evaluation
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.factors import Factor
     from arbitre.corpus.ranking import Ranking, Versus
     from arbitre.corpus.stability import Stability
@@ -76,14 +78,14 @@ def means(evaluation: Evaluation) -> Table:
 
 def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
     """The means of the scores over groups of documents; `by` is as the cluster of `Evaluation.interval`."""
-    marks = labels(evaluation.columns.ids, by) or ["all"] * len(evaluation.documents)
-    members: dict[str, list[Document]] = {mark: [] for mark in sorted(set(marks))}
-    for mark, document in zip(marks, evaluation.documents, strict=True):
-        members[mark].append(document)
+    columns = evaluation.columns
+    marks = labels(columns.ids, by) or ["all"] * len(columns)
+    of = np.array(marks, dtype=np.object_)
     rows = {}
-    for mark, some in members.items():
-        good, failed = ([one.scores for one in some if one.failed is flag] for flag in (False, True))
-        rows[mark] = MacroScores.of(good, failed).to_dict() | {"documents": len(some)}
+    for mark in sorted(set(marks)):
+        here = of == mark
+        averages = statistics.means(columns.tallies[here], columns.failed[here])
+        rows[mark] = averages.to_dict() | {"documents": int(here.sum())}
     return figures(rows, scores, name=name, counts=("documents",))
 
 
