@@ -17,7 +17,7 @@ from arbitre.engine import run
 from arbitre.paths import pointer
 
 NEAR = 1e-9
-slow = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 EVERY = SOLVERS + SMOOTH
 CASES = transports(solvers=EVERY) | transports(solvers=EVERY, ties=False)
 

@@ -85,7 +85,7 @@ def seen(joined):
     return pairs, list(joined.failures), list(joined.without_gold)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(documents("gold", IDS), documents("predicted", IDS | st.just("z")), st.booleans())
 def test_is_the_textbook_join(gold, predicted, some):
     known = {item.id for item in gold if isinstance(item, Record)}
@@ -102,7 +102,7 @@ def test_is_the_textbook_join(gold, predicted, some):
     assert all(pair.failure is None or any(pair.failure is one for one in joined.failures) for pair in joined)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(documents("gold", st.sampled_from("abc")), documents("predicted", st.sampled_from("abcz")))
 def test_a_file_gives_what_its_records_give(gold, predicted):
     with TemporaryDirectory() as folder:
@@ -122,7 +122,7 @@ def test_a_file_gives_what_its_records_give(gold, predicted):
             assert seen(join(*sides)) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(documents("gold", st.sampled_from("abc")), st.data())
 def test_rows_are_kept_apart_by_id_and_run(gold, data):
     rows = [

@@ -8,7 +8,7 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arbitre import Scores, Tally
@@ -74,7 +74,6 @@ def test_scores_of_columns_are_the_scores_of_tallies(parts):
             assert (name, undefined(value)) == (name, expected)
 
 
-@settings(deadline=None)
 @given(documents())
 def test_estimates_are_the_scores_of_the_corpus(corpus):
     ((rows, failed),), clusters = corpus
@@ -92,7 +91,6 @@ def test_estimates_are_the_scores_of_the_corpus(corpus):
             assert (name, found) == (name, expected)
 
 
-@settings(deadline=None)
 @given(documents(), st.sampled_from(METHODS), st.sampled_from(AVERAGES), st.randoms(use_true_random=False))
 def test_the_order_of_the_documents_does_not_count(corpus, method, average, random):
     ((rows, failed),), clusters = corpus
@@ -110,7 +108,6 @@ def test_the_order_of_the_documents_does_not_count(corpus, method, average, rand
     assert first == second
 
 
-@settings(deadline=None)
 @given(documents(), st.sampled_from(AVERAGES))
 def test_an_interval_lies_within_the_documents_and_grows_with_its_level(corpus, average):
     ((rows, failed),), clusters = corpus
@@ -126,7 +123,6 @@ def test_an_interval_lies_within_the_documents_and_grows_with_its_level(corpus, 
     assert wider.low <= found.low <= found.high <= wider.high
 
 
-@settings(deadline=None)
 @given(documents(), st.integers(2, 3), st.sampled_from(METHODS), st.sampled_from(AVERAGES))
 def test_copies_in_one_cluster_teach_nothing(corpus, copies, method, average):
     ((rows, failed),), _ = corpus
@@ -144,7 +140,6 @@ def test_copies_in_one_cluster_teach_nothing(corpus, copies, method, average):
         assert often[name].high == near(once[name].high)
 
 
-@settings(deadline=None)
 @given(
     documents(systems=2, sizes=(1, 8)) | documents(systems=2, sizes=(17, 19)),
     st.sampled_from(METHODS),
@@ -165,7 +160,6 @@ def test_exchanging_the_systems_turns_the_difference_and_keeps_p(corpus, method,
         assert (there.low, there.high) == (near(-back.high), near(-back.low))
 
 
-@settings(deadline=None)
 @given(documents(sizes=(1, 8)) | documents(sizes=(17, 19)), st.sampled_from(AVERAGES))
 def test_a_system_does_not_differ_from_itself(corpus, average):
     ((rows, failed),), clusters = corpus

@@ -12,7 +12,6 @@ from arbitre.matching.catalog import Dummy, Exact, Partial, Penalty, Sinkhorn, T
 from arbitre.matching.coupling import line
 from arbitre.matching.transport import transport, transport_all
 
-untimed = settings(deadline=None)
 SOLVERS = [
     Exact(),
     Sinkhorn(),
@@ -74,7 +73,6 @@ def shares(masses):
 
 
 @pytest.mark.parametrize("solver", BALANCED, ids=str)
-@untimed
 @given(case=problems())
 def test_a_balanced_plan_has_its_marginals(solver, case):
     quality, (gold, predicted), _ = case
@@ -89,7 +87,6 @@ def test_a_balanced_plan_has_its_marginals(solver, case):
 
 
 @pytest.mark.parametrize("solver", SOLVERS[3:], ids=str)
-@untimed
 @given(case=problems())
 def test_no_item_is_coupled_for_more_than_it_is(solver, case):
     _, (gold, predicted), _ = case
@@ -101,7 +98,7 @@ def test_no_item_is_coupled_for_more_than_it_is(solver, case):
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
-@settings(untimed, max_examples=40)
+@settings(max_examples=40)
 @given(cases=st.lists(problems(), min_size=2, max_size=4))
 def test_a_plan_does_not_depend_on_its_neighbours(solver, cases):
     together = solve(cases, solver)
@@ -115,7 +112,6 @@ def test_a_plan_does_not_depend_on_its_neighbours(solver, cases):
         assert together.matched[p] == alone.matched[0]
 
 
-@untimed
 @given(problems(uniform=True, square=True))
 def test_exact_on_equal_uniform_lists_is_hungarian(case):
     quality = case[0]
@@ -123,7 +119,6 @@ def test_exact_on_equal_uniform_lists_is_hungarian(case):
     assert solve([case], Exact()).total == pytest.approx([quality[best.gold, best.predicted].sum()], abs=1e-9)
 
 
-@untimed
 @given(problems(square=True))
 def test_the_simplex_too_finds_the_permutation(case):
     quality = case[0]
@@ -135,7 +130,6 @@ def test_the_simplex_too_finds_the_permutation(case):
     assert total == pytest.approx([quality[best.gold, best.predicted].sum()], abs=1e-7)
 
 
-@untimed
 @given(problems(uniform=True))
 def test_w1_is_at_most_ospa(case):
     quality = case[0]
@@ -145,7 +139,6 @@ def test_w1_is_at_most_ospa(case):
 
 
 @pytest.mark.parametrize("solver", [Partial(), Dummy(lambda_=1.0), Unbalanced(penalty=Penalty.TV, reg_m=1.0)], ids=str)
-@untimed
 @given(case=problems(uniform=True))
 def test_where_nothing_is_gained_by_leaving_out_it_is_hungarian(solver, case):
     quality = case[0]
@@ -156,7 +149,6 @@ def test_where_nothing_is_gained_by_leaving_out_it_is_hungarian(solver, case):
     assert plans.mass == pytest.approx(np.ones(min(quality.shape)))
 
 
-@untimed
 @given(problems(uniform=True), st.sampled_from([0.1, 0.25, 0.4]))
 def test_a_dummy_makes_whole_pairs_and_more_of_them_the_dearer_leaving_out_is(case, price):
     fewer, more = (solve([case], Dummy(lambda_=each)) for each in (price, price + 0.1))
@@ -165,7 +157,6 @@ def test_a_dummy_makes_whole_pairs_and_more_of_them_the_dearer_leaving_out_is(ca
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
-@untimed
 @given(case=problems(), random=st.randoms(use_true_random=False))
 def test_the_order_of_the_items_does_not_count(solver, case, random):
     quality, (gold, predicted), (above, left) = case
@@ -179,7 +170,6 @@ def test_the_order_of_the_items_does_not_count(solver, case, random):
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
-@untimed
 @given(case=problems())
 def test_gold_and_predicted_may_change_places(solver, case):
     quality, (gold, predicted), (above, left) = case
@@ -199,7 +189,6 @@ def apart(one, other):
     return float(solve([(1.0 - gaps, masses, (gaps[:0], gaps[:0]))], Exact()).cost[0])
 
 
-@untimed
 @given(POINTS, POINTS, POINTS)
 def test_w1_is_a_pseudo_metric(one, two, three):
     assert apart(one, one) == pytest.approx(0.0, abs=1e-12)
@@ -211,7 +200,6 @@ def test_w1_does_not_separate():
     assert apart([(3, 1.0)], [(3, 1.0), (3, 1.0)]) == 0.0
 
 
-@untimed
 @given(POINTS, POINTS)
 def test_sorting_solves_a_line(one, other):
     values = [np.array([float(x) for x, _ in side]) for side in (one, other)]
@@ -223,7 +211,6 @@ def test_sorting_solves_a_line(one, other):
     assert cost / len(one) == pytest.approx(apart(one, other), abs=1e-9)
 
 
-@untimed
 @given(problems())
 def test_a_coupling_shares_out_what_it_holds(case):
     coupling = transport(case[0], how=Transport(Dummy()), masses=tuple(case[1]))

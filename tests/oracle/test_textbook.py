@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.oracle.strategies import cases, documents, schemas
 from tests.oracle.textbook import DISTANCES, FORBIDDEN, Node, Tally, align, assign, compare, greedy, spec
 
-PATIENT = settings(deadline=None)  # nested lists are solved again for every pair of their parents
 TEXT = {"type": "string", "x-arbitre": {"distance": "exact"}}
 WHOLE = {"type": "integer"}
 SHARE = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 1}}}}  # quality 1 - |a - b|
@@ -353,7 +352,6 @@ def test_greedy_is_never_better_than_assign(weights):
     assert sum(weights[i][j] for i, j in pairs) <= sum(weights[i][j] for i, j in assign(weights)) + 1e-9
 
 
-@PATIENT
 @given(st.data(), schemas())
 def test_a_document_equals_itself(data, schema):
     assume("keyed" not in str(schema))  # an item without its key is unmatched even with itself
@@ -365,7 +363,6 @@ def test_a_document_equals_itself(data, schema):
     )
 
 
-@PATIENT
 @given(cases())
 def test_exchanging_the_sides_exchanges_gold_and_predicted(case):
     schema, gold, predicted = case
@@ -378,7 +375,6 @@ def test_exchanging_the_sides_exchanges_gold_and_predicted(case):
     assert (there.leaves.gold, there.leaves.predicted) == (back.leaves.predicted, back.leaves.gold)
 
 
-@PATIENT
 @given(cases(ties=False))
 def test_each_side_counts_its_leaves_and_items_whatever_the_other_is(case):
     schema, gold, predicted = case

@@ -12,7 +12,7 @@ from arbitre.comparison.levels import by_path, leaves, of_nodes
 from arbitre.engine import run, solve
 
 NEAR = 1e-8
-slow = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=120, suppress_health_check=list(HealthCheck))
 
 
 def numbers(tally):

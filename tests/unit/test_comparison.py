@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.oracle.strategies import cases
 
 from arbitre import ABSENT, Comparator, Comparison, DataError, Match, SchemaError, Scores, Tally
@@ -353,7 +353,6 @@ def test_the_explanation_adds_up_and_plain_json_reads_back(case):
     holds_together(compare(*case[:3]))
 
 
-@settings(deadline=None)
 @given(cases())
 def test_any_explanation_adds_up_and_any_plain_json_reads_back(case):
     holds_together(compare(*case))
@@ -428,7 +427,6 @@ def test_from_which_quality_a_value_is_close_can_be_chosen():
     assert Comparator(SHARE, close=1.0).compare(gold=1, predicted=0.99).at("").verdict == "wrong"
 
 
-@settings(deadline=None)
 @given(cases())
 def test_no_verdict_beats_what_it_holds(case):
     comparison = compare(*case)

@@ -6,7 +6,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle.strategies import pairs, schemas
 
@@ -251,7 +251,6 @@ def test_how_many_are_compared_at_once_does_not_show(chunk, monkeypatch):
     assert everything(WEIGHED.evaluate(corpus(150))) == expected
 
 
-@settings(deadline=None)
 @given(st.data(), schemas())
 def test_nor_does_it_for_any_schema(data, schema):
     documents = [(str(number), *data.draw(pairs(schema))) for number in range(data.draw(st.integers(1, 4)))]
