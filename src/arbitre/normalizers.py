@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,22 +35,30 @@ class Normalizer:
 
     `identifies` says in a line which values it makes equal: distances seen through it are pull-backs, which keep
     symmetry and the triangle inequality, and no longer separate these values. `of_text` is the same function for a
-    value that is known to be a text, where there is a quicker one.
+    value that is known to be a text, where there is a quicker one; it gives a text.
     """
 
     name: str
     identifies: str
     apply: Apply = field(compare=False)
     options: Mapping[str, Any] = field(default_factory=dict)
-    of_text: Callable[[str], Json] | None = field(default=None, compare=False)
+    of_text: Callable[[str], str] | None = field(default=None, compare=False)
 
     def __call__(self, value: Json) -> Json:
         return self.apply(value)
 
-    def each(self, values: Sequence[Json]) -> list[Json]:
-        """The normalised values, in order."""
-        quick = self.of_text
-        return list(map(quick if quick is not None and set(map(type, values)) <= {str} else self.apply, values))
+
+def normalized(
+    normalizers: Iterable[Normalizer], values: Iterable[Json], types: set[type]
+) -> tuple[Iterable[Json], set[type]]:
+    """Values of these types, normalised one way after the other, to be read once; and their types then."""
+    for one in normalizers:
+        if one.of_text is not None and types <= {str}:
+            values = map(one.of_text, values)
+        else:
+            values = list(map(one.apply, values))
+            types = set(map(type, values))
+    return values, types
 
 
 def _itemwise(change: Apply, value: Json) -> Json:

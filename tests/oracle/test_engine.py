@@ -1,5 +1,7 @@
 """The engine against the textbook recursion: in every mode, alone and in a batch."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -8,17 +10,31 @@ from tests.oracle.strategies import cases, documents, pairs, schemas
 
 from arbitre import Comparator, Tally
 from arbitre.comparison.levels import by_path, leaves, of_nodes
+from arbitre.distances import strings
 from arbitre.engine import problems, run, solve
 from arbitre.engine.digests import digests
 from arbitre.engine.shred import shred
+from arbitre.schema import shortcuts
 
 NEAR = 1e-12
-slow = settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 
 
-@pytest.fixture(params=["default", "lazy", "lazy, one by one", "exhaustive"], scope="module")
+def spare(patch):
+    """Texts are compared as if all of them were long, and no pair of them were cheap."""
+    patch.setattr(shortcuts, "_dear", lambda sites: dict.fromkeys(range(len(sites)), 1))
+    for name, measure in strings._MEASURES.items():
+        patch.setitem(strings._MEASURES, name, replace(measure, cheap=min(measure.cheap, 0)))
+
+
+@pytest.fixture(
+    params=["default", "sparing", "lazy", "lazy, one by one", "lazy and sparing", "exhaustive"], scope="module"
+)
 def mode(request):
-    """How the engine goes about it: as it would, lazily wherever it can, in chunks of one row, or not at all lazily."""
+    """How the engine goes about it: as it would, or not at all lazily, or as lazily as it can.
+
+    That is with bounds of pairs of texts, of pairs of items, of these in chunks of one row, or of both.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if request.param.startswith("lazy"):
             patch.setattr(solve, "LAZY", 1)
@@ -26,6 +42,8 @@ def mode(request):
             patch.setattr(problems, "LARGE", 1)
             patch.setattr(problems, "CHUNK", 1)
             patch.setattr(problems, "DEEP_CHUNK", 1)
+        if request.param.endswith("sparing"):
+            spare(patch)
         yield {"exhaustive": request.param == "exhaustive"}
 
 
@@ -106,6 +124,33 @@ def test_a_tie_is_broken_alike_whatever_else_is_in_the_batch():
         together = by_path(run(plan, [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]), 3)
     assert {path: numbers(sums.tally(0)) for path, sums in alone.items()} == {
         path: numbers(together[path].tally(2)) for path in alone
+    }
+
+
+def test_the_text_that_is_nearest_in_length_need_not_be_the_nearest():
+    texts = {"type": "array", "items": {"type": "string"}}
+    entries = {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    with pytest.MonkeyPatch.context() as patch:
+        spare(patch)
+        for gold, predicted in ((["ab", "c"], ["cd", "ab", "c"]), (["ab", "cd", "c"], ["efg", "c", "ab"])):
+            check((texts, gold, predicted), {})
+            check((texts, predicted, gold), {})
+            check((entries, [{"a": text} for text in gold], [{"a": text} for text in predicted]), {})
+
+
+@slow
+@given(data=st.data())
+def test_which_texts_are_not_compared_does_not_show(data):
+    """Not even where matchings tie."""
+    schema = data.draw(schemas())
+    many = data.draw(st.lists(pairs(schema), min_size=1, max_size=3))
+    sides = [gold for gold, _ in many], [predicted for _, predicted in many]
+    plain = by_path(run(Comparator(schema).plan, *sides), len(many))
+    with pytest.MonkeyPatch.context() as patch:
+        spare(patch)
+        spared = by_path(run(Comparator(schema).plan, *sides), len(many))
+    assert {path: [numbers(tally) for tally in sums.tallies()] for path, sums in plain.items()} == {
+        path: [numbers(tally) for tally in sums.tallies()] for path, sums in spared.items()
     }
 
 

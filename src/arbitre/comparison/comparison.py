@@ -16,10 +16,10 @@ from arbitre.matching import Coupling
 from arbitre.paths import STAR, order, parse
 from arbitre.schema.validate import Violation, violations
 from arbitre.tally import Scores, Tally
-from arbitre.values import ABSENT, Json, Kind
+from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from arbitre.comparison.levels import Floats, Level, Traced
     from arbitre.schema.load import Located
@@ -177,13 +177,16 @@ class Comparison:
         except ValueError:
             levels = self.levels
         records = Records.of(levels)
-        sides = records.sides(self._found(records, pointer))
-        lists = [side for side in sides if _is_list(*records.place(side))]
+        lists: dict[int, list[Sequence[Json]]] = {}
+        for side in records.sides(self._found(records, pointer)):
+            values = [records.value(side, gold=gold) for gold in (True, False)]
+            if not records.place(side)[0].leaf and any(isinstance(value, list) for value in values):
+                lists[side] = [value if isinstance(value, list) else () for value in values]
         if not lists:
             raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
         pairs: list[Match] = []
         lone: tuple[dict[int, float], dict[int, float]] = {}, {}
-        depth = len(records.place(lists[0])[0].path) + 1
+        depth = len(records.place(next(iter(lists)))[0].path) + 1
         for level in (one for one in levels if len(one.path) == depth and not one.inner):
             at = np.logical_or.reduce([level.parent == record for record in lists]).nonzero()[0]
             left, right = level.left[at], level.right[at]
@@ -191,16 +194,13 @@ class Comparison:
             share = np.ones(len(at)) if level.share is None else level.share[at]
             gold, predicted = (map(int, level.source.tokens_of(rows[both])) for rows in (left, right))
             quality = level.quality[at[both]].tolist()
-            pairs += map(Match._make, zip(gold, predicted, share[both].tolist(), quality, strict=True))
+            pairs += map(Match, gold, predicted, share[both].tolist(), quality)
             for spare, rows in zip(lone, (left, right), strict=True):
                 alone = ~both & (rows >= 0)
                 tokens = map(int, level.source.tokens_of(rows[alone]))
                 spare.update(zip(tokens, share[alone].tolist(), strict=True))
         pairs.sort()
-        gold_size, predicted_size = (
-            max((len(value) for side in lists if isinstance(value := records.value(side, gold=gold), list)), default=0)
-            for gold in (True, False)
-        )
+        gold_size, predicted_size = (max(map(len, held)) for held in zip(*lists.values(), strict=True))
         met = {pair.gold for pair in pairs}, {pair.predicted for pair in pairs}
         missing, spurious = (tuple(sorted(spare.keys() - own)) for spare, own in zip(lone, met, strict=True))
         return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
@@ -285,11 +285,6 @@ def _tally(level: Level, at: int, square: float) -> Tally:
         return Tally(gold, predicted, matched, mass, square)
     gold, predicted, matched, mass = (float(m[at]) for m in (level.gold, level.predicted, level.matched, level.mass))
     return Tally(gold, predicted, matched, mass, float(square))
-
-
-def _is_list(level: Level, at: int) -> bool:
-    rows = np.array([level.left[at], level.right[at]], dtype=np.intp)
-    return not level.leaf and int(Kind.ARRAY) in level.source.kinds_at(rows)
 
 
 def _holds_more(level: Level, at: int) -> bool:

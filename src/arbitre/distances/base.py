@@ -7,6 +7,7 @@ once, by index.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -142,8 +143,8 @@ class Distance:
     """A leaf distance with its options settled.
 
     `kinds` are the kinds of (normalised) values it is made for; `options` holds every option with its value,
-    defaults included, so that two distances that can differ in a number differ in their options. A `dear` one is
-    measured for as few pairs as can be, though that takes more rounds.
+    defaults included, so that two distances that can differ in a number differ in their options. From `dear`
+    candidate pairs on it pays to find out first which of them matter, though that takes more rounds.
     """
 
     name: str
@@ -151,7 +152,7 @@ class Distance:
     facts: Facts
     pool: Callable[[Sequence[Json]], Pool] = field(compare=False)
     options: Mapping[str, Any] = field(default_factory=dict)
-    dear: bool = False
+    dear: float = math.inf
 
     def __call__(self, gold: Json, predicted: Json) -> float:
         """The distance of one pair of values of the distance's kinds, in [0, 1], 0 is equal."""

@@ -198,4 +198,4 @@ def custom(
 ) -> Distance:
     """The distance that a function of users makes; see `DistanceCatalogue.with_distance`."""
     asked = _Asked(name, function, facts, bound, batch)
-    return Distance(name, frozenset(kinds), facts, partial(_pool, asked), dear=True)
+    return Distance(name, frozenset(kinds), facts, partial(_pool, asked), dear=1)

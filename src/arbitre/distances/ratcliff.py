@@ -77,5 +77,5 @@ def ratcliff_obershelp(*, autojunk: bool = False) -> Distance:
         facts,
         partial(_pool, autojunk),
         {"autojunk": autojunk},
-        dear=True,
+        dear=1,
     )

@@ -32,7 +32,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices
+    from arbitre.distances.base import Blocks, Floats, Indices, Mask
     from arbitre.distances.columns import Integers
 
     Raw = npt.NDArray[Any]
@@ -68,6 +68,9 @@ LARGE: Final = 1 << 16
 
 LONG: Final = 64
 """Edit distances of texts up to this length fit one machine word; those of longer ones are many times dearer."""
+
+MANY: Final = 2048
+"""From so many pairs on it is quicker to find out first which long texts have to be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +114,18 @@ class _Texts:
         raw = self._table(self.measure.scorer, left, right)
         return self._distances(raw, self.lengths[left][:, None], self.lengths[right], (len(left), len(right)))
 
-    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
-        """All exact: a glimpse saves less than looking again costs."""
-        return self.paired(left, right), None
+    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
+        """Exact, but for edit distances of long texts, which are at least the difference in length."""
+        lengths_left, lengths_right = self.lengths[left], self.lengths[right]
+        long = np.minimum(lengths_left, lengths_right) > self.measure.cheap
+        if not long.any():
+            return self.paired(left, right), None
+        long &= left != right
+        raw = np.abs(lengths_left - lengths_right)
+        short = (~long).nonzero()[0]
+        raw[short] = self._each(self.measure.scorer, left[short], right[short])
+        exact = ~long
+        return self._distances(raw, lengths_left, lengths_right, left.shape), exact
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """Exact, but for edit distances of long texts: those are at least the longer length - the common subsequence.
@@ -174,7 +186,13 @@ def _sets_of_tokens(values: Sequence[str]) -> _Texts:
 
 
 def _of_texts(name: str, facts: Facts) -> Distance:
-    return Distance(name, frozenset({Kind.STRING}), facts, partial(_pool, name))
+    return Distance(
+        name,
+        frozenset({Kind.STRING}),
+        facts,
+        partial(_pool, name),
+        dear=MANY if _MEASURES[name].cheap < math.inf else math.inf,
+    )
 
 
 YUJIAN_BO: Final = _of_texts("yujian-bo", Facts())

@@ -87,7 +87,7 @@ def bleu(n: int = 4) -> Distance:
     """
     _metrics("bleu")
     facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a b c"))
-    return Distance("bleu", _STRING, facts, partial(_bleu, n), {"n": n}, dear=True)
+    return Distance("bleu", _STRING, facts, partial(_bleu, n), {"n": n}, dear=1)
 
 
 def _bleu(n: int, values: Sequence[str]) -> _Scored:
@@ -116,7 +116,7 @@ def chrf(words: int = 0) -> Distance:
     """
     _metrics("chrf")
     facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a", "ab"))
-    return Distance("chrf", _STRING, facts, partial(_chrf, words), {"words": words}, dear=True)
+    return Distance("chrf", _STRING, facts, partial(_chrf, words), {"words": words}, dear=1)
 
 
 def _chrf(words: int, values: Sequence[str]) -> _Scored:

@@ -6,6 +6,7 @@ predictions, each side in document order. A column knows nothing of pairs; anyth
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -159,14 +160,16 @@ class Marks:
     """What tells equal items of lists: those of two lists with equal numbers in `mark` are partners.
 
     The t-th of equal items of one list is marked as the t-th of the other. `table` are row x `width` + mark of all
-    items in increasing order, and `order` says which item each is. Items of a kind that the schema does not declare
-    have no equal; `odd` says which lists hold such (two of these are not told by a count).
+    items in increasing order, and `order` says which item each is. `signs` has a bit of 64 for each mark that a list
+    holds: lists without a common bit have no common mark. Items of a kind that the schema does not declare have no
+    equal; `odd` says which lists hold such (two of these are not told by a count).
     """
 
     mark: Indices
     width: int
     table: Indices
     order: Indices
+    signs: npt.NDArray[np.uint64]
     odd: Mask
 
 
@@ -176,8 +179,8 @@ class ListColumn(Column):
 
     `groups` are codes by which a keyed or set matching may pair items (-1: with none); `prefix` are the positions that
     are compared as fields are (`sizes` counts those too, `lengths` does not); `peels` says that equal items may be
-    matched first, `counts` that they are equal or not (there are `marks` then), `deep` that
-    there are lists in them whose items tell more than their number, `dear` that there is what is dear to compare.
+    matched first, `counts` that they are equal or not (there are `marks` then), `deep` that there are lists in them
+    whose items tell more than their number, `dear` from how many pairs on there is what is dear to compare.
     """
 
     items: Column | None = None
@@ -191,7 +194,7 @@ class ListColumn(Column):
     peels: bool = False
     counts: bool = False
     deep: bool = False
-    dear: bool = False
+    dear: float = math.inf
 
     def rows(self, slots: Indices) -> Indices:
         """The rows of `items` that these items are."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.normalizers import normalized
 from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -42,23 +43,25 @@ class Interned(NamedTuple):
     alive: Mask | None
 
 
-def intern(site: Site, values: Sequence[Json], tags: Indices | None) -> Interned:
+def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices | None) -> Interned:
     """Normalise and code the values of a site; `tags` are the branches their parents took, where that matters.
 
-    Raises DataError (without a place) for a number that is not finite, or a value that is not JSON.
+    `types` are those of the values. Raises DataError (without a place) for a number that is not finite, or a value
+    that is not JSON.
     """
-    types = set(map(type, values))
     if tags is not None or not types <= _PLAIN:
         return _by_value(site, values, tags)
     normalizers = site.leaf.normalizers if site.leaf is not None else site.normalizers
-    raw, distinct = _coded(values) if types <= _HASHED and not _quick(normalizers, values) else (None, values)
-    for normalizer in normalizers:
-        distinct = normalizer.each(distinct)
-    types = set(map(type, distinct))
+    raw, size = None, len(values)
+    some: Iterable[Json] = values
+    if types <= _HASHED and not _quick(normalizers, values):
+        raw, some = _coded(values, size)
+        size = len(some)
+    some, types = normalized(normalizers, some, types)
     leaf = _only_leaf(site, KINDS[types.pop()]) if len(types) == 1 and types <= _HASHED else None
     if leaf is None:
         return _by_value(site, values, None)
-    codes, kept = _coded(distinct)
+    codes, kept = _coded(some, size)
     alive = None
     if site.absent.text and "" in kept:
         codes[codes == kept.index("")] = -1
@@ -89,10 +92,10 @@ _HASHED: Final = frozenset({str, int})
 _PLAIN: Final = _HASHED | {list}
 
 
-def _coded(values: Sequence[Json]) -> tuple[Indices, list[Json]]:
-    """A code for each value, and the distinct values, in order of appearance."""
+def _coded(values: Iterable[Json], size: int) -> tuple[Indices, list[Json]]:
+    """A code for each of `size` values, and the distinct values, in order of appearance."""
     code: defaultdict[Json, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=len(values))
+    codes = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=size)
     return codes, list(code)
 
 

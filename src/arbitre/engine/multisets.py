@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DENSE: Final = 1 << 18
 """Up to so many entries, which items the lists hold is written out as a table."""
 
+BITS: Final = 63
+"""The last bits of a mark, which number the bits of a sign."""
+
 
 def _codes(items: Column) -> Indices:
     """A code for each item that is equal to another or not, -1 for the others; shape (items,)."""
@@ -62,7 +65,12 @@ def marks(column: ListColumn) -> Marks | None:
         table = owner * width + mark
         order = table.argsort(kind="stable")
         table = table[order]
-    return Marks(mark, width, table, order, odd)
+    signs = np.zeros(column.size, dtype=np.uint64)
+    full = column.lengths.nonzero()[0]
+    if len(full):
+        bits = np.uint64(1) << (mark & BITS).astype(np.uint64)
+        signs[full] = np.bitwise_or.reduceat(bits, column.starts[full])
+    return Marks(mark, width, table, order, signs, odd)
 
 
 def _partners(column: ListColumn, known: Marks, left: Indices, right: Indices) -> tuple[Indices, Indices, Indices]:
@@ -73,10 +81,12 @@ def _partners(column: ListColumn, known: Marks, left: Indices, right: Indices) -
 
 def count_equal(column: ListColumn, left: Indices, right: Indices) -> Floats:
     """How many items each pair of lists shares: the quality of their optimal matching; shape (pairs,)."""
-    if column.marks is None:
-        return np.zeros(len(left))
-    _, owner, place = _partners(column, column.marks, left, right)
-    return np.bincount(owner, weights=place >= 0, minlength=len(left)).astype(np.float64, copy=False)
+    known, counts = column.marks, np.zeros(len(left))
+    if known is not None:
+        some = (known.signs[left] & known.signs[right]).nonzero()[0]
+        _, owner, place = _partners(column, known, left[some], right[some])
+        counts[some] = np.bincount(owner, weights=place >= 0, minlength=len(some))
+    return counts
 
 
 def match_equal(column: ListColumn, left: Indices, right: Indices) -> Matched | None:

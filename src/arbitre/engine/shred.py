@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import regex
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 PATTERN_SECONDS = 1.0
 """A regular expression of the schema may take this long on one key."""
 
+BLOCK: Final = 256
+"""So many objects are read at a time: their fields are read while they are in the nearer memory."""
+
 
 @dataclass(slots=True)
 class Place:
@@ -50,17 +54,17 @@ class _Shredder:
     sites: list[Site] = field(default_factory=list)
     pending: deque[Callable[[], None]] = field(default_factory=deque)
 
-    def open(self, site: Site, values: Sequence[Json], place: Place) -> Column:
-        """The column of these values; what lies below is left to do."""
+    def open(self, site: Site, values: Sequence[Json], types: set[type], place: Place) -> Column:
+        """The column of these values, which are of these types; what lies below is left to do."""
         if site.leaf is not None:
-            return self._leaf(site, values, place)
-        kinds = self._kinds(values, place)
+            return self._leaf(site, values, types, place)
+        kinds = self._kinds(values, types, place)
         if isinstance(kinds, Kind):
-            return self._single(kinds, site, values, place)
+            return self._single(kinds, site, values, types, place)
         family = np.where(kinds < Kind.ARRAY, 0, kinds - Kind.ARRAY + 1)  # scalars, arrays, objects
         present = np.unique(family)
         if len(present) == 1:
-            return self._single(Kind(int(kinds[0])), site, values, place)
+            return self._single(Kind(int(kinds[0])), site, values, types, place)
         mixed = MixedColumn(**self._common(values, place))
         self._keep(mixed, site)
         mixed.part = np.zeros(len(values), dtype=np.int8)
@@ -75,14 +79,14 @@ class _Shredder:
                 tags=None if place.tags is None else place.tags[rows],
                 item=place.item,
             )
-            mixed.parts.append(
-                self._single(Kind(int(kinds[rows[0]])), site, [values[row] for row in rows.tolist()], inner)
-            )
+            part = [values[row] for row in rows.tolist()]
+            mixed.parts.append(self._single(Kind(int(kinds[rows[0]])), site, part, set(map(type, part)), inner))
         return mixed
 
-    def _kinds(self, values: Sequence[Json], place: Place) -> Kind | np.ndarray[Any, np.dtype[np.int8]]:
+    def _kinds(
+        self, values: Sequence[Json], types: set[type], place: Place
+    ) -> Kind | np.ndarray[Any, np.dtype[np.int8]]:
         """The kind of all the values where it is one, else of each."""
-        types = set(map(type, values))
         if types <= KINDS.keys():
             kinds = {KINDS[one] for one in types}
             if len(kinds) == 1:
@@ -96,9 +100,9 @@ class _Shredder:
                 raise _at(error, place, row) from error
         return found
 
-    def _single(self, kind: Kind, site: Site, values: Sequence[Json], place: Place) -> Column:
+    def _single(self, kind: Kind, site: Site, values: Sequence[Json], types: set[type], place: Place) -> Column:
         if kind.scalar:
-            return self._leaf(site, values, place)
+            return self._leaf(site, values, types, place)
         if kind is Kind.ARRAY:
             lists = ListColumn(**self._common(values, place), matcher=site.list.matcher)
             self._keep(lists, site)
@@ -130,9 +134,9 @@ class _Shredder:
         self.columns.append(column)
         self.sites.append(site)
 
-    def _leaf(self, site: Site, values: Sequence[Json], place: Place) -> Column:
+    def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: Place) -> Column:
         try:
-            parts = intern(site, values, place.tags)
+            parts = intern(site, values, types, place.tags)
         except DataError:
             for row, value in enumerate(values):  # find the one that is refused
                 try:
@@ -148,23 +152,20 @@ class _Shredder:
         if node.aliases:
             values = [*values[: place.gold], *(bridged(value, node.aliases) for value in values[place.gold :])]
         taken = choose(node.variants, values, place.tags) if node.variants else None
+        sites = [self.plan.sites[child.site] for child in node.fields]
         total = 0
-        for child in node.fields:
-            site = self.plan.sites[child.site]
-            missing = None if site.absent.null else ABSENT
-            try:
-                found = list(map(itemgetter(child.name), values))
-            except KeyError:
-                found = [value.get(child.name, missing) for value in values]
-            rows = np.arange(len(found), dtype=np.intp)
-            if type(missing) in set(map(type, found)):
-                rows = np.array([row for row, value in enumerate(found) if value is not missing], dtype=np.intp)
-                found = [found[row] for row in rows.tolist()]
+        for child, site, every in zip(node.fields, sites, _read(node, sites, values), strict=True):
+            missing = _missing(site)
+            rows, found, types = np.arange(len(every), dtype=np.intp), every, set(map(type, every))
+            if type(missing) in types:
+                types.remove(type(missing))
+                rows = np.array([row for row, value in enumerate(every) if value is not missing], dtype=np.intp)
+                found = [every[row] for row in rows.tolist()]
             total += len(found)
             if found:
                 tags = taken[rows] if child.tagged and taken is not None else None
                 below = Place(column, rows, int(rows.searchsorted(place.gold)), child.name, tags=tags)
-                column.links.append(Link(self.open(site, found, below), child.weight))
+                column.links.append(Link(self.open(site, found, types, below), child.weight))
         if total != sum(map(len, values)):
             self._other_keys(column, node, values, place, taken if node.tagged else None)
 
@@ -202,7 +203,8 @@ class _Shredder:
             if entries:
                 rows = np.array([row for row, _ in entries], dtype=np.intp)
                 below = Place(column, rows, int(rows.searchsorted(place.gold)), key)
-                column.links.append(Link(self.open(site, [value for _, value in entries], below), 1.0))
+                found = [value for _, value in entries]
+                column.links.append(Link(self.open(site, found, set(map(type, found)), below), 1.0))
         for index in sorted(maps):
             self._map(column, self.plan.sites[index], maps[index], place, taken)
 
@@ -223,7 +225,8 @@ class _Shredder:
         keys = [key for _, key, _ in entries]
         tags = None if taken is None else taken[rows]
         below = Place(column, rows, int(rows.searchsorted(place.gold)), STAR, tokens=keys, tags=tags)
-        child = self.open(site, [value for _, _, value in entries], below)
+        found = [value for _, _, value in entries]
+        child = self.open(site, found, set(map(type, found)), below)
         codes = np.array([names[key] for key in keys], dtype=np.intp)
         column.maps.append(MapLink(child, np.arange(len(rows), dtype=np.intp), codes))
 
@@ -242,7 +245,7 @@ class _Shredder:
         known = self.plan.shortcuts
         column.peels = node.matcher.forced and node.items in known.peelable
         column.counts = node.matcher.forced and node.items in known.countable
-        column.deep, column.dear = node.items in known.deep, node.items in known.dear
+        column.deep, column.dear = node.items in known.deep, known.dear.get(node.items, math.inf)
         for position, index in enumerate(node.prefix):
             child = self.plan.sites[index]
             rows = [
@@ -254,7 +257,8 @@ class _Shredder:
                 origin = np.array(rows, dtype=np.intp)
                 tags = place.tags[origin] if node.tagged and place.tags is not None else None
                 below = Place(column, origin, int(origin.searchsorted(place.gold)), position, tags=tags)
-                column.prefix.append(Link(self.open(child, [values[row][position] for row in rows], below), 1.0))
+                found = [values[row][position] for row in rows]
+                column.prefix.append(Link(self.open(child, found, set(map(type, found)), below), 1.0))
         skipped = len(node.prefix)
         if skipped:
             values = [value[skipped:] for value in values]
@@ -264,7 +268,9 @@ class _Shredder:
         origin = np.arange(len(values), dtype=np.intp).repeat(lengths)
         positions = np.arange(skipped, len(items) + skipped, dtype=np.intp) - starts[:-1].repeat(lengths)
         child = self.plan.sites[node.items]
-        if child.absent.null and type(None) in set(map(type, items)):
+        types = set(map(type, items))
+        if child.absent.null and type(None) in types:
+            types.remove(type(None))
             kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
             origin, positions = origin[kept], positions[kept]
             items = [items[row] for row in kept.tolist()]
@@ -274,8 +280,27 @@ class _Shredder:
             tags = place.tags[origin] if node.tagged and place.tags is not None else None
             gold = int(origin.searchsorted(place.gold))
             column.items = self.open(
-                child, items, Place(column, origin, gold, STAR, tokens=positions, tags=tags, item=True)
+                child, items, types, Place(column, origin, gold, STAR, tokens=positions, tags=tags, item=True)
             )
+
+
+def _missing(site: Site) -> Json:
+    """What counts as no value at all."""
+    return None if site.absent.null else ABSENT
+
+
+def _read(node: Object, sites: Sequence[Site], values: Sequence[dict[str, Json]]) -> list[list[Json]]:
+    """What the objects hold in each declared field, whose site is given; all fields of some objects at a time."""
+    found: list[list[Json]] = [[] for _ in node.fields]
+    for begin in range(0, len(values), BLOCK):
+        block = values[begin : begin + BLOCK]
+        for child, site, into in zip(node.fields, sites, found, strict=True):
+            try:
+                into += list(map(itemgetter(child.name), block))
+            except KeyError:
+                absent = _missing(site)
+                into += [value.get(child.name, absent) for value in block]
+    return found
 
 
 def _at(error: DataError, place: Place, row: int) -> DataError:
@@ -311,7 +336,7 @@ def shred(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[C
     shredder = _Shredder(plan)
     documents = [*gold, *predicted]
     place = Place(None, np.arange(len(documents), dtype=np.intp), len(gold))
-    shredder.open(plan.sites[0], documents, place)
+    shredder.open(plan.sites[0], documents, set(map(type, documents)), place)
     while shredder.pending:
         shredder.pending.popleft()()
     for column, site in zip(reversed(shredder.columns), reversed(shredder.sites), strict=True):

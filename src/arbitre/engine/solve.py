@@ -96,7 +96,8 @@ class Solver:
         if len(rest):
             tables = Tables.of(batch, column, rest)
             pending[id(batch)] = tables
-            loose = column.dear and column.matcher.forced and not column.deep and not self.exhaustive
+            many = len(tables.owner) >= column.dear
+            loose = many and column.matcher.forced and not column.deep and not self.exhaustive
             below = Batch(items, tables.left, tables.right, loose)
             batch.branches.append(Branch(below, rest[tables.owner]))
 

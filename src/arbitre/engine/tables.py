@@ -11,14 +11,14 @@ from arbitre.engine.batches import Batch, Matched
 from arbitre.engine.runs import crossed, located, spread, starts_of
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
-from arbitre.matching.many import assign_all
+from arbitre.matching.many import Best, assign_all
 
 if TYPE_CHECKING:
     from arbitre.engine.batches import Evaluate
     from arbitre.engine.columns import Indices, ListColumn, Mask
 
-GOOD: Final = 0.5
-"""Items of at least this quality are good partners: what lies across from them need not be known exactly."""
+TURNS: Final = 2
+"""So many times the most promising pairs are made exact, before all of a table are."""
 
 
 @dataclass(eq=False, slots=True)
@@ -96,48 +96,38 @@ class Tables:
     def _narrowed(self, below: Batch, exact: Mask, evaluate: Evaluate) -> list[Matched]:
         """The optimal matchings where some qualities are upper bounds: those that matter are made exact.
 
-        First those of two items that both have no good partner, or where no item of a table is known to have one,
-        those that are selected. Then, where another bound is selected, all that is left of that table.
+        First the best of each line, `TURNS` times. Where these are exact and all different, they are the best of what
+        is exact too; of the other tables all that is left is made exact. So what is found is the very matching that is
+        found where all is exact.
         """
         quality = below.quality.copy()
         settled = exact.nonzero()[0]
         evaluated = [(below, settled, settled)]
-
-        def settle(asked: Indices) -> None:
+        found, of = [], []
+        active, cells = np.arange(len(self.problems), dtype=np.intp), np.arange(len(quality), dtype=np.intp)
+        for turn in range(TURNS + 1):
+            best = Best.of(quality[cells], self.heights[active], self.widths[active])
+            lines, owner = cells[best.cells], active[best.owner]
+            unsure = best.problems_of(best.shared | ~exact[lines])
+            sure = ~unsure[best.owner]
+            found.append(lines[sure])
+            of.append(owner[sure])
+            active = active[unsure]
+            _, cells = spread(self.starts, active)
+            asked = lines if turn < TURNS else cells
+            asked = asked[~exact[asked]]
             if len(asked):
+                asked.sort()
                 batch = evaluate(below.column, self.left[asked], self.right[asked])
                 quality[asked], exact[asked] = batch.quality, True
                 evaluated.append((batch, asked, np.arange(len(asked), dtype=np.intp)))
-
-        good = exact & (quality >= GOOD)
-        wanted = ~self._partnered(good)
-        blind = np.bincount(self.owner[good], minlength=len(self.problems)) == 0
-        if blind.any():
-            wanted &= ~blind[self.owner]
-            _, cells = spread(self.starts, blind.nonzero()[0])
-            wanted[cells[assign_all(quality[cells], self.heights[blind], self.widths[blind])[0]]] = True
-        settle((wanted & ~exact).nonzero()[0])
-        chosen, owner = assign_all(quality, self.heights, self.widths)
-        doubtful = np.unique(owner[~exact[chosen]])
-        if len(doubtful):
-            _, cells = spread(self.starts, doubtful)
-            settle(cells[~exact[cells]])
-            again, its = assign_all(quality[cells], self.heights[doubtful], self.widths[doubtful])
-            kept = ~np.isin(owner, doubtful)
-            chosen, owner = np.append(chosen[kept], cells[again]), np.append(owner[kept], doubtful[its])
-            order = chosen.argsort()
-            chosen, owner = chosen[order], owner[order]
+        at, owner = assign_all(quality[cells], self.heights[active], self.widths[active])
+        chosen, owner = np.concatenate([*found, cells[at]]), np.concatenate([*of, active[owner]])
+        order = chosen.argsort()
+        chosen, owner = chosen[order], owner[order]
         matches = []
         for batch, asked, at in evaluated:
             place = located(asked, chosen)
             here = place >= 0
             matches.append(Matched(batch, at[place[here]], self.problems[owner[here]]))
         return matches
-
-    def _partnered(self, good: Mask) -> Mask:
-        """Which candidates compare an item that has a good partner; shape (candidates,)."""
-        found = np.zeros(len(good), dtype=np.bool_)
-        for lengths, positions in ((self.heights, self.rows), (self.widths, self.columns)):
-            item = starts_of(lengths)[self.owner] + positions
-            found |= np.bincount(item[good], minlength=int(lengths.sum()))[item] > 0
-        return found

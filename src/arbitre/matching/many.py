@@ -1,7 +1,12 @@
-"""Many small assignment problems at once: most are solved by numpy, the others one by one."""
+"""Many small assignment problems at once: most are solved by numpy, the others one by one.
+
+Problem p has `heights[p]` gold and `widths[p]` predicted items; `quality` holds the tables of all problems, end to
+end, row by row.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +19,7 @@ if TYPE_CHECKING:
 def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indices, Indices]:
     """The optimal matching with min(n, m) pairs of each of many problems (see `hungarian`).
 
-    Problem p has `heights[p]` gold and `widths[p]` predicted items; `quality` holds the tables of all problems, end to
-    end, row by row. Returns the matched cells, by problem and row, and the problem of each; both of shape (pairs,).
+    Returns the matched cells, by problem and row, and the problem of each; both of shape (pairs,).
 
     Where the best partners of the items of the shorter side are all different, they are the optimum; only the other
     problems go to the solver.
@@ -24,60 +28,63 @@ def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indi
     >>> cells, problems
     (array([0, 3, 4]), array([0, 0, 1]))
     """
-    starts = (heights * widths).cumsum() - heights * widths
-    tall = heights > widths
-    cells, owner, solved = _distinct_best(quality, heights, widths, starts, ~tall, by_row=True)
-    if tall.any():
-        more, their, also = _distinct_best(quality, heights, widths, starts, tall, by_row=False)
-        cells, owner, solved = np.concatenate([cells, more]), np.concatenate([owner, their]), solved | also
-    rest = (~solved & (heights > 0) & (widths > 0)).nonzero()[0]
+    best = Best.of(quality, heights, widths)
+    solved = ~best.problems_of(best.shared)
+    kept = solved[best.owner]
+    cells, owner = best.cells[kept], best.owner[kept]
+    rest = (~solved).nonzero()[0]
     if len(rest):
-        found, of = [cells], [owner]
-        for problem, start, height, width in zip(
-            rest.tolist(), starts[rest].tolist(), heights[rest].tolist(), widths[rest].tolist(), strict=True
-        ):
-            table = quality[start : start + height * width].reshape(height, width)
-            rows, columns = linear_sum_assignment(table, maximize=True)
-            found.append(start + rows * width + columns)
-            of.append(np.full(len(rows), problem, dtype=np.intp))
-        cells, owner = np.concatenate(found), np.concatenate(of)
+        starts = ((heights * widths).cumsum() - heights * widths)[rest]
+        sizes = zip(starts.tolist(), heights[rest].tolist(), widths[rest].tolist(), strict=True)
+        tables = [quality[start : start + height * width].reshape(height, width) for start, height, width in sizes]
+        found = [linear_sum_assignment(table, maximize=True) for table in tables]
+        rows, columns = (np.concatenate(side) for side in zip(*found, strict=True))
+        pairs = np.minimum(heights[rest], widths[rest])
+        cells = np.concatenate([cells, starts.repeat(pairs) + rows * widths[rest].repeat(pairs) + columns])
+        owner = np.concatenate([owner, rest.repeat(pairs)])
     order = cells.argsort(kind="stable")
     return cells[order], owner[order]
 
 
-def _distinct_best(
-    quality: Floats, heights: Indices, widths: Indices, starts: Indices, wanted: Mask, *, by_row: bool
-) -> tuple[Indices, Indices, Mask]:
-    """The problems among `wanted` in which the best partners along one side differ: cells, problems, which they are."""
-    solved = np.zeros(len(heights), dtype=np.bool_)
-    problems = (wanted & (heights > 0) & (widths > 0)).nonzero()[0]
-    if len(problems) == 0:
-        empty = np.empty(0, dtype=np.intp)
-        return empty, empty, solved
-    lines, length = (heights[problems], widths[problems]) if by_row else (widths[problems], heights[problems])
-    owner = np.arange(len(problems), dtype=np.intp).repeat(lines)
-    line_length = length[owner]
-    ends = line_length.cumsum()
-    begins = ends - line_length
-    position = np.arange(ends[-1], dtype=np.intp) - begins.repeat(line_length)
-    number = np.arange(len(owner), dtype=np.intp) - (lines.cumsum() - lines).repeat(lines)
-    if by_row:
-        first = starts[problems][owner] + number * line_length
-        cell = first.repeat(line_length) + position
-    else:
-        first = starts[problems][owner] + number
-        stride_of = lines[owner]
-        cell = first.repeat(line_length) + position * stride_of.repeat(line_length)
-    along = quality[cell]
-    best = (along == np.maximum.reduceat(along, begins).repeat(line_length)).nonzero()[0]
-    of_line = ends.searchsorted(best, side="right")
-    keep = np.empty(len(best), dtype=np.bool_)
-    keep[:1] = True
-    np.not_equal(of_line[1:], of_line[:-1], out=keep[1:])
-    best = best[keep]
-    partner = position[best] + (length.cumsum() - length)[owner]
-    clash = np.bincount(partner, minlength=int(length.sum()))[partner] > 1
-    good = np.bincount(owner, weights=clash, minlength=len(problems)) == 0
-    solved[problems[good]] = True
-    kept = good[owner]
-    return cell[best[kept]], problems[owner[kept]], solved
+@dataclass(frozen=True, eq=False, slots=True)
+class Best:
+    """The best partner of every item of the shorter side of each problem; the gold side where both are as long.
+
+    For each such item `cells` says which cell that is, the first of several; `owner` the problem; `shared` whether it
+    is the best partner of another item too. Shape (items of the shorter sides,).
+    """
+
+    cells: Indices
+    owner: Indices
+    shared: Mask
+    count: int
+
+    @classmethod
+    def of(cls, quality: Floats, heights: Indices, widths: Indices) -> Best:
+        flat = heights <= widths
+        lines, length = np.where(flat, heights, widths), np.where(flat, widths, heights)
+        owner = np.arange(len(lines), dtype=np.intp).repeat(lines)
+        if len(owner) == 0:
+            return cls(owner, owner, np.zeros(0, dtype=np.bool_), len(lines))
+        lengths = length[owner]
+        ends = lengths.cumsum()
+        begins = ends - lengths
+        along = quality
+        if not flat.all():
+            starts = (heights * widths).cumsum() - heights * widths
+            number = np.arange(len(owner), dtype=np.intp) - (lines.cumsum() - lines).repeat(lines)
+            first, stride = starts[owner] + number * np.where(flat, widths, 1)[owner], np.where(flat, 1, widths)[owner]
+            position = np.arange(ends[-1], dtype=np.intp) - begins.repeat(lengths)
+            along = quality[first.repeat(lengths) + position * stride.repeat(lengths)]
+        found = (along == np.maximum.reduceat(along, begins).repeat(lengths)).nonzero()[0]
+        position = found[found.searchsorted(begins)] - begins
+        partner = position + (length.cumsum() - length)[owner]
+        shared = np.bincount(partner, minlength=int(length.sum()))[partner] > 1
+        cells = begins + position if along is quality else first + position * stride
+        return cls(cells, owner, shared, len(lines))
+
+    def problems_of(self, items: Mask) -> Mask:
+        """The problems with such an item; shape (problems,)."""
+        found = np.zeros(self.count, dtype=np.bool_)
+        found[self.owner[items]] = True
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from arbitre.schema.certificate import leaves_of
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.schema.nodes import Site
 
@@ -22,20 +23,28 @@ class Shortcuts:
       values, so by the triangle inequality two equal items can always be partners in an optimal matching.
     * `countable`: values here are equal or not, so an optimal matching is a count.
     * `deep`: there are lists in here whose items tell more than their number.
-    * `dear`: there are values in here that are dear to compare.
+    * `dear`: there are values in here that are dear to compare, from so many pairs on.
     """
 
     peelable: frozenset[int]
     countable: frozenset[int]
     deep: frozenset[int]
-    dear: frozenset[int]
+    dear: Mapping[int, float]
 
     @classmethod
     def of(cls, sites: Sequence[Site]) -> Shortcuts:
         countable = frozenset(index for index, site in enumerate(sites) if _countable(site))
         telling = {index for index, site in enumerate(sites) if _is_list(site) and site.list.items not in countable}
-        dear = {index for index, site in enumerate(sites) if any(leaf.distance.dear for leaf in leaves_of(site))}
-        return cls(_peelable(sites), countable, _with_any(telling, sites), _with_any(dear, sites))
+        return cls(_peelable(sites), countable, _with_any(telling, sites), _dear(sites))
+
+
+def _dear(sites: Sequence[Site]) -> dict[int, float]:
+    """From how many pairs on the values in each site are dear; nothing of the others."""
+    own = [min((leaf.distance.dear for leaf in leaves_of(site)), default=math.inf) for site in sites]
+    found: dict[int, float] = {}
+    for least in sorted(set(own) - {math.inf}, reverse=True):
+        found |= dict.fromkeys(_with_any({index for index, dear in enumerate(own) if dear <= least}, sites), least)
+    return found
 
 
 def _countable(site: Site) -> bool:
