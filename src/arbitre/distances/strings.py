@@ -135,9 +135,11 @@ class _Texts:
         """
         raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
-        total = np.zeros(len(lengths_left) + 1)
-        lengths_left.cumsum(out=total[1:])
-        mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
+        mean = np.zeros(len(blocks))
+        if lengths_left.max(initial=0) > self.measure.cheap:
+            total = np.zeros(len(lengths_left) + 1)
+            lengths_left.cumsum(out=total[1:])
+            mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
         for (rows, columns, cells), length in zip(blocks, mean.tolist(), strict=True):
             lefts, rights = left[rows], right[columns]
             if lefts.size * rights.size > DENSE:  # worth looking for texts that occur several times

@@ -49,6 +49,9 @@ def crossed(heights: Indices, widths: Indices) -> tuple[Indices, Indices, Indice
 def spread(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
     """The entries `starts[r]:starts[r + 1]` of each row r, one row after the other, and which of `rows` each is of."""
     begin = starts[rows]
+    if len(rows) == 1:  # one run is a range
+        entries = np.arange(begin[0], starts[rows[0] + 1], dtype=np.intp)
+        return np.zeros(len(entries), dtype=np.intp), entries
     counts = starts[rows + 1] - begin
     owner = np.arange(len(rows), dtype=np.intp).repeat(counts)
     offset = counts.cumsum() - counts - begin
@@ -105,6 +108,10 @@ def share(part: Floats, whole: Floats) -> Floats:
     >>> share(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
     array([0.25, 1.  ])
     """
-    found = np.ones(len(part))
-    np.divide(part, whole, out=found, where=whole > 0.0)
+    some = whole > 0.0
+    if some.all():
+        found = part / whole
+    else:
+        found = np.ones(len(part))
+        np.divide(part, whole, out=found, where=some)
     return np.minimum(found, 1.0, out=found)
