@@ -150,7 +150,7 @@ def _concat(separator: str, value: Json) -> Json:
         return value
     kinds = set(map(type, value))
     if kinds <= {int}:  # the common cases, without a look at every item
-        return separator.join(map(str, value))
+        return separator.join(map(int.__repr__, value))
     return separator.join(value if kinds <= {str} else _scalar_texts(value))
 
 
