@@ -58,7 +58,7 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
         raw, some = _coded(values, size)
         size = len(some)
     some, types = normalized(normalizers, some, types)
-    leaf = _only_leaf(site, KINDS[types.pop()]) if len(types) == 1 and types <= _HASHED else None
+    leaf = _only_leaf(site, KINDS[next(iter(types))]) if len(types) == 1 and types <= _HASHED else None
     if leaf is None:
         return _by_value(site, values, None)
     codes, kept = _coded(some, size)
