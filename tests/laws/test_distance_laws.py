@@ -251,6 +251,16 @@ def test_bounds_are_never_above_the_distance(law):
 
 
 @each_law
+def test_bounds_of_plain_values_are_the_distance(law):
+    """To the last bit, where blocks cross no others."""
+    pool = law.distance.pool(law.values)
+    plain = np.arange(len(law.values)) if pool.plain is None else pool.plain.nonzero()[0]
+    starts = np.array([0, len(plain)])
+    cells = pool.bounded(Blocks(starts, starts), plain, plain)
+    assert np.array_equal(cells.reshape(len(plain), len(plain)), table(law.distance, law.values)[np.ix_(plain, plain)])
+
+
+@each_law
 def test_a_glimpse_is_never_above_the_distance_and_exact_where_it_says_so(law):
     pool, size = law.distance.pool(law.values), len(law.values)
     distances = table(law.distance, law.values).ravel()

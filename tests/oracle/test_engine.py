@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,39 +12,47 @@ from tests.oracle.strategies import cases, documents, pairs, schemas
 from arbitre import Comparator, Tally
 from arbitre.comparison.levels import by_path, leaves, of_nodes
 from arbitre.distances import strings
-from arbitre.engine import problems, run, solve
+from arbitre.engine import measure, problems, run, solve
 from arbitre.engine.digests import digests
 from arbitre.engine.shred import shred
+from arbitre.matching import many
 from arbitre.schema import shortcuts
 
 NEAR = 1e-12
 slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 
 
-def spare(patch):
-    """Texts are compared as if all of them were long, and no pair of them were cheap."""
-    patch.setattr(shortcuts, "_dear", lambda sites: dict.fromkeys(range(len(sites)), 1))
-    for name, measure in strings._MEASURES.items():
-        patch.setitem(strings._MEASURES, name, replace(measure, cheap=min(measure.cheap, 0)))
+def spare(patch, dear=2):
+    """Texts are compared as if all of them were long, and so few pairs of them were many."""
+    patch.setattr(shortcuts, "_dear", lambda sites: dict.fromkeys(range(len(sites)), dear))
+    for name, known in strings._MEASURES.items():
+        patch.setitem(strings._MEASURES, name, replace(known, cheap=min(known.cheap, 0)))
 
 
 @pytest.fixture(
-    params=["default", "sparing", "lazy", "lazy, one by one", "lazy and sparing", "exhaustive"], scope="module"
+    params=["default", "whole", "sparing", "lazy", "lazy, one by one", "lazy and sparing", "exhaustive"], scope="module"
 )
 def mode(request):
     """How the engine goes about it: as it would, or not at all lazily, or as lazily as it can.
 
-    That is with bounds of pairs of texts, of pairs of items, of these in chunks of one row, or of both.
+    That is with bounds of pairs of texts, of pairs of items, of these in chunks of one row, or of both; or with whole
+    tables where these cost no more than bounds, a few cells at a time.
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.param.startswith("lazy"):
             patch.setattr(solve, "LAZY", 1)
+            patch.setattr(solve, "WHOLE", 0)
+        if request.param == "whole":
+            patch.setattr(solve, "LAZY", 1)
+            patch.setattr(solve, "CELLS", 4)
+            patch.setattr(measure, "WIDE", 0)
+            patch.setattr(many, "SMALL", 4)
         if request.param == "lazy, one by one":
             patch.setattr(problems, "LARGE", 1)
             patch.setattr(problems, "CHUNK", 1)
             patch.setattr(problems, "DEEP_CHUNK", 1)
         if request.param.endswith("sparing"):
-            spare(patch)
+            spare(patch, dear=1 if request.param.startswith("lazy") else 2)
         yield {"exhaustive": request.param == "exhaustive"}
 
 
@@ -86,14 +95,14 @@ def test_documents_without_ties(mode, case):
 def test_what_is_said_of_a_document_does_not_depend_on_the_others(mode, data):
     schema = data.draw(schemas())
     plan = Comparator(schema).plan
-    many = data.draw(st.lists(pairs(schema), min_size=2, max_size=4))
-    together = run(plan, [gold for gold, _ in many], [predicted for _, predicted in many], **mode)
-    for number, (gold, predicted) in enumerate(many):
+    several = data.draw(st.lists(pairs(schema), min_size=2, max_size=4))
+    together = run(plan, [gold for gold, _ in several], [predicted for _, predicted in several], **mode)
+    for number, (gold, predicted) in enumerate(several):
         alone = run(plan, [gold], [predicted], **mode)
-        one, other = by_path(alone, 1), by_path(together, len(many))
+        one, other = by_path(alone, 1), by_path(together, len(several))
         for path, sums in one.items():
             assert numbers(sums.tally(0)) == numbers(other[path].tally(number)), path
-        assert numbers(of_nodes(alone, "", 1).tally(0)) == numbers(of_nodes(together, "", len(many)).tally(number))
+        assert numbers(of_nodes(alone, "", 1).tally(0)) == numbers(of_nodes(together, "", len(several)).tally(number))
 
 
 @slow
@@ -143,15 +152,33 @@ def test_the_text_that_is_nearest_in_length_need_not_be_the_nearest():
 def test_which_texts_are_not_compared_does_not_show(data):
     """Not even where matchings tie."""
     schema = data.draw(schemas())
-    many = data.draw(st.lists(pairs(schema), min_size=1, max_size=3))
-    sides = [gold for gold, _ in many], [predicted for _, predicted in many]
-    plain = by_path(run(Comparator(schema).plan, *sides), len(many))
+    several = data.draw(st.lists(pairs(schema), min_size=1, max_size=3))
+    sides = [gold for gold, _ in several], [predicted for _, predicted in several]
+    plain = by_path(run(Comparator(schema).plan, *sides), len(several))
     with pytest.MonkeyPatch.context() as patch:
         spare(patch)
-        spared = by_path(run(Comparator(schema).plan, *sides), len(many))
+        spared = by_path(run(Comparator(schema).plan, *sides), len(several))
     assert {path: [numbers(tally) for tally in sums.tallies()] for path, sums in plain.items()} == {
         path: [numbers(tally) for tally in sums.tallies()] for path, sums in spared.items()
     }
+
+
+def test_how_many_texts_are_compared_at_once_does_not_show():
+    """Not in the last digit."""
+    draw = np.random.default_rng(3)
+    text = {"type": "string", "x-arbitre": {"distance": "levenshtein"}}
+    plan = Comparator({"type": "array", "items": {"type": "object", "properties": {"a": text, "b": text}}}).plan
+
+    def some():
+        return [{name: "".join(draw.choice([*"ab"], draw.integers(66, 90))) for name in "ab"} for _ in range(9)]
+
+    gold, predicted = [some() for _ in range(40)], [some() for _ in range(40)]
+    assert strings.MANY < 40 * 9 * 9
+    together = by_path(run(plan, gold, predicted), 40)
+    for number in range(40):
+        alone = by_path(run(plan, [gold[number]], [predicted[number]]), 1)
+        for path, sums in alone.items():
+            assert numbers(sums.tally(0)) == numbers(together[path].tally(number))
 
 
 def test_equal_items_are_matched_first_in_every_document_alike():
@@ -159,6 +186,7 @@ def test_equal_items_are_matched_first_in_every_document_alike():
     first, second = (["", "A", ""], ["", "", ""]), (["", "A", "AAa"], ["", "a", "AAA"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(solve, "LAZY", 1)
+        patch.setattr(solve, "WHOLE", 0)
         alone = of_nodes(run(plan, [second[0]], [second[1]]), "", 1).tally(0)
         together = of_nodes(run(plan, [first[0], second[0]], [first[1], second[1]]), "", 2).tally(1)
     assert numbers(alone) == numbers(together)

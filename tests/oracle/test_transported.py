@@ -42,6 +42,7 @@ def _mode(request):
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "lazy":
             patch.setattr(solve, "LAZY", 1)
+            patch.setattr(solve, "WHOLE", 0)
         yield
 
 

@@ -31,6 +31,10 @@ class Bags:
     sizes: Integers
     formula: Formula
 
+    @property
+    def plain(self) -> None:
+        return None
+
     def paired(self, left: Indices, right: Indices) -> Floats:
         common = self.incidence[left].multiply(self.incidence[right]).sum(axis=1)
         return self.formula(common, self.sizes[left], self.sizes[right])

@@ -88,7 +88,9 @@ class Blocks:
             height, width = int(self.heights[0]), int(self.widths[0])
             self.starts = np.array([0, height * width], dtype=np.intp)
             self.rows = (np.arange(height, dtype=np.intp) + left_starts[0]).repeat(width)
-            self.columns = np.broadcast_to(np.arange(width, dtype=np.intp) + right_starts[0], (height, width)).ravel()
+            columns = np.empty((height, width), dtype=np.intp)
+            columns[:] = np.arange(width, dtype=np.intp) + right_starts[0]
+            self.columns = columns.ravel()
             return
         self.starts = np.zeros(len(self.heights) + 1, dtype=np.intp)
         np.cumsum(self.heights * self.widths, out=self.starts[1:])
@@ -114,6 +116,11 @@ class Blocks:
 
 class Pool(Protocol):
     """The distinct values of one column, prepared for one distance. Values are named by their index in the pool."""
+
+    @property
+    def plain(self) -> Mask | None:
+        """Values that `bounded` has exactly where blocks cross no others; shape (values,), None for all."""
+        ...
 
     def paired(self, left: Indices, right: Indices) -> Floats:
         """d(left[t], right[t]) for every t: both of shape (n,), the result too."""

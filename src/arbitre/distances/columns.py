@@ -26,6 +26,10 @@ class Broadcast:
 
     measure: Callable[[Indices, Indices], Floats]
 
+    @property
+    def plain(self) -> None:
+        return None
+
     def paired(self, left: Indices, right: Indices) -> Floats:
         return self.measure(left, right)
 

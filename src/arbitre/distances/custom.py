@@ -125,6 +125,10 @@ class Remembered:
         self.keys, self.answers = np.full(known, EQUAL, dtype=np.intp), np.zeros(known)
 
     @property
+    def plain(self) -> Mask:
+        return np.zeros(len(self.values), dtype=np.bool_)
+
+    @property
     def blind(self) -> bool:
         """Whether nothing is known of a pair before it is asked for."""
         return self.asked.bound is None

@@ -30,6 +30,10 @@ class _Texts:
     autojunk: bool
     subsequences: Pool
 
+    @property
+    def plain(self) -> Mask:
+        return np.zeros(len(self.texts), dtype=np.bool_)
+
     def paired(self, left: Indices, right: Indices) -> Floats:
         distances = np.zeros(left.size)
         matcher = SequenceMatcher(None, "", "", autojunk=self.autojunk)

@@ -105,6 +105,7 @@ class _Texts:
     texts: npt.NDArray[np.object_]
     lengths: Integers
     measure: _Measure
+    plain: Mask | None
 
     def paired(self, left: Indices, right: Indices) -> Floats:
         raw = self._each(self.measure.scorer, left, right)
@@ -116,10 +117,9 @@ class _Texts:
 
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
         """Exact, but for edit distances of long texts, which are at least the difference in length."""
-        lengths_left, lengths_right = self.lengths[left], self.lengths[right]
-        long = np.minimum(lengths_left, lengths_right) > self.measure.cheap
-        if not long.any():
+        if self.plain is None or not (long := ~(self.plain[left] | self.plain[right])).any():
             return self.paired(left, right), None
+        lengths_left, lengths_right = self.lengths[left], self.lengths[right]
         long &= left != right
         raw = np.abs(lengths_left - lengths_right)
         short = (~long).nonzero()[0]
@@ -136,7 +136,7 @@ class _Texts:
         raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
         mean = np.zeros(len(blocks))
-        if lengths_left.max(initial=0) > self.measure.cheap:
+        if self.plain is not None:
             total = np.zeros(len(lengths_left) + 1)
             lengths_left.cumsum(out=total[1:])
             mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
@@ -147,7 +147,7 @@ class _Texts:
                 raw[cells] = self._bounds(lefts, rights, length)[place[:, None], other].ravel()
             else:
                 raw[cells] = self._bounds(lefts, rights, length).ravel()
-        return self.measure.formula(raw, lengths_left[blocks.rows], lengths_right[blocks.columns])
+        return self._distances(raw, lengths_left[blocks.rows], lengths_right[blocks.columns], raw.shape)
 
     def _bounds(self, left: Indices, right: Indices, length: float) -> Raw:
         if length <= self.measure.cheap:
@@ -176,7 +176,8 @@ class _Texts:
 def _pool(measure: str, values: Sequence[str]) -> _Texts:
     texts = np.fromiter(values, dtype=np.object_, count=len(values))  # lists of words stay lists
     lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
-    return _Texts(texts, lengths, _MEASURES[measure])
+    short = lengths <= _MEASURES[measure].cheap
+    return _Texts(texts, lengths, _MEASURES[measure], None if short.all() else short)
 
 
 def _sorted_tokens(values: Sequence[str]) -> _Texts:

@@ -49,6 +49,10 @@ class _Scored:
     metric: Any
     bounds: Pool
 
+    @property
+    def plain(self) -> Mask:
+        return np.zeros(len(self.texts), dtype=np.bool_)
+
     def paired(self, left: Indices, right: Indices) -> Floats:
         distances = np.zeros(left.size)
         for pair, (reference, hypothesis) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):

@@ -7,12 +7,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.engine.runs import gathered
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arbitre.engine.columns import Column, Floats, Indices, Mask
+    from arbitre.distances.base import Blocks
+    from arbitre.engine.columns import Column, Floats, Indices, Link, Mask
 
     Evaluate = Callable[[Column, Indices, Indices], "Batch"]
+
+
+@dataclass(eq=False, slots=True)
+class Grid:
+    """The pairs of a batch as cells of blocks, which cross the rows `left` with the rows `right` (-1: there is none).
+
+    Pair t is cell `cells[t]`, or cell t where that is None: every cell is a pair.
+    """
+
+    blocks: Blocks
+    left: Indices
+    right: Indices
+    cells: Indices | None = None
+
+    def below(self, link: Link, pairs: Indices | None) -> Grid:
+        """The same for a field: `pairs` are those of these pairs that have it on both sides, None for all."""
+        if link.index is None:
+            return self
+        left, right = (gathered(link.index, rows, -1) for rows in (self.left, self.right))
+        cells = pairs if self.cells is None or pairs is None else self.cells[pairs]
+        return Grid(self.blocks, left, right, self.cells if pairs is None else cells)
 
 
 @dataclass(eq=False, slots=True)
@@ -75,12 +99,14 @@ class Batch:
     mass was moved.
 
     In a `loose` batch qualities may be upper bounds where that is cheaper: all but those that are `exact` (None: all).
+    Pairs that are cells of tables have a `grid`.
     """
 
     column: Column
     left: Indices
     right: Indices
     loose: bool = False
+    grid: Grid | None = None
     branches: list[Branch] = field(default_factory=list)
     matches: list[Matched] = field(default_factory=list)
     moves: list[Moved] = field(default_factory=list)

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from arbitre.engine.batches import Batch, Grid
     from arbitre.engine.columns import Floats, Indices, LeafColumn, Mask
 
+WIDE: Final = 64
+"""Tables of so many cells are measured as such; in smaller ones it is quicker to measure pair by pair."""
 
-def measure(column: LeafColumn, left: Indices, right: Indices, *, loose: bool) -> tuple[Floats, Mask | None]:
+
+def measure(batch: Batch, column: LeafColumn) -> tuple[Floats, Mask | None]:
     """1 - distance of each pair; values that are not compared in the same way are at distance 1.
 
-    Where `loose`, a quality that is dear to compute may be an upper bound: which are exact, or None for all.
+    In a loose batch a quality that is dear to compute may be an upper bound: which are exact, or None for all.
     """
-    gold, predicted = column.codes[left], column.codes[right]
     if len(column.pools) == 1:
-        return _pairs(column, gold, predicted, 0, loose=loose)
-    quality, exact = np.zeros(len(left)), np.ones(len(left), dtype=np.bool_)
+        found = None if batch.grid is None else _cells(column, batch.grid)
+        if found is not None:
+            return found, None
+        gold, predicted = column.codes[batch.left], column.codes[batch.right]
+        return _pairs(column, gold, predicted, 0, loose=batch.loose)
+    gold, predicted = column.codes[batch.left], column.codes[batch.right]
+    quality, exact = np.zeros(len(batch)), np.ones(len(batch), dtype=np.bool_)
     for slot in range(len(column.pools)):
         here = ((column.slots[gold] == slot) & (column.slots[predicted] == slot)).nonzero()[0]
         if len(here):
-            quality[here], known = _pairs(column, gold[here], predicted[here], slot, loose=loose)
+            quality[here], known = _pairs(column, gold[here], predicted[here], slot, loose=batch.loose)
             if known is not None:
                 exact[here] = known
     return quality, None if exact.all() else exact
+
+
+def _cells(column: LeafColumn, grid: Grid) -> Floats | None:
+    """The qualities of pairs that are cells of tables, None where it is better to measure them pair by pair."""
+    pool = column.pools[0]
+    if int(grid.blocks.starts[-1]) < WIDE * len(grid.blocks):
+        return None
+    left, right = column.codes[grid.left], column.codes[grid.right]
+    if pool.plain is not None and not (pool.plain[left].all() and pool.plain[right].all()):
+        return None
+    quality = 1.0 - pool.bounded(grid.blocks, column.local[left], column.local[right])
+    return quality if grid.cells is None else quality[grid.cells]
 
 
 def _pairs(

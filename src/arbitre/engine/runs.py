@@ -20,7 +20,7 @@ def starts_of(counts: Indices) -> Indices:
     array([0, 2, 2, 5])
     """
     starts = np.zeros(len(counts) + 1, dtype=np.intp)
-    np.cumsum(counts, out=starts[1:])
+    counts.cumsum(out=starts[1:])
     return starts
 
 
@@ -109,7 +109,7 @@ def share(part: Floats, whole: Floats) -> Floats:
     array([0.25, 1.  ])
     """
     some = whole > 0.0
-    if some.all():
+    if np.count_nonzero(some) == len(some):
         found = part / whole
     else:
         found = np.ones(len(part))

@@ -15,22 +15,29 @@ import numpy as np
 
 from arbitre.engine import problems
 from arbitre.engine.batches import Batch, Branch
+from arbitre.engine.bounds import plain
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.lazy import solve_lazily
 from arbitre.engine.measure import measure
 from arbitre.engine.multisets import count_equal
-from arbitre.engine.runs import located, share, spread
+from arbitre.engine.runs import firsts, located, share, spread, starts_of
 from arbitre.engine.tables import Tables
 from arbitre.engine.transported import Mover
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from arbitre.engine.columns import Indices, Mask
 
 LAZY: Final = 100
 """Lists whose table has at least so many cells are matched lazily."""
+
+WHOLE: Final = 1 << 12
+"""Where bounds would be exact and cost no less, only lists whose table has so many cells are matched lazily."""
+
+CELLS: Final = 1 << 15
+"""Tables are filled in for about so many cells at a time: more would leave the nearer memory."""
 
 NESTED: Final = 3
 """Lists are matched lazily inside so many lists that are; deeper ones evaluate every pair of items."""
@@ -47,14 +54,14 @@ class Solver:
         """The closed batch of these pairs of rows, with all batches below it."""
         root = Batch(column, left, right)
         batches = [root]
-        pending: dict[int, Tables] = {}
+        pending: dict[int, list[Tables]] = {}
         for batch in batches:  # grows while it is read: parents before children
             batches.extend(self._open(batch, pending))
         for batch in reversed(batches):
-            self._close(batch, pending.get(id(batch)))
+            self._close(batch, pending.get(id(batch), ()))
         return root
 
-    def _open(self, batch: Batch, pending: dict[int, Tables]) -> Iterator[Batch]:
+    def _open(self, batch: Batch, pending: dict[int, list[Tables]]) -> Iterator[Batch]:
         """Ask for what a batch needs: its branches."""
         column = batch.column
         if len(batch) == 0 or isinstance(column, LeafColumn):
@@ -74,32 +81,35 @@ class Solver:
                 batch.branches.append(Branch(Batch(part, left, right, batch.loose), same))
         yield from (branch.batch for branch in batch.branches)
 
-    def _items(self, batch: Batch, column: ListColumn, items: Column, pending: dict[int, Tables]) -> None:
+    def _items(self, batch: Batch, column: ListColumn, items: Column, pending: dict[int, list[Tables]]) -> None:
         """Match the items of every pair of lists: by counting, lazily, or by a table that is filled in below."""
         how = column.matcher.transport
         if how is not None:
             batch.moves += Mover(batch, column, items, how, self.evaluate).moves()
             return
         lengths = column.lengths
-        heights, widths = lengths[batch.left], lengths[batch.right]
+        cells = lengths[batch.left] * lengths[batch.right]
         rest = np.arange(len(batch), dtype=np.intp)
         if column.marks is not None and not self.exhaustive:
             both_odd = column.marks.odd[batch.left] & column.marks.odd[batch.right]
             batch.counted, rest = (~both_odd).nonzero()[0], both_odd.nonzero()[0]
         elif column.matcher.candidates is Candidates.ALL and not self.exhaustive and self.depth < NESTED:
-            cells = heights * widths
-            inner = Solver(depth=self.depth + 1)
-            for problem in (cells >= problems.LARGE).nonzero()[0].tolist():
-                self._lazily(batch, column, np.array([problem], dtype=np.intp), inner)
-            self._lazily(batch, column, ((cells >= LAZY) & (cells < problems.LARGE)).nonzero()[0], inner)
-            rest = (cells < LAZY).nonzero()[0]
+            lazily = cells >= LAZY
+            if lazily.any():
+                lazily &= ~_whole(batch, column, items, cells)
+                inner = Solver(depth=self.depth + 1)
+                for problem in (lazily & (cells >= problems.LARGE)).nonzero()[0].tolist():
+                    self._lazily(batch, column, np.array([problem], dtype=np.intp), inner)
+                self._lazily(batch, column, (lazily & (cells < problems.LARGE)).nonzero()[0], inner)
+                rest = (~lazily).nonzero()[0]
         if len(rest):
-            tables = Tables.of(batch, column, rest)
-            pending[id(batch)] = tables
-            many = len(tables.owner) >= column.dear
+            sizes = cells[rest]
+            many = int(sizes.sum()) >= column.dear
             loose = many and column.matcher.forced and not column.deep and not self.exhaustive
-            below = Batch(items, tables.left, tables.right, loose)
-            batch.branches.append(Branch(below, rest[tables.owner]))
+            for some in _parcels(rest, sizes):
+                tables = Tables.of(batch, column, items, some, loose=loose)
+                pending.setdefault(id(batch), []).append(tables)
+                batch.branches.append(Branch(tables.below, some[tables.owner]))
 
     def _lazily(self, batch: Batch, column: ListColumn, which: Indices, inner: Solver) -> None:
         if len(which):
@@ -107,22 +117,41 @@ class Solver:
                 match.owner = which[match.owner]
                 batch.matches.append(match)
 
-    def _close(self, batch: Batch, tables: Tables | None) -> None:
+    def _close(self, batch: Batch, tables: Sequence[Tables]) -> None:
         """Turn the qualities below into those of the batch."""
         column = batch.column
         if isinstance(column, LeafColumn):
-            batch.quality, batch.exact = measure(column, batch.left, batch.right, loose=batch.loose)
+            batch.quality, batch.exact = measure(batch, column)
             return
         if isinstance(column, MixedColumn):
             batch.quality = np.zeros(len(batch))
             for branch in batch.branches:
                 batch.quality[branch.owner] = branch.batch.quality
         else:
-            if isinstance(column, ListColumn) and tables is not None:
-                batch.matches += tables.match(batch, column, self.evaluate)
+            if isinstance(column, ListColumn):
+                for some in tables:
+                    batch.matches += some.match(batch, column, self.evaluate)
             _settle(batch)
         if batch.loose:
             batch.exact = _exact(batch)
+
+
+def _whole(batch: Batch, column: ListColumn, items: Column, cells: Indices) -> Mask:
+    """The pairs of lists whose tables are so small and plain that lazy matching would save nothing."""
+    small = cells < WHOLE
+    known = plain(items) if small.any() else None
+    if known is not None:
+        slots = np.arange(column.starts[-1], dtype=np.intp)
+        dear = starts_of((~known[column.rows(slots)]).astype(np.intp))
+        for lists in (batch.left, batch.right):
+            small &= dear[column.starts[lists]] == dear[column.starts[lists + 1]]
+    return small
+
+
+def _parcels(problems: Indices, sizes: Indices) -> Sequence[Indices]:
+    """The problems in groups that follow each other, of about `CELLS` cells each."""
+    group = sizes.cumsum() // CELLS
+    return [problems] if group[0] == group[-1] else np.split(problems, firsts(group).nonzero()[0][1:])
 
 
 def _fields(batch: Batch, link: Link) -> None:
@@ -133,7 +162,8 @@ def _fields(batch: Batch, link: Link) -> None:
         if not both.all():
             owner = both.nonzero()[0]
             left, right = left[owner], right[owner]
-    batch.branches.append(Branch(Batch(link.column, left, right, batch.loose), owner, link.weight))
+    grid = None if batch.grid is None else batch.grid.below(link, owner)
+    batch.branches.append(Branch(Batch(link.column, left, right, batch.loose, grid), owner, link.weight))
 
 
 def _keys(batch: Batch, link: MapLink) -> None:

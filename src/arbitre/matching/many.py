@@ -7,7 +7,7 @@ end, row by row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,34 +16,49 @@ if TYPE_CHECKING:
     from arbitre.matching.coupling import Floats, Indices, Mask
 
 
+SMALL: Final = 100
+"""Tables of so many cells go to the solver at once."""
+
+
 def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indices, Indices]:
     """The optimal matching with min(n, m) pairs of each of many problems (see `hungarian`).
 
     Returns the matched cells, by problem and row, and the problem of each; both of shape (pairs,).
 
-    Where the best partners of the items of the shorter side are all different, they are the optimum; only the other
-    problems go to the solver.
+    In small tables the best partners of the items of the shorter side are often all different: they are the optimum
+    then. Only the other problems go to the solver.
 
     >>> cells, problems = assign_all(np.array([0.9, 0.1, 0.2, 0.8, 0.5]), np.array([2, 1]), np.array([2, 1]))
     >>> cells, problems
     (array([0, 3, 4]), array([0, 0, 1]))
     """
+    sizes = heights * widths
+    starts = sizes.cumsum() - sizes
+    small = sizes < SMALL
+    if len(sizes) and not small.any():
+        return _solved(quality, heights, widths, starts, np.arange(len(sizes), dtype=np.intp))
     best = Best.of(quality, heights, widths)
-    solved = ~best.problems_of(best.shared)
-    kept = solved[best.owner]
+    easy = small & ~best.problems_of(best.shared)
+    kept = easy[best.owner]
     cells, owner = best.cells[kept], best.owner[kept]
-    rest = (~solved).nonzero()[0]
-    if len(rest):
-        starts = ((heights * widths).cumsum() - heights * widths)[rest]
-        sizes = zip(starts.tolist(), heights[rest].tolist(), widths[rest].tolist(), strict=True)
-        tables = [quality[start : start + height * width].reshape(height, width) for start, height, width in sizes]
-        found = [linear_sum_assignment(table, maximize=True) for table in tables]
-        rows, columns = (np.concatenate(side) for side in zip(*found, strict=True))
-        pairs = np.minimum(heights[rest], widths[rest])
-        cells = np.concatenate([cells, starts.repeat(pairs) + rows * widths[rest].repeat(pairs) + columns])
-        owner = np.concatenate([owner, rest.repeat(pairs)])
+    hard = (~easy).nonzero()[0]
+    if len(hard):
+        more = _solved(quality, heights[hard], widths[hard], starts[hard], hard)
+        cells, owner = np.concatenate([cells, more[0]]), np.concatenate([owner, more[1]])
     order = cells.argsort(kind="stable")
     return cells[order], owner[order]
+
+
+def _solved(
+    quality: Floats, heights: Indices, widths: Indices, starts: Indices, problems: Indices
+) -> tuple[Indices, Indices]:
+    """The matchings of these problems, whose tables begin at `starts`, by the solver: cells and problems."""
+    shapes = zip(starts.tolist(), heights.tolist(), widths.tolist(), strict=True)
+    tables = [quality[start : start + height * width].reshape(height, width) for start, height, width in shapes]
+    found = [linear_sum_assignment(table, maximize=True) for table in tables]
+    rows, columns = (np.concatenate(side) for side in zip(*found, strict=True))
+    pairs = np.minimum(heights, widths)
+    return starts.repeat(pairs) + rows * widths.repeat(pairs) + columns, problems.repeat(pairs)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
