@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from arbitre.catalogue import Catalogue, Entry
@@ -35,7 +36,8 @@ class Normalizer:
 
     `identifies` says in a line which values it makes equal: distances seen through it are pull-backs, which keep
     symmetry and the triangle inequality, and no longer separate these values. `of_text` is the same function for a
-    value that is known to be a text, where there is a quicker one; it gives a text.
+    value that is known to be a text, where there is a quicker one; it gives a text. `of_lists` is the same for many
+    values that are known to be lists.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Normalizer:
     apply: Apply = field(compare=False)
     options: Mapping[str, Any] = field(default_factory=dict)
     of_text: Callable[[str], str] | None = field(default=None, compare=False)
+    of_lists: Callable[[Iterable[list[Json]]], list[Json]] | None = field(default=None, compare=False)
 
     def __call__(self, value: Json) -> Json:
         return self.apply(value)
@@ -56,7 +59,8 @@ def normalized(
         if one.of_text is not None and types <= {str}:
             values = map(one.of_text, values)
         else:
-            values = list(map(one.apply, values))
+            of_all = one.of_lists if types <= {list} else None
+            values = list(map(one.apply, values)) if of_all is None else of_all(values)
             types = set(map(type, values))
     return values, types
 
@@ -154,6 +158,13 @@ def _concat(separator: str, value: Json) -> Json:
     return separator.join(value if kinds <= {str} else _scalar_texts(value))
 
 
+def _concat_all(separator: str, values: Iterable[list[Json]]) -> list[Json]:
+    values = list(values)
+    if set(map(type, chain.from_iterable(values))) <= {int}:
+        return [separator.join(map(int.__repr__, value)) for value in values]
+    return [_concat(separator, value) for value in values]
+
+
 def _scalar_texts(value: Json) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
@@ -213,7 +224,9 @@ def _date_with(options: Mapping[str, Any]) -> Normalizer:
 
 def _concat_with(options: Mapping[str, Any]) -> Normalizer:
     identifies = "lists whose items make the same text one after the other, such as [1, 23] and [12, 3]"
-    return Normalizer("concat", identifies, partial(_concat, options["separator"]), options)
+    separator = options["separator"]
+    of_lists = partial(_concat_all, separator)
+    return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists)
 
 
 catalogue: Final = Catalogue(

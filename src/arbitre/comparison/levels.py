@@ -18,7 +18,7 @@ from arbitre.paths import wildcard
 from arbitre.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from arbitre.paths import Path
     from arbitre.values import Json
@@ -170,8 +170,11 @@ class Level:
         return gold, predicted, matched, quality, squares
 
 
-def joined(parts: Iterable[Level]) -> Iterator[Level]:
+def joined(parts: Sequence[Level]) -> Iterator[Level]:
     """The levels of one path with those that follow each other and differ in their records alone made one."""
+    if len(parts) == 1:
+        yield parts[0]
+        return
     for _, alike in groupby(parts, key=lambda level: (level.weight, level.leaf, level.clash, level.inner)):
         levels = list(alike)
         first = levels[0]
@@ -238,8 +241,14 @@ class Sums:
 
 def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> Sums:
     """The sums per document of records, added one by one: how levels divide them does not show in the last digit."""
-    document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
-    columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
+    if len(parts) == 1:
+        document, columns = parts[0]
+    else:
+        document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
+        gold, predicted, matched, quality, squares = (
+            np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5)
+        )
+        columns = gold, predicted, matched, quality, squares
     return Sums(*(_added(document, column, documents) for column in columns))
 
 

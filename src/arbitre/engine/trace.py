@@ -282,14 +282,17 @@ class _Runs:
         """The rows below that no pair has met: the record above each, and the row itself.
 
         `side` are the rows above (or -1) of the records `numbers`, which follow each other; `met` says which rows below
-        have a partner, under which records.
+        have a partner, under which records; each is named once.
         """
         here = (side >= 0).nonzero()[0]
-        owner, entries = spread(self.starts, side[here])
+        above = side[here]
+        counts = self.starts[above + 1] - self.starts[above]
+        if int(counts.sum()) == sum(len(rows) for _, rows in met):
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+        owner, entries = spread(self.starts, above)
         free = np.ones(len(entries), dtype=np.bool_)
         begins = np.zeros(len(numbers), dtype=np.intp)
-        counts = self.starts[side[here] + 1] - self.starts[side[here]]
-        begins[here] = counts.cumsum() - counts - self.starts[side[here]]
+        begins[here] = counts.cumsum() - counts - self.starts[above]
         for records, rows in met:
             if len(records):
                 entry = rows if self.rows is None else self.rows.searchsorted(rows)
