@@ -48,16 +48,32 @@ class Row:
         return None if self.theirs is None else self.theirs / self.ours
 
 
-def median_time(function, *, least=3, seconds=1.0):
-    function()
+TURNS = 5
+
+
+def timed(function, seconds):
+    """The times of some calls: at least one, and as many as fit into so many seconds."""
     times = []
-    while len(times) < least or (sum(times) < seconds and len(times) < 200):
+    while sum(times) < seconds or not times:
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)
-        if sum(times) > 20 * seconds:
-            break
-    return statistics.median(times)
+    return times
+
+
+def medians(*functions, seconds):
+    """The median time of each after a first call, measured in turns: what slows the machine for a while slows all.
+
+    What takes more than ten times as long as it is given has two turns.
+    """
+    times = [[] for _ in functions]
+    for function in functions:
+        function()
+    for _ in range(TURNS):
+        for function, found in zip(functions, times, strict=True):
+            if len(found) < 2 or sum(found) < 10 * seconds:
+                found.extend(timed(function, seconds / TURNS))
+    return [statistics.median(found) for found in times]
 
 
 def schema_of(workload, kind, distance):
@@ -77,7 +93,7 @@ def schema_of(workload, kind, distance):
 
 
 class Bench:
-    """The rows, timed one after the other."""
+    """The rows, one after the other; in each, arbitre and what it is compared with are timed in turns."""
 
     def __init__(self, folder, *, short):
         sys.path.insert(0, str(folder))
@@ -90,11 +106,13 @@ class Bench:
         self.arbitre, self.floor, self.peers, self.workload = arbitre, floor, peers.PEERS, workload
         self.folder, self.short = folder, short
         self.rows = []
+        self.seconds = 0.1 if short else 1.0
 
     def comparator(self, kind, distance="levenshtein"):
         return self.arbitre.Comparator(schema_of(self.workload, kind, distance))
 
     def compare(self, kind, distance, size, *, noise=None, blank=False, **options):
+        """The work, to be called again and again."""
         comparator = self.comparator(kind, distance)
         gold, predicted = self.workload.make_pair(kind, size, **({} if noise is None else {"noise": noise}))
         if blank:
@@ -106,19 +124,22 @@ class Bench:
             comparison = comparator.compare(gold=gold, predicted=predicted, **options)
             return comparison.scores, comparison.alignment(ENTRIES)
 
-        return median_time(once, seconds=0.1 if self.short else 1.0)
+        return once
 
-    def peer(self, name, kind, size):
-        """The time of a peer on the same documents; None where it is not installed here."""
+    def beside(self, ours, name, kind, size):
+        """The times of our work and of a peer's on the same documents; None where that is not installed here."""
         peer = self.peers[name]
+        if peer.python != "311":
+            ours()
+            before = timed(ours, self.seconds / 2)
+            theirs = self._elsewhere(name, kind, size)
+            return statistics.median(before + timed(ours, self.seconds / 2)), theirs
         try:
-            if peer.python != "311":
-                return self._elsewhere(name, kind, size)
             score = peer.make(kind)
-            gold, predicted = self.workload.make_pair(kind, size)
-            return median_time(lambda: score(gold, predicted), seconds=0.1 if self.short else 1.0)
         except ImportError:
-            return None
+            return *medians(ours, seconds=self.seconds), None
+        gold, predicted = self.workload.make_pair(kind, size)
+        return tuple(medians(ours, lambda: score(gold, predicted), seconds=self.seconds))
 
     def _elsewhere(self, name, kind, size):
         """A peer that needs another interpreter, timed there by the peers' own script."""
@@ -135,16 +156,19 @@ class Bench:
         return found[-1].get("t") if found else None
 
     def against(self, work, kind, distance, size, *, name, wanted):
-        self.rows.append(Row(work, size, self.compare(kind, distance, size), name, self.peer(name, kind, size), wanted))
+        ours, theirs = self.beside(self.compare(kind, distance, size), name, kind, size)
+        self.rows.append(Row(work, size, ours, name, theirs, wanted))
         print(self.rows[-1], file=sys.stderr, flush=True)
 
     def corpus(self, kind, size, documents):
         comparator = self.comparator(kind)
         pairs = [(str(n), *pair) for n, pair in enumerate(self.workload.make_corpus(kind, documents, size))]
         score = self.peers["floor_lazy_strings" if kind == "nested" else "floor_lev_w1"].make(kind)
-        seconds = 0.1 if self.short else 3.0
-        ours = median_time(lambda: comparator.evaluate(pairs).by_path, seconds=seconds)
-        theirs = median_time(lambda: [score(gold, predicted) for _, gold, predicted in pairs], seconds=seconds)
+        ours, theirs = medians(
+            lambda: comparator.evaluate(pairs).by_path,
+            lambda: [score(gold, predicted) for _, gold, predicted in pairs],
+            seconds=5 * self.seconds,
+        )
         name = f"corpus of {documents}, {kind.upper()}"
         self.rows.append(
             Row(name, size, ours, "floor, document by document", theirs, 1.5 if kind == "nested" else None)
@@ -168,8 +192,11 @@ class Bench:
         self.corpus("flat", 20 if not small else 3, 1000 if not small else 5)
         heavy = self.workload.Noise(**{**asdict(self.workload.DEFAULT_NOISE), "dirty": 0.9, "char": 0.25})
         size = 5 if small else 300
-        lazily = self.compare("nested", "levenshtein", size, noise=heavy, blank=True)
-        fully = self.compare("nested", "levenshtein", size, noise=heavy, blank=True, exhaustive=True)
+        lazily, fully = medians(
+            self.compare("nested", "levenshtein", size, noise=heavy, blank=True),
+            self.compare("nested", "levenshtein", size, noise=heavy, blank=True, exhaustive=True),
+            seconds=self.seconds,
+        )
         self.rows.append(Row("NESTED, heavy noise, blanked names", size, lazily, "full batch", fully, 1 / 1.3))
         return self.rows
 

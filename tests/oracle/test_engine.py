@@ -60,6 +60,16 @@ def numbers(tally):
     return [tally.gold, tally.predicted, tally.matched, tally.quality, tally.quality_sq]
 
 
+def in_order(levels, document):
+    """By path, what is said of the nodes of a document, in the order in which it is said."""
+    found = {}
+    for level in levels:
+        for at in (level.document == document).nonzero()[0]:
+            said = bool(level.left[at] >= 0), bool(level.right[at] >= 0), float(level.quality[at])
+            found.setdefault(level.text, []).append(said)
+    return found
+
+
 def check(case, mode):
     schema, gold, predicted = case
     plan = Comparator(schema).plan
@@ -103,6 +113,7 @@ def test_what_is_said_of_a_document_does_not_depend_on_the_others(mode, data):
         for path, sums in one.items():
             assert numbers(sums.tally(0)) == numbers(other[path].tally(number)), path
         assert numbers(of_nodes(alone, "", 1).tally(0)) == numbers(of_nodes(together, "", len(several)).tally(number))
+        assert in_order(alone, 0) == in_order(together, number)
 
 
 @slow
@@ -179,6 +190,34 @@ def test_how_many_texts_are_compared_at_once_does_not_show():
         alone = by_path(run(plan, [gold[number]], [predicted[number]]), 1)
         for path, sums in alone.items():
             assert numbers(sums.tally(0)) == numbers(together[path].tally(number))
+
+
+def test_where_tables_are_divided_does_not_show():
+    draw = np.random.default_rng(1)
+    text = {"type": "string"}
+    inner = {"type": "array", "items": {"type": "object", "properties": {"a": text, "b": text}}}
+    entry = {"type": "object", "properties": {"a": text, "b": inner}}
+    plan = Comparator(
+        {"type": "array", "items": {"type": "object", "properties": {"c": {"type": "array", "items": entry}}}}
+    ).plan
+
+    def word():
+        return "".join(draw.choice([*"abc"], draw.integers(1, 5)))
+
+    def items():
+        return [
+            {"a": word(), "b": word()} if draw.random() < 0.8 else {"a": word()} for _ in range(draw.integers(2, 6))
+        ]
+
+    def document():
+        return [{"c": [{"a": word(), "b": items()} for _ in range(draw.integers(1, 5))]} for _ in range(3)]
+
+    gold, predicted = [document() for _ in range(9)], [document() for _ in range(9)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solve, "CELLS", 500)
+        together = run(plan, gold, predicted)
+    for number in range(9):
+        assert in_order(run(plan, [gold[number]], [predicted[number]]), 0) == in_order(together, number)
 
 
 def test_equal_items_are_matched_first_in_every_document_alike():

@@ -14,10 +14,10 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.multisets import common
-from arbitre.engine.runs import counts_of, gathered, share, spread, starts_of
+from arbitre.engine.runs import counts_of, share, spread, starts_of
 
 if TYPE_CHECKING:
-    from arbitre.engine.columns import Floats, Indices, Mask
+    from arbitre.engine.columns import Floats, Indices
 
 
 class Tell(enum.IntEnum):
@@ -58,23 +58,6 @@ def bounds(
     if isinstance(column, MixedColumn):
         return _mixed(column, blocks, left, right, tell=tell, depth=depth)
     return np.ones(size)
-
-
-def plain(column: Column, depth: int = 0) -> Mask | None:
-    """The rows that `bounds` has exactly where blocks cross no others, at no more cost; shape (size,), None for all."""
-    if isinstance(column, LeafColumn) and len(column.pools) == 1:
-        known = column.pools[0].plain
-        return None if known is None else known[column.local][column.codes]
-    if isinstance(column, ObjectColumn) and not column.maps and depth < DEEP:
-        found = None
-        for link in column.links:
-            below = plain(link.column, depth + 1)
-            if below is not None:
-                rows = np.arange(column.size, dtype=np.intp)
-                here = gathered(below, link.rows(rows), np.True_)
-                found = here if found is None else found & here
-        return found
-    return np.zeros(column.size, dtype=np.bool_)
 
 
 def _leaf(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:

@@ -15,11 +15,11 @@ import numpy as np
 
 from arbitre.engine import problems
 from arbitre.engine.batches import Batch, Branch
-from arbitre.engine.bounds import plain
 from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.lazy import solve_lazily
 from arbitre.engine.measure import measure
 from arbitre.engine.multisets import count_equal
+from arbitre.engine.plain import plain
 from arbitre.engine.runs import firsts, located, share, spread, starts_of
 from arbitre.engine.tables import Tables
 from arbitre.engine.transported import Mover
@@ -106,7 +106,7 @@ class Solver:
             sizes = cells[rest]
             many = int(sizes.sum()) >= column.dear
             loose = many and column.matcher.forced and not column.deep and not self.exhaustive
-            for some in _parcels(rest, sizes):
+            for some in _parcels(batch, rest, sizes):
                 tables = Tables.of(batch, column, items, some, loose=loose)
                 pending.setdefault(id(batch), []).append(tables)
                 batch.branches.append(Branch(tables.below, some[tables.owner]))
@@ -148,10 +148,17 @@ def _whole(batch: Batch, column: ListColumn, items: Column, cells: Indices) -> M
     return small
 
 
-def _parcels(problems: Indices, sizes: Indices) -> Sequence[Indices]:
-    """The problems in groups that follow each other, of about `CELLS` cells each."""
+def _parcels(batch: Batch, problems: Indices, sizes: Indices) -> Sequence[Indices]:
+    """The problems in groups that follow each other, of about `CELLS` cells each; those of a document stay together.
+
+    Else the order of what lies below would tell where a document was cut, which depends on those before it.
+    """
     group = sizes.cumsum() // CELLS
-    return [problems] if group[0] == group[-1] else np.split(problems, firsts(group).nonzero()[0][1:])
+    if group[0] == group[-1]:
+        return [problems]
+    new = firsts(batch.column.root_rows(batch.left[problems]))
+    group = group[new][new.cumsum() - 1]
+    return np.split(problems, firsts(group).nonzero()[0][1:])
 
 
 def _fields(batch: Batch, link: Link) -> None:
