@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CHUNK: Final = 8
 """So many documents are compared at once to begin with."""
 
-RECORDS: Final = 1 << 17
+RECORDS: Final = 1 << 16
 """Later so many that this many nodes are: short documents go together by the hundred, long ones alone."""
 
 
