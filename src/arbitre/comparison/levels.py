@@ -242,13 +242,10 @@ class Sums:
 def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> Sums:
     """The sums per document of records, added one by one: how levels divide them does not show in the last digit."""
     if len(parts) == 1:
-        document, columns = parts[0]
-    else:
-        document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
-        gold, predicted, matched, quality, squares = (
-            np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5)
-        )
-        columns = gold, predicted, matched, quality, squares
+        document, masses = parts[0]
+        return Sums(*(_added(document, mass, documents) for mass in masses))
+    document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
+    columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
     return Sums(*(_added(document, column, documents) for column in columns))
 
 

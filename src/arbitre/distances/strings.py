@@ -121,10 +121,10 @@ class _Texts:
             return self.paired(left, right), None
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
         long &= left != right
-        raw = np.abs(lengths_left - lengths_right)
-        short = (~long).nonzero()[0]
-        raw[short] = self._each(self.measure.scorer, left[short], right[short])
         exact = ~long
+        raw = np.abs(lengths_left - lengths_right)
+        short = exact.nonzero()[0]
+        raw[short] = self._each(self.measure.scorer, left[short], right[short])
         return self._distances(raw, lengths_left, lengths_right, left.shape), exact
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:

@@ -19,13 +19,12 @@ def measure(batch: Batch, column: LeafColumn) -> tuple[Floats, Mask | None]:
 
     In a loose batch a quality that is dear to compute may be an upper bound: which are exact, or None for all.
     """
-    if len(column.pools) == 1:
-        found = None if batch.grid is None else _cells(column, batch.grid)
-        if found is not None:
-            return found, None
-        gold, predicted = column.codes[batch.left], column.codes[batch.right]
-        return _pairs(column, gold, predicted, 0, loose=batch.loose)
+    one = len(column.pools) == 1
+    if one and batch.grid is not None and (found := _cells(column, batch.grid)) is not None:
+        return found, None
     gold, predicted = column.codes[batch.left], column.codes[batch.right]
+    if one:
+        return _pairs(column, gold, predicted, 0, loose=batch.loose)
     quality, exact = np.zeros(len(batch)), np.ones(len(batch), dtype=np.bool_)
     for slot in range(len(column.pools)):
         here = ((column.slots[gold] == slot) & (column.slots[predicted] == slot)).nonzero()[0]

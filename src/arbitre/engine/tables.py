@@ -102,7 +102,7 @@ class Tables:
     def _narrowed(self, exact: Mask, evaluate: Evaluate, *, always: bool) -> list[Matched]:
         """The optimal matchings where some qualities are upper bounds: those that matter are made exact.
 
-        First the best of each line, `TURNS` times. Where these are exact and all different, they are the best of what
+        First the best of each line, `TURNS` times. Where these are exact and not doubtful, they are the best of what
         is exact too; of the other tables all that is left is made exact. So what is found is the very matching that is
         found where all is exact. Unless tables are `always` narrowed, the pairs found are evaluated once more, all
         together: their order must not tell whether they were.
@@ -115,7 +115,7 @@ class Tables:
         for turn in range(TURNS + 1):
             best = Best.of(quality[cells], self.heights[active], self.widths[active])
             lines, owner = cells[best.cells], active[best.owner]
-            unsure = best.problems_of(best.shared | ~exact[lines])
+            unsure = best.problems_of(best.doubtful | ~exact[lines])
             sure = ~unsure[best.owner]
             found.append(lines[sure])
             of.append(owner[sure])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 SMALL: Final = 100
-"""Tables of so many cells go to the solver at once."""
+"""Tables of so many cells are always left to the solver."""
 
 
 def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indices, Indices]:
@@ -34,11 +34,10 @@ def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indi
     """
     sizes = heights * widths
     starts = sizes.cumsum() - sizes
-    small = sizes < SMALL
-    if len(sizes) and not small.any():
+    if len(sizes) and sizes.min() >= SMALL:
         return _solved(quality, heights, widths, starts, np.arange(len(sizes), dtype=np.intp))
     best = Best.of(quality, heights, widths)
-    easy = small & ~best.problems_of(best.shared)
+    easy = ~best.problems_of(best.doubtful)
     kept = easy[best.owner]
     cells, owner = best.cells[kept], best.owner[kept]
     hard = (~easy).nonzero()[0]
@@ -65,13 +64,13 @@ def _solved(
 class Best:
     """The best partner of every item of the shorter side of each problem; the gold side where both are as long.
 
-    For each such item `cells` says which cell that is, the first of several; `owner` the problem; `shared` whether it
-    is the best partner of another item too. Shape (items of the shorter sides,).
+    For each such item `cells` says which cell that is, the first of several; `owner` the problem; `doubtful` whether it
+    is the best partner of another item too, or the table not small. Shape (items of the shorter sides,).
     """
 
     cells: Indices
     owner: Indices
-    shared: Mask
+    doubtful: Mask
     count: int
 
     @classmethod
@@ -94,9 +93,10 @@ class Best:
         found = (along == np.maximum.reduceat(along, begins).repeat(lengths)).nonzero()[0]
         position = found[found.searchsorted(begins)] - begins
         partner = position + (length.cumsum() - length)[owner]
-        shared = np.bincount(partner, minlength=int(length.sum()))[partner] > 1
+        doubtful = np.bincount(partner, minlength=int(length.sum()))[partner] > 1
+        doubtful |= (heights * widths >= SMALL)[owner]
         cells = begins + position if along is quality else first + position * stride
-        return cls(cells, owner, shared, len(lines))
+        return cls(cells, owner, doubtful, len(lines))
 
     def problems_of(self, items: Mask) -> Mask:
         """The problems with such an item; shape (problems,)."""
