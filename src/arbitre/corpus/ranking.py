@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from arbitre.corpus.clusters import labels
 from arbitre.corpus.scoring import estimate, measured, side_by_side, value
@@ -240,7 +240,7 @@ def drawn(evaluation: Evaluation, cluster: Cluster) -> Sample:
 
 def _places(scores: Sequence[float | None]) -> list[float]:
     """1 is the best; equal ones share the mean of their places, those without a score the last."""
-    places: list[float] = rankdata([np.inf if score is None else -score for score in scores]).tolist()
+    places: list[float] = scipy.stats.rankdata([np.inf if score is None else -score for score in scores]).tolist()
     return places
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.stats import binomtest
+import scipy
 
 from arbitre.diagnosis.matrix import checked
 from arbitre.diagnosis.triangles import drawn, quadruples, repair, repair_table, snowflake, survey, triples
@@ -276,7 +276,7 @@ class _Rates:
         interval = None
         if sampled is not None:
             number = sampled.samples
-            bounds = binomtest(found.count, number).proportion_ci(sampled.level, method="exact")
+            bounds = scipy.stats.binomtest(found.count, number).proportion_ci(sampled.level, method="exact")
             interval = (float(bounds.low), float(bounds.high))
         return cls(found.count / number, interval, found.largest * scale, found.total / number * scale)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -126,7 +126,9 @@ def snowflake(lengths: Floats, slack: float, chosen: Indices | None = None) -> f
         sides = lengths[[i, j], [j, k]] / lengths[i, k]
         if sides.min() <= slack:
             return 0.0
-        exponent = float(brentq(lambda power, sides: (sides**power).sum() - 1.0, 0.0, exponent, (sides,), xtol=1e-15))
+        exponent = float(
+            scipy.optimize.brentq(lambda power, sides: (sides**power).sum() - 1.0, 0.0, exponent, (sides,), xtol=1e-15)
+        )
     return exponent
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from arbitre.distances.columns import share
 
@@ -27,7 +27,7 @@ class Bags:
     on: the product of two rows is the size of the intersection. `sizes` are those of the bags, shape (n,).
     """
 
-    incidence: csr_array
+    incidence: scipy.sparse.csr_array
     sizes: Integers
     formula: Formula
 
@@ -85,7 +85,7 @@ def bags(count: int, owner: Indices, items: Integers, formula: Formula, *, multi
     else:
         row, column = row[first], column[first]
     shape = count, int(column.max(initial=-1)) + 1
-    incidence = csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)
+    incidence = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)
     return Bags(incidence, np.bincount(row, minlength=count), formula)
 
 

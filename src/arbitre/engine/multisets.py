@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from arbitre.engine.batches import Batch, Branch, Matched
 from arbitre.engine.columns import LeafColumn, ListColumn, Marks, MixedColumn
@@ -149,7 +149,7 @@ def common(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) ->
             table[row, at] = 1.0
         return (dense[0] @ dense[1].T).ravel().astype(np.float64)
     sparse = [
-        csr_array((np.ones(len(row), dtype=np.float32), (row, at)), shape=(len(rows), width * len(blocks)))
+        scipy.sparse.csr_array((np.ones(len(row), dtype=np.float32), (row, at)), shape=(len(rows), width * len(blocks)))
         for rows, (row, at) in zip((left, right), sides, strict=True)
     ]
     product = (sparse[0] @ sparse[1].T).tocoo()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from arbitre.matching.coupling import Coupling, Floats, Mask
 
@@ -28,10 +28,10 @@ def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | Non
         above = quality >= gate
         allowed = above if allowed is None else allowed & above
     if allowed is None or allowed.all():
-        rows, columns = linear_sum_assignment(quality, maximize=True)  # in the order of rows
+        rows, columns = scipy.optimize.linear_sum_assignment(quality, maximize=True)  # in the order of rows
         return Coupling(rows, columns, quality.shape, np.ones(len(rows)))
     bonus = TIE / max(min(quality.shape), 1)
-    rows, columns = linear_sum_assignment(np.where(allowed, quality + bonus, 0.0), maximize=True)
+    rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + bonus, 0.0), maximize=True)
     kept = allowed[rows, columns]
     return Coupling.of(rows[kept], columns[kept], quality.shape)
 
@@ -40,7 +40,7 @@ def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
     """As many pairs as the groups of equal keys allow (`allowed`), and among those matchings the one of greatest S."""
     if allowed is None:
         return hungarian(quality)
-    rows, columns = linear_sum_assignment(np.where(allowed, quality + 2.0, 0.0), maximize=True)
+    rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + 2.0, 0.0), maximize=True)
     kept = allowed[rows, columns]
     return Coupling.of(rows[kept], columns[kept], quality.shape)
 

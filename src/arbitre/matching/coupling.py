@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import entr
+import scipy
 
 from arbitre.errors import SolverError
 
@@ -109,7 +109,10 @@ class Coupling:
 
         The exponential of the entropy of the shares (Hill, 1973): k for k equal shares, 0 without a partner.
         """
-        gold, predicted = np.exp(entr(self.row_shares).sum(axis=1)), np.exp(entr(self.column_shares).sum(axis=0))
+        gold, predicted = (
+            np.exp(scipy.special.entr(self.row_shares).sum(axis=1)),
+            np.exp(scipy.special.entr(self.column_shares).sum(axis=0)),
+        )
         return gold * (self._coupled(0) > 0.0), predicted * (self._coupled(1) > 0.0)
 
     def _own(self, side: int) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 if TYPE_CHECKING:
     from arbitre.matching.coupling import Floats, Indices, Mask
@@ -54,7 +54,7 @@ def _solved(
     """The matchings of these problems, whose tables begin at `starts`, by the solver: cells and problems."""
     shapes = zip(starts.tolist(), heights.tolist(), widths.tolist(), strict=True)
     tables = [quality[start : start + height * width].reshape(height, width) for start, height, width in shapes]
-    found = [linear_sum_assignment(table, maximize=True) for table in tables]
+    found = [scipy.optimize.linear_sum_assignment(table, maximize=True) for table in tables]
     rows, columns = (np.concatenate(side) for side in zip(*found, strict=True))
     pairs = np.minimum(heights, widths)
     return starts.repeat(pairs) + rows * widths.repeat(pairs) + columns, problems.repeat(pairs)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from scipy.special import rel_entr, softmax
+import scipy
 
 from arbitre.errors import SolverError
 from arbitre.matching.assignment import TIE
@@ -311,11 +311,13 @@ def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: Sinkhorn) -> 
     _, left, right = _simplex(rows, columns, cost)
     kernel, potential = (left[:, None] + right - cost) / solver.epsilon, np.zeros(len(columns))
     for _ in range(solver.max_iterations):
-        plan = softmax(kernel + potential, axis=1) * rows[:, None]
+        plan = scipy.special.softmax(kernel + potential, axis=1) * rows[:, None]
         miss = columns - plan.sum(axis=0)
         if np.abs(miss).max() <= solver.tolerance:
             _trust(plan, rows, columns, solver.tolerance)
-            return plan, float(np.vdot(plan, cost) + solver.epsilon * rel_entr(plan, np.outer(rows, columns)).sum())
+            return plan, float(
+                np.vdot(plan, cost) + solver.epsilon * scipy.special.rel_entr(plan, np.outer(rows, columns)).sum()
+            )
         slope = np.diag(plan.sum(axis=0) + _DAMPING * np.abs(miss).max()) - plan.T @ (plan / rows[:, None])
         step = np.linalg.solve(slope, miss)
         potential += step / max(1.0, np.abs(step).max())
@@ -353,7 +355,12 @@ def _gap(plan: Floats, problem: _Problem, right: Floats, price: float) -> float:
     """How far, at most, the objective of a plan is above its optimum: by the dual point next to these potentials."""
     cost, gold, predicted, _ = problem
     rows, columns = plan.sum(axis=1), plan.sum(axis=0)
-    spent = rel_entr(rows, gold).sum() - rows.sum() + rel_entr(columns, predicted).sum() - columns.sum()
+    spent = (
+        scipy.special.rel_entr(rows, gold).sum()
+        - rows.sum()
+        + scipy.special.rel_entr(columns, predicted).sum()
+        - columns.sum()
+    )
     left = (cost - right).min(axis=1)
     right = (cost - left[:, None]).min(axis=0)
     lost = np.vdot(gold, np.exp(-left / price)) + np.vdot(predicted, np.exp(-right / price))

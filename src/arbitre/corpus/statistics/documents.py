@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.corpus.statistics.sample import ratio
@@ -42,6 +42,6 @@ def document_intervals(tallies: Floats, level: float = LEVEL) -> Floats:
     residuals = terms - 8.0 * f1q * quality
     residuals[residuals <= ROUNDING * terms] = 0.0
     free = np.where(units >= LEAST, units - 1.0, np.nan)
-    half = stdtrit(free, 0.5 + level / 2.0) * np.sqrt(residuals * units / free) / whole
+    half = scipy.special.stdtrit(free, 0.5 + level / 2.0) * np.sqrt(residuals * units / free) / whole
     ends: Floats = np.stack([f1q - half, f1q + half], axis=-1).clip(0.0, 1.0)
     return ends

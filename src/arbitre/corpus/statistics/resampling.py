@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from arbitre.corpus.statistics.sample import Statistic, one_of, portions
 from arbitre.errors import DataError
@@ -191,12 +191,12 @@ def _corrected(tails: Floats, estimate: float, values: Floats, jackknife: Floats
     """The tails of the BCa interval (Efron, 1987), ties counted half; None where it does not exist."""
     below = np.count_nonzero(values < estimate - TIE)
     above = np.count_nonzero(values > estimate + TIE)
-    bias = ndtri(0.5 + 0.5 * (below - above) / values.size)
+    bias = scipy.special.ndtri(0.5 + 0.5 * (below - above) / values.size)
     away = jackknife.mean() - jackknife if jackknife.size else jackknife
     spread = (away @ away) ** 1.5
     acceleration = (away**3).sum() / (6.0 * spread) if spread > 0.0 else 0.0
-    shifted = bias + ndtri(tails)
+    shifted = bias + scipy.special.ndtri(tails)
     stretched = 1.0 - acceleration * shifted
     if not np.isfinite(bias) or (stretched <= 0.0).any():
         return None
-    return np.asarray(ndtr(bias + shifted / stretched), dtype=np.float64)
+    return np.asarray(scipy.special.ndtr(bias + shifted / stretched), dtype=np.float64)
