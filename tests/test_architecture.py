@@ -16,7 +16,7 @@ LAYERS = (
     ("schema",),
     ("comparison",),
     ("engine",),
-    ("published", "diagnosis"),
+    ("published_scores", "diagnosis"),
     ("corpus",),
     ("comparator",),
     ("report",),

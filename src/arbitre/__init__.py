@@ -1,44 +1,8 @@
-"""arbitre judges nested structured outputs: how good, what is wrong and where, how far the number can be trusted."""
+"""arbitre judges nested structured outputs: how good, what is wrong and where, how far the number can be trusted.
 
-from arbitre.comparator import Comparator
-from arbitre.comparison import Alignment, Comparison, LeafVerdict, Match, Node
-from arbitre.corpus.evaluation import Evaluation
-from arbitre.corpus.ranking import rank
-from arbitre.curve import Curve
-from arbitre.diagnosis import Distortion, Metricity, distortion, metricity
-from arbitre.distances import Facts
-from arbitre.errors import ArbitreError, DataError, Problem, SchemaError, SolverError
-from arbitre.matching import transport
-from arbitre.published import published
-from arbitre.signature import Signature
-from arbitre.tally import MacroScores, Scores, Tally
-from arbitre.values import ABSENT
+The public names are listed in `__init__.pyi`. Each is imported when it is first used.
+"""
 
-__all__ = [
-    "ABSENT",
-    "Alignment",
-    "ArbitreError",
-    "Comparator",
-    "Comparison",
-    "Curve",
-    "DataError",
-    "Distortion",
-    "Evaluation",
-    "Facts",
-    "LeafVerdict",
-    "MacroScores",
-    "Match",
-    "Metricity",
-    "Node",
-    "Problem",
-    "SchemaError",
-    "Scores",
-    "Signature",
-    "SolverError",
-    "Tally",
-    "distortion",
-    "metricity",
-    "published",
-    "rank",
-    "transport",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre import bundled, normalizers
-from arbitre.cli import app
+from arbitre.cli import COMMANDS, app
 from arbitre.comparison.records import Verdict
 from arbitre.distances.catalog import catalogue as distances
 from arbitre.matching.catalog import catalogue as matchings
@@ -136,7 +136,10 @@ def slug(title):
 
 def commands(command=None, path=()):
     """Every command by its words, with the options it takes."""
-    command = command or typer.main.get_command(app)
+    if command is None:
+        command = typer.main.get_command(app)
+        for name in COMMANDS:  # a command is imported when it is called
+            command.resolve_command(typer.Context(command), [name])
     below = getattr(command, "commands", {})
     found = {path: {name for one in command.params for name in one.opts if name.startswith("-")} - {"--help"}}
     for name, inner in below.items():

@@ -2,54 +2,79 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import sys
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from arbitre.cli.compare import compare
-from arbitre.cli.demo import demo
-from arbitre.cli.diff import diff
-from arbitre.cli.evaluate import evaluate
-from arbitre.cli.faults import faults
-from arbitre.cli.figures import figures
-from arbitre.cli.metricity import metricity
-from arbitre.cli.rank import rank
-from arbitre.cli.report import report
-from arbitre.cli.schema import app as schema
-from arbitre.cli.screen import Screen
 from arbitre.errors import ArbitreError
 
 __all__ = ["app", "main"]
 
+COMMANDS: Final = {
+    "compare": "Compare one prediction with its gold document: scores, and a verdict on every node that is not right.",
+    "evaluate": "Evaluate a corpus: every prediction against the gold document of the same id.",
+    "rank": "Rank systems on the same gold documents, with intervals and paired tests.",
+    "diff": "Show what changed between two evaluations: overall, by path and by document.",
+    "schema": "Infer, check or explain a schema.",
+    "demo": "Evaluate two systems on a small bundled corpus: the speakers named on six pages of an index.",
+    "report": "Write the HTML report of an evaluation again, in English or French.",
+    "figures": "Draw the figures of an evaluation as SVG, PDF and PNG.",
+    "metricity": "Measure how far the distances between entries are from a metric.",
+    "faults": "Show which score reacts to which fault, under every matching.",
+}
+"""The commands with their summaries. Each has a module of its name that holds a function of
+its name, or `app` with subcommands."""
 
-class _Commands(TyperGroup):
-    """Commands whose expected errors are messages, never tracebacks."""
+
+class LazyGroup(TyperGroup):
+    """Commands whose modules are imported when they are called, and whose expected errors are messages."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typed so by typer)
+        """List the commands in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  (typed so by typer)
+        """Return the command if it was imported, else its name and summary, which is enough to list it."""
+        if cmd_name not in self.commands and cmd_name in COMMANDS:
+            return TyperCommand(cmd_name, help=COMMANDS[cmd_name])
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typed so by typer)
+        """Import the command that is called."""
+        name = args[0]
+        if name in COMMANDS and name not in self.commands:
+            self.add_command(_load(name), name)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  (typed so by typer)
+        """Run the command. Print expected errors without a traceback and exit with code 2."""
         try:
             return super().invoke(ctx)
         except ArbitreError as error:
+            from arbitre.cli.screen import Screen  # noqa: PLC0415  (`--help` does not need it)
+
             screen = Screen.of()
             for problem in error.problems:
                 screen.error(str(problem))
             raise typer.Exit(2) from error
 
 
-app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-app.command()(compare)
-app.command()(evaluate)
-app.command()(rank)
-app.command()(diff)
-app.add_typer(schema, name="schema")
-app.command()(demo)
-app.command()(report)
-app.command()(figures)
-app.command()(metricity)
-app.command()(faults)
+def _load(name: str) -> Any:  # noqa: ANN401  (click's own classes, which typer may carry with it)
+    """Import a command, or a group of commands, by its name."""
+    module = importlib.import_module(f"{__name__}.{name}")
+    if not hasattr(module, "app"):
+        single = typer.Typer(add_completion=False)
+        single.command(name)(getattr(module, name))
+        return typer.main.get_command(single)
+    return typer.main.get_command(module.app)
+
+
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def _print_version(*, wanted: bool) -> None:
@@ -65,12 +90,12 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Compare nested documents with their gold, as a JSON Schema says."""
+    """Compare nested structured outputs with their gold documents, field by field, as a JSON Schema defines them."""
 
 
 def main() -> None:
     """Run the command line on the arguments of the process, and exit."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what is read as UTF-8 is written as UTF-8, whatever the locale
+        if isinstance(stream, io.TextIOWrapper):  # the output is UTF-8 in every locale, as the input is
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     app()

@@ -66,7 +66,7 @@ def compare(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare one prediction with its gold: scores, then a verdict on every node that is not right.
+    """Compare one prediction with its gold document: scores, and a verdict on every node that is not right.
 
     With several --match or --distance: one table of what each of them, or each pair of them, comes to.
     """

@@ -40,7 +40,7 @@ def diff(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say what changed from one evaluation to another: in all, by path, by document, the worst first."""
+    """Show what changed between two evaluations: overall, by path and by document."""
     screen = Screen.of(plain=no_color, quiet=quiet)
     found = changes(before, after, score)
     if output is Format.JSON:

@@ -83,7 +83,10 @@ def faults(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Plant faults into the bundled corpus, and see which score reacts to which of them under every matching."""
+    """Show which score reacts to which fault, under every matching.
+
+    The faults are planted into the bundled corpus.
+    """
     screen = Screen.of(plain=no_color, quiet=quiet)
     lines = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     gold = [{key: value for key, value in json.loads(line).items() if key != "id"} for line in lines]

@@ -25,7 +25,10 @@ def figures(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draw figures as SVG, PDF and PNG, each with its Vega-Lite specification, to be edited and drawn again."""
+    """Draw the figures of an evaluation as SVG, PDF and PNG.
+
+    Each figure comes with its Vega-Lite specification, which you can edit and draw again.
+    """
     screen = Screen.of(plain=no_color, quiet=quiet)
     files = write_figures(out, read_view(evaluations), lang)
     screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")

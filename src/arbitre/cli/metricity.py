@@ -76,7 +76,10 @@ def metricity(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure every entry of both sides against every other, and say what keeps the distances from being a metric's."""
+    """Measure how far the distances between entries are from a metric.
+
+    Every entry of both sides is compared with every other.
+    """
     screen = Screen.of(plain=no_color, quiet=quiet)
     chosen = choices(schema, match, distance, overlay=overlay)
     documents = Documents.of(gold, predicted, Reading(id_key, max_depth=max_depth))

@@ -111,7 +111,10 @@ def rank(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Rank systems on the same gold: intervals, paired tests, winners by path. Or compare the levels of factors."""
+    """Rank systems on the same gold documents, with intervals and paired tests.
+
+    With --factor, compare the levels of a factor instead.
+    """
     named = _named(systems or [])
     if bool(gold and named) + bool(manifest and factors) != 1 or bool(gold or named) == bool(manifest or factors):
         raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")

@@ -31,7 +31,10 @@ def report(
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make the report of an evaluation again, in English or French: one HTML page that needs nothing else."""
+    """Write the HTML report of an evaluation again, in English or French.
+
+    The report is one self-contained HTML page.
+    """
     screen = Screen.of(plain=no_color, quiet=quiet)
     if out is None and len(evaluations) > 1:
         raise typer.BadParameter("Expected --out to say where the page of several evaluations goes.")

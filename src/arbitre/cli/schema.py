@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arbitre.schema.validate import Violation
     from arbitre.values import Json
 
-app = typer.Typer(no_args_is_help=True, help="Infer a schema, check one, or see what it comes to.")
+app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema.")
 
 _SHORT: Final = 60
 """Witnesses are shown up to so many characters."""

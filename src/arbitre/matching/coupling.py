@@ -109,10 +109,8 @@ class Coupling:
 
         The exponential of the entropy of the shares (Hill, 1973): k for k equal shares, 0 without a partner.
         """
-        gold, predicted = (
-            np.exp(scipy.special.entr(self.row_shares).sum(axis=1)),
-            np.exp(scipy.special.entr(self.column_shares).sum(axis=0)),
-        )
+        gold = np.exp(scipy.special.entr(self.row_shares).sum(axis=1))
+        predicted = np.exp(scipy.special.entr(self.column_shares).sum(axis=0))
         return gold * (self._coupled(0) > 0.0), predicted * (self._coupled(1) > 0.0)
 
     def _own(self, side: int) -> Floats:

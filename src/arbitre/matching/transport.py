@@ -315,9 +315,8 @@ def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: Sinkhorn) -> 
         miss = columns - plan.sum(axis=0)
         if np.abs(miss).max() <= solver.tolerance:
             _trust(plan, rows, columns, solver.tolerance)
-            return plan, float(
-                np.vdot(plan, cost) + solver.epsilon * scipy.special.rel_entr(plan, np.outer(rows, columns)).sum()
-            )
+            divergence = scipy.special.rel_entr(plan, np.outer(rows, columns)).sum()
+            return plan, float(np.vdot(plan, cost) + solver.epsilon * divergence)
         slope = np.diag(plan.sum(axis=0) + _DAMPING * np.abs(miss).max()) - plan.T @ (plan / rows[:, None])
         step = np.linalg.solve(slope, miss)
         potential += step / max(1.0, np.abs(step).max())
@@ -355,12 +354,8 @@ def _gap(plan: Floats, problem: _Problem, right: Floats, price: float) -> float:
     """How far, at most, the objective of a plan is above its optimum: by the dual point next to these potentials."""
     cost, gold, predicted, _ = problem
     rows, columns = plan.sum(axis=1), plan.sum(axis=0)
-    spent = (
-        scipy.special.rel_entr(rows, gold).sum()
-        - rows.sum()
-        + scipy.special.rel_entr(columns, predicted).sum()
-        - columns.sum()
-    )
+    divergences = scipy.special.rel_entr(rows, gold).sum(), scipy.special.rel_entr(columns, predicted).sum()
+    spent = divergences[0] - rows.sum() + divergences[1] - columns.sum()
     left = (cost - right).min(axis=1)
     right = (cost - left[:, None]).min(axis=0)
     lost = np.vdot(gold, np.exp(-left / price)) + np.vdot(predicted, np.exp(-right / price))

@@ -14,7 +14,7 @@ from arbitre.corpus.statistics import document_intervals
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.corpus.work import compared
 from arbitre.errors import DataError
-from arbitre.published import figures, means
+from arbitre.published_scores import figures, means
 from arbitre.report.alignments import aligned
 from arbitre.report.entries import Entries
 from arbitre.report.heat import Heat, plan_of

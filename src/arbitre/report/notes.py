@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.comparison.levels import pair_qualities
 from arbitre.comparison.records import Records
 from arbitre.paths import order, pointer, wildcard
-from arbitre.published import quadrature
+from arbitre.published_scores import quadrature
 from arbitre.report.alignments import shown
 from arbitre.report.entries import Entries, index_of, sides
 
