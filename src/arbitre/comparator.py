@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluate import evaluate
+from arbitre.corpus.gold import check_gold
 from arbitre.distances import catalogue
 from arbitre.engine import calls, outcome
 from arbitre.paths import wildcard
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.gold import Gold, GoldCheck
     from arbitre.distances import DistanceCatalogue
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
@@ -131,3 +133,29 @@ class Comparator:
     def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
         """Compare a corpus of (id, gold, predicted) triples; see `arbitre.corpus.evaluate`."""
         return evaluate(self.plan, pairs)
+
+    def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
+        """Check gold documents before predictions are compared with them.
+
+        Two checks run on every document: "schema" reports what violates the schema, "alias" reports values that stand
+        under an alias. Aliases are read in predictions only, so such a document is not equal to itself, and the
+        certificate does not hold for it. A document that cannot be read is reported as "unreadable".
+
+        Args:
+            gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), or an iterable of paths, of
+                documents, or of (id, document) pairs. A text is always a path; pass a document that is a text as a
+                pair. The id of a document without one is its position in the iterable.
+            id_key: The key that holds the id of a record in a file.
+
+        Returns:
+            The number of documents, and the findings: check, id, JSON Pointer, message, hint, file and line.
+
+        Raises:
+            DataError: A source as a whole cannot be read.
+
+        >>> sent = {"type": "string", "x-arbitre": {"aliases": ["date"]}}
+        >>> found = Comparator({"type": "object", "properties": {"sent": sent}}).check_gold([{"date": "1918-11-03"}])
+        >>> [(one.check, one.pointer) for one in found.findings]
+        [('alias', '/date')]
+        """
+        return check_gold(self.plan, gold, id_key=id_key)

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
+from tests.keeping import keeping
 
+from arbitre import Comparator
 from arbitre.corpus.statistics import document_intervals
 
 QUALITIES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]), max_size=30)
@@ -85,3 +87,50 @@ def test_nineteen_of_twenty_hold_the_score_they_estimate(units, least, most):
     low, high = document_intervals(np.stack(masses, axis=1).astype(np.float64)).T
     truth = 2 * 0.65 * 0.5 / (2 * 0.65 + 0.35)
     assert least < ((low <= truth) & (truth <= high)).mean() < most
+
+
+@given(
+    st.lists(st.tuples(QUALITIES, st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=6),
+    st.sampled_from([1e-9, 1e-6, 0.3, 2.0, 1e6, 1e9]),
+)
+def test_the_unit_of_the_masses_does_not_matter(documents, scale):
+    """Two units of 1e-6 are still two, and two of 1e6 are not two million."""
+    rows = np.array([tally(*one) for one in documents], dtype=np.float64).reshape(-1, 5)
+    units = rows[:, 0] + rows[:, 1] - rows[:, 2]
+    assert document_intervals(scale * rows, units=units) == pytest.approx(
+        document_intervals(rows), abs=1e-5, nan_ok=True
+    )  # a sum of squares of 1e-12 is taken for 0
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_unit_of_the_weights_shows_in_no_report(scale):
+    """Weights are within the entries, or the document is the entry and has no interval: its fields are no sample."""
+    person = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "x-arbitre": {"weight": 2 * scale}},
+            "age": {"type": "integer", "x-arbitre": {"weight": scale}},
+        },
+    }
+    gold = [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 41}, {"name": "Cleo", "age": 7}] * 4
+    predicted = [{"name": "Adam", "age": 36}, {"name": "Bob", "age": 40}, {"name": "Cle", "age": 7}] * 4
+    found = interval({"type": "array", "items": person}, gold, predicted)
+    expected = interval({"type": "array", "items": unit(person)}, gold, predicted)
+    assert 0.0 < expected["low"] < expected["high"] < 1.0
+    assert (found["low"], found["high"]) == pytest.approx((expected["low"], expected["high"]))
+    assert interval(person, gold[0], predicted[0]) is None
+
+
+def unit(person):
+    """The schema with the same weights in the unit 1."""
+    fields = {
+        name: one | {"x-arbitre": {"weight": {"name": 2, "age": 1}[name]}} for name, one in person["properties"].items()
+    }
+    return person | {"properties": fields}
+
+
+def interval(schema, gold, predicted):
+    """The interval of one document in what is kept for the report."""
+    kept, evaluation = keeping(Comparator(schema).plan, [("a", gold, predicted)])
+    (row,) = kept.to_dict(evaluation, "")["documents"]
+    return row["interval"]

@@ -121,6 +121,51 @@ class TestKeys:
         assert list(Comparator(schema).compare(gold={"pages": [1]}, predicted={"pages": [1]}).by_path()) == ["/pages"]
 
 
+class TestExtremeWeights:
+    """A field whose share of its object is below 1e-12 is lost to rounding: a wrong one would leave the quality at 1."""
+
+    @pytest.mark.parametrize(
+        ("weights", "field", "got"),
+        [
+            ({"a": 1e16}, "a", "1 and 1e+16"),
+            ({"a": 1e-13}, "a", "1e-13 and 1"),
+            ({"a": 1e-7, "b": 1e7}, "a", "1e-07 and 1e+07"),
+            ({"a": 1e13, "b": 1e13}, "a", "1 and 1e+13"),
+            ({"a": 5e-324, "b": 1}, "a", "4.94066e-324 and 1"),
+        ],
+    )
+    def test_they_are_refused_with_the_reason(self, weights, field, got):
+        schema = obj(**{name: said(STRING, weight=weight) for name, weight in weights.items()})
+        with pytest.raises(SchemaError) as caught:
+            Comparator(schema)
+        (problem,) = caught.value.problems
+        assert problem.message == f"Expected the weights in an object to differ by a factor of at most 1e+12, got {got}"
+        assert problem.pointer == f"/properties/{field}/x-arbitre/weight"
+        assert "lost to rounding" in problem.hint
+
+    def test_those_of_an_overlay_are_too(self):
+        with pytest.raises(SchemaError, match="got 1 and 1e\\+13"):
+            Comparator(obj(a=STRING), overlay={"/a": {"weight": 1e13}})
+
+    @pytest.mark.parametrize("weight", [1e-12, 1e12])
+    def test_a_factor_of_1e12_is_seen(self, weight):
+        found = Comparator(obj(a=said(STRING, weight=weight), b=STRING)).compare(
+            gold={"a": "x", "b": "x"}, predicted={"a": "x", "b": "y"} if weight > 1 else {"a": "y", "b": "x"}
+        )
+        assert found.quality < 1.0
+
+    @pytest.mark.parametrize("scale", [1e-6, 1e6])
+    def test_the_unit_of_weights_does_not_matter(self, scale):
+        gold, predicted = {"a": "abc", "b": "x"}, {"a": "abd", "b": "y"}
+        found, same = (
+            Comparator(obj(a=said(STRING, weight=2 * unit), b=said(STRING, weight=unit))).compare(
+                gold=gold, predicted=predicted
+            )
+            for unit in (1, scale)
+        )
+        assert found.quality == pytest.approx(same.quality, rel=1e-12)
+
+
 class TestWrongValues:
     @pytest.mark.parametrize(
         ("annotation", "pointer", "message"),

@@ -10,6 +10,7 @@ import numpy as np
 import ot
 import pytest
 
+from arbitre import Comparator
 from arbitre.errors import SchemaError, SolverError
 from arbitre.matching import Coupling, catalogue
 from arbitre.matching.catalog import Dummy, Exact, Masses, Partial, Penalty, Sinkhorn, Transport, Unbalanced
@@ -429,3 +430,95 @@ def test_tables_that_do_not_fit_are_refused(change, message):
     good = {"gold_costs": np.ones((2, 2)), "predicted_costs": np.ones((3, 3))}
     with pytest.raises(SolverError, match=message):
         gromov(**(good | change))
+
+
+NAMES = ("a1", "a2", "b1", "b2", "b3")
+COSTS = [[0.0 if one == other else 1.0 if one[0] == other[0] else 0.5 for other in NAMES] for one in NAMES]
+"""A metric: 1 within {a1, a2} and {b1, b2, b3}, 1/2 across. Their Sinkhorn divergence is -0.07 at epsilon 10."""
+
+
+class TestKernels:
+    """The Sinkhorn divergence is one only where the kernel exp(-cost / epsilon) is positive semi-definite."""
+
+    def judge(self, epsilon, *, debiased=True):
+        table = {"table": {"values": list(NAMES), "costs": COSTS}}
+        return Comparator(
+            {
+                "type": "array",
+                "items": {"enum": list(NAMES), "x-arbitre": {"distance": table}},
+                "x-arbitre": {"match": {"transport": {"solver": "sinkhorn", "epsilon": epsilon, "debiased": debiased}}},
+            }
+        )
+
+    @pytest.mark.parametrize("epsilon", [2.0, 10.0, 100.0])
+    def test_one_that_is_not_is_refused(self, epsilon):
+        """Each came out at quality 1, as equal, although no item of one list is an item of the other."""
+        with pytest.raises(SolverError) as caught:
+            self.judge(epsilon).compare(gold=["a1", "a2"], predicted=["b1", "b2", "b3"])
+        assert "positive semi-definite" in caught.value.message
+        assert f"exp(-cost / {epsilon:g})" in caught.value.message
+        assert caught.value.pointer == ""
+        assert "Lower `epsilon`" in caught.value.hint
+
+    @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0])
+    def test_one_that_is_tells_the_lists_apart(self, epsilon):
+        judge = self.judge(epsilon)
+        assert judge.compare(gold=["a1", "a2"], predicted=["b1", "b2", "b3"]).quality < 0.97
+        assert judge.compare(gold=["a1", "b1"], predicted=["b1", "a1"]).quality == pytest.approx(1.0, abs=1e-8)
+
+    def test_without_debiasing_none_is_needed(self):
+        assert self.judge(10.0, debiased=False).compare(gold=["a1", "a2"], predicted=["b1", "b2", "b3"]).quality < 0.6
+
+    def test_the_list_is_named(self):
+        schema = {"type": "object", "properties": {"found": self.judge(10.0).schema}}
+        with pytest.raises(SolverError) as caught:
+            Comparator(schema).compare(gold={"found": ["a1", "a2"]}, predicted={"found": ["b1", "b2", "b3"]})
+        assert caught.value.pointer == "/found"
+
+    def test_a_distance_that_is_not_symmetric_is_refused(self):
+        schema = {
+            "type": "array",
+            "items": {"type": "string", "x-arbitre": {"distance": "ratcliff-obershelp"}},
+            "x-arbitre": {"match": {"transport": {"solver": "sinkhorn", "debiased": True}}},
+        }
+        with pytest.raises(SolverError, match="to be symmetric"):
+            Comparator(schema).compare(gold=["tide", "diet"], predicted=["tide", "diet"])
+
+    def test_the_curve_and_the_shares_are_those_of_the_plan(self):
+        """As docs/transport.md says: they do not add up to the tally, which is that of the divergence."""
+        lists = {"gold": ["a1", "a2", "b1"], "predicted": ["b1", "b2"]}
+        for debiased in (False, True):
+            found = self.judge(0.2, debiased=debiased).compare(**lists)
+            told = sum(leaf.share * leaf.quality for leaf in found.explain())
+            assert found.curve.area / found.scores.gold == pytest.approx(told)
+            assert (told == pytest.approx(found.quality)) is not debiased
+            assert sum(leaf.share for leaf in found.explain()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        {},
+        {"solver": "sinkhorn"},
+        {"solver": "sinkhorn", "debiased": True},
+        {"solver": "partial"},
+        {"solver": "unbalanced"},
+        {"solver": "dummy"},
+    ],
+)
+def test_masses_that_are_too_far_apart_are_refused(solver):
+    """An item with less than 1e-12 of the largest mass was reported missing, or gave a debiased quality of 1."""
+    items = {"type": "object", "properties": {"text": {"type": "string"}, "words": {"type": "number"}}}
+    judge = Comparator(
+        {"type": "array", "items": items, "x-arbitre": {"match": {"transport": {"masses": "words"} | solver}}}
+    )
+
+    def listed(*sizes):
+        return [{"text": f"alpha {number}", "words": size} for number, size in enumerate(sizes)]
+
+    for gold, predicted in ((listed(1, 1e13), listed(1, 1)), (listed(1), listed(2, 1e300, 1e-5))):
+        with pytest.raises(SolverError) as caught:
+            judge.compare(gold=gold, predicted=predicted)
+        assert caught.value.message.startswith("Expected the masses of the items of a list to differ by a factor of at")
+        assert caught.value.pointer == ""
+    assert 0.0 < judge.compare(gold=listed(1e-3, 1e6), predicted=listed(1e5, 1)).quality <= 1.0

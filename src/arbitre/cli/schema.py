@@ -14,8 +14,8 @@ from arbitre.cli import render
 from arbitre.cli.labels import nested, visible
 from arbitre.cli.options import Format, IdKey, Output, Overlay, Plain, SchemaArgument
 from arbitre.cli.screen import Screen, titled
-from arbitre.corpus import strict
-from arbitre.corpus.read import Record, records
+from arbitre.corpus.gold import documents as documents_of
+from arbitre.corpus.records import Record
 from arbitre.errors import DataError, Problem
 from arbitre.paths import order
 from arbitre.report.tables import fresh, json_text
@@ -43,6 +43,15 @@ Documents = Annotated[
 Certified = Annotated[
     bool, typer.Option("--certificate", help="Say whether the distance between documents is a metric, and why not.")
 ]
+Gold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gold",
+        metavar="PATH",
+        help="Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, "
+        "a glob, or -. May be repeated.",
+    ),
+]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the schema here, not to standard output.")]
 
 
@@ -62,21 +71,24 @@ def check(
     schema: SchemaArgument,
     documents: Documents = None,
     *,
+    gold: Gold = None,
     overlay: Overlay = None,
     certificate: Certified = False,
     output: Output = Format.TEXT,
     id_key: IdKey = "id",
     no_color: Plain = False,
 ) -> None:
-    """List every problem of a schema (exit code 2), then what documents violate of it (exit code 1)."""
+    """Check a schema (exit code 2), documents against it (exit code 1), and gold documents (exit code 2)."""
     screen = Screen.of(plain=no_color)
     comparator = arbitre.Comparator(schema, overlay=overlay)
     read = [record for source in documents or () for record in _documents(source, id_key)]
     found = [(record, one) for record in read for one in violations(comparator.plan.root, record.value)]
+    checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
     if output is Format.JSON:
         plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
         plain |= {"certificate": comparator.certificate.to_dict()} if certificate else {}
-        screen.json(plain | {"documents": len(read), "violations": [_plain(*one) for one in found]})
+        plain |= {"documents": len(read), "violations": [_plain(*one) for one in found]}
+        screen.json(plain if checked is None else plain | {"gold": checked.to_dict()})
     else:
         entries = comparator.entries or "(the whole)"
         screen.verbatim(f"{schema}: no problem; {len(comparator.explain())} paths, entries {entries}")
@@ -86,7 +98,16 @@ def check(
         screen.verbatim(*(str(_problem(*one)) for one in found))
         if read:
             screen.verbatim(f"{len(read)} documents, {len(found)} violations")
-    raise typer.Exit(int(bool(found)))
+        if checked is not None:
+            screen.verbatim(*map(str, checked.findings))
+            screen.verbatim(
+                f"{_counted(checked.documents, 'gold document')}, {_counted(len(checked.findings), 'problem')}"
+            )
+    raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _problem(record: Record, one: Violation) -> Problem:
@@ -146,14 +167,7 @@ def explain(
 
 def _documents(source: str, id_key: str) -> Iterator[Record]:
     """The documents of a source; a .json file is one, unless it is an array of records. Raises DataError."""
-    path = Path(source)
-    if path.suffix.lower() == ".json" and path.is_file():
-        value = strict.load(path)
-        labelled = isinstance(value, list) and all(isinstance(item, dict) and id_key in item for item in value)
-        if not labelled:
-            yield Record(path.stem, None, value, source)
-            return
-    for item in records(source, "gold", id_key=id_key):
+    for item in documents_of(source, id_key):
         if not isinstance(item, Record):
             raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)
         yield item

@@ -125,7 +125,7 @@ _TEXTS: Final = {
         "Steps between two labels of a tree, over its diameter.",
         {"parents": {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}},
         required=("parents",),
-        source="Rada and others, 1989",
+        source="Rada et al., 1989",
     ),
 }
 _NUMBERS: Final = {
@@ -203,7 +203,7 @@ _PROSE: Final = {
         lambda options: translation.bleu(int(options["n"])),
         "1 - BLEU of the prediction against gold, through sacrebleu.",
         {"n": _run(4)},
-        source="Papineni and others, 2002",
+        source="Papineni et al., 2002",
     ),
     "chrf": Entry(
         lambda options: translation.chrf(int(options["words"])),

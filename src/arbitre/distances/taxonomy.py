@@ -36,7 +36,7 @@ def taxonomy(parents: Mapping[str, str]) -> Distance:
 
     `parents` says the parent of every label but the root. A label outside the tree is at 0 from an equal one, at 1
     from every other. Raises SchemaError, at a pointer from the name of the distance on, where labels go round in a
-    circle or several have no parent. Source: Rada and others, 1989.
+    circle or several have no parent. Source: Rada et al., 1989.
     """
     lines = _lines(parents)
     deepest = set(lines[max(lines, key=lambda label: len(lines[label]))])

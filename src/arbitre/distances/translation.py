@@ -84,7 +84,7 @@ def bleu(n: int = 4) -> Distance:
 
     As sacrebleu has it for one sentence: tokens 13a, case kept, exponential smoothing, effective order. Neither
     symmetric nor a metric; texts with the same tokens are at 0. Raises SchemaError without sacrebleu.
-    Source: Papineni and others, 2002; Post, 2018.
+    Source: Papineni et al., 2002; Post, 2018.
 
     >>> bleu(n=2)("Hello everyone on Blent", "Welcome everyone on Blent website")  # doctest: +SKIP
     0.45227744249483404

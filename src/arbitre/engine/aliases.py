@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from arbitre.schema.nodes import Alias
 
@@ -30,6 +30,20 @@ def bridged(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str, Json]
         placed = _put(_without(result, source), alias.target, moved)
         result = result if placed is None else placed
     return result
+
+
+def aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Find the values of an object that stand under an alias.
+
+    Returns:
+        The path of the aliased field and the path of the alias, both from this object, for every alias that holds a
+        value. It does not matter whether the field itself is present. Null is no value where it counts as absent.
+    """
+    for alias in aliases:
+        missing = (ABSENT, None) if alias.null else (ABSENT,)
+        for source in alias.sources:
+            if _get(value, source) not in missing:
+                yield alias.target, source
 
 
 def _get(value: Json, tokens: tuple[str, ...]) -> Json:

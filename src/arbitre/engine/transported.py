@@ -10,8 +10,9 @@ from arbitre.engine.batches import Batch, Moved, Spare
 from arbitre.engine.columns import LeafColumn
 from arbitre.engine.masses import masses_of
 from arbitre.engine.runs import crossed, spread, starts_of
-from arbitre.matching.catalog import Exact
+from arbitre.matching.catalog import Exact, Sinkhorn
 from arbitre.matching.coupling import line, weighed
+from arbitre.matching.kernel import require_positive
 from arbitre.matching.transport import transport_all
 
 if TYPE_CHECKING:
@@ -92,9 +93,12 @@ class Mover:
         every = _crossed(gold, predicted)
         quality, batch = self._qualities(gold, predicted, every)
         within = None
-        if self.how.debiased:
+        if isinstance(self.how.solver, Sinkhorn) and self.how.solver.debiased:
             ours, theirs = (self._qualities(side, side, _crossed(side, side))[0] for side in (gold, predicted))
             within = ours, theirs
+            require_positive(
+                quality, within, gold.counts, predicted.counts, self.how.solver.epsilon, lambda p: self._name(which[p])
+            )
         plans = transport_all(
             quality,
             gold.counts,

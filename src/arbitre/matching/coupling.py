@@ -22,6 +22,8 @@ NEGLIGIBLE: Final = 1e-12
 """Masses below this share of a plan are dropped."""
 ROUNDING: Final = 1e-12
 """A quality may leave [0, 1] by so much."""
+EXTREME: Final = 1e12
+"""Largest ratio between two masses of a list: smaller shares are lost to rounding."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -174,7 +176,7 @@ def weighed(masses: Floats, counts: Indices, name: Callable[[int], str | None]) 
     """The masses, so many for each problem, rescaled to sum to the number of its items; equal ones become exactly 1.
 
     `masses` (sum of counts,) lie end to end, problem after problem; `name` gives the pointer of one for errors. Raises
-    SolverError where a mass is not a positive finite number.
+    SolverError where a mass is not a positive finite number, or two masses of one side differ by a factor above 10^12.
     """
     if masses.shape != (counts.sum(),):
         raise SolverError.of(f"Expected {counts.sum()} masses, one for each item, got an array of shape {masses.shape}")
@@ -188,8 +190,29 @@ def weighed(masses: Floats, counts: Indices, name: Callable[[int], str | None]) 
         )
     largest = np.zeros(len(counts))
     np.maximum.at(largest, owners, masses)
+    smallest = np.full(len(counts), np.inf)
+    np.minimum.at(smallest, owners, masses)
+    extreme = np.flatnonzero(largest / EXTREME > smallest)
+    if len(extreme):
+        least, most = smallest[extreme[0]], largest[extreme[0]]
+        raise SolverError.of(
+            f"Expected the masses of the items of a list to differ by a factor of at most {EXTREME:g}, got {least:g} "
+            f"and {most:g}",
+            pointer=name(int(extreme[0])),
+            hint="Smaller shares are lost to rounding. Weigh the items by another field.",
+        )
     shares = masses / largest[owners]
     return shares * counts[owners] / np.bincount(owners, shares, minlength=len(counts))[owners]
+
+
+def thin(mass: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]) -> Mask:
+    """The problems with one row or one column; their only balanced plan is put into `mass`."""
+    (heights, widths), (gold, predicted) = sides, masses
+    flat: Mask = (heights == 1) & (widths > 0)
+    tall: Mask = (heights > 1) & (widths == 1)
+    mass[np.repeat(flat, heights * widths)] = (predicted / np.repeat(widths, widths))[np.repeat(flat, widths)]
+    mass[np.repeat(tall, heights * widths)] = gold[np.repeat(tall, heights)]
+    return flat | tall
 
 
 def nowhere(_: int) -> None:

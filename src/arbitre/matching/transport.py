@@ -17,7 +17,7 @@ import scipy
 from arbitre.errors import SolverError
 from arbitre.matching.assignment import TIE
 from arbitre.matching.catalog import Dummy, Exact, Masses, Partial, Penalty, Sinkhorn, Solver, Transport, Unbalanced
-from arbitre.matching.coupling import NEGLIGIBLE, Coupling, Plans, costs_of, nowhere, owners_of, weighed
+from arbitre.matching.coupling import NEGLIGIBLE, Coupling, Plans, costs_of, nowhere, owners_of, thin, weighed
 from arbitre.matching.many import assign_all
 
 if TYPE_CHECKING:
@@ -78,8 +78,9 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     sums n b, and S = n (1 - cost). For the other solvers the items have the masses n a and m b, of which no more than
     there is counts, and S is the sum of mass times quality. A list that is empty on one side has no pairs.
 
-    Raises SolverError where the input is not as said (NaN, a quality outside [0, 1], a mass that is not positive), or
-    where a solver does not reach its optimum.
+    Raises SolverError where the input is not as said (NaN, a quality outside [0, 1], a mass that is not positive or is
+    10^12 times another), or where a solver does not reach its optimum. A debiased cost below 0 counts as 0: call
+    `arbitre.matching.kernel.require_positive` first, as a comparison does, to rule it out.
 
     >>> two, one, weights = np.array([2]), np.array([1]), np.array([3.0, 1.0])
     >>> plans = transport_all(np.array([0.9, 0.2]), two, one, weights, weights[:1], Transport(), name="/{}".format)
@@ -97,7 +98,7 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     mass, excess, divergence = np.zeros(len(quality)), np.zeros(len(sizes)), np.full(len(sizes), np.nan)
     rest = sizes > 0
     if how.balanced and not how.debiased:
-        rest &= ~_thin(mass, sides, (gold, predicted))
+        rest &= ~thin(mass, sides, (gold, predicted))
     if isinstance(how.solver, Exact):
         rest &= ~_permutations(mass, quality, sides, (gold, predicted))
     parts = [_cut(*one) for one in ((cost, sizes), (gold, heights), (predicted, widths), *inner)]
@@ -237,16 +238,6 @@ def _cut(values: Floats, counts: Indices) -> Callable[[int], Floats]:
     """What each problem has of the values, which lie end to end."""
     ends = np.cumsum(counts)
     return lambda problem: values[ends[problem] - counts[problem] : ends[problem]]
-
-
-def _thin(mass: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]) -> Mask:
-    """The problems with one row or one column; their only balanced plan is put into `mass`."""
-    (heights, widths), (gold, predicted) = sides, masses
-    flat: Mask = (heights == 1) & (widths > 0)
-    tall: Mask = (heights > 1) & (widths == 1)
-    mass[np.repeat(flat, heights * widths)] = (predicted / np.repeat(widths, widths))[np.repeat(flat, widths)]
-    mass[np.repeat(tall, heights * widths)] = gold[np.repeat(tall, heights)]
-    return flat | tall
 
 
 def _permutations(mass: Floats, quality: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]) -> Mask:

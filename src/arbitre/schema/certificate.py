@@ -141,6 +141,9 @@ def _assumed(site: Site, path: str) -> Iterator[Assumed]:
     if _is_list(site) and site.list.matcher.key:
         key = " and ".join(wildcard(tokens) for tokens in site.list.matcher.key)
         yield Assumed(path, f"every item has its key, {key}: one without it is at 1 from itself")
+    for alias in site.object.aliases:
+        sources = " or ".join(wildcard(source) for source in alias.sources)
+        yield Assumed(path + wildcard(alias.target), f"gold holds nothing under an alias, {sources}")
 
 
 def _is_list(site: Site) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from math import log
 from typing import TYPE_CHECKING, Final
 
 import regex
@@ -36,6 +37,9 @@ Group = tuple[Tags, Subschemas]
 
 LIMIT: Final = 20_000
 """A schema with more positions than this is refused."""
+
+EXTREME: Final = 1e12
+"""Largest ratio between two weights in an object: a smaller share of the object is lost to rounding."""
 
 _ANYTHING: Final[list[Group]] = [(None, ())]
 
@@ -131,6 +135,7 @@ class Compiler:
         branches = [(frozenset({number}), shape) for number, (_, shape) in enumerate(variants)]
         fields: list[Field] = []
         ignored: set[str] = set()
+        weights: list[Setting] = []
         for name in dict.fromkeys(name for _, shape in variants for name in shape.properties):
             groups = self._grouped((branch, shape.said_of(name)) for branch, shape in branches)
             here = overlay.at(name) if overlay else None
@@ -143,8 +148,10 @@ class Compiler:
             site = self._request(groups, absent, here)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
             fields.append(Field(name, site, weight, len(groups) > 1))
+            weights += [settings["weight"]] if "weight" in settings else []
             if "aliases" in settings:
                 self.aliases[index, name] = settings["aliases"]
+        self._check_weights(weights)
         star = overlay.at(STAR) if overlay else None
         patterns, tagged = [], False
         for pattern in dict.fromkeys(pattern for _, shape in variants for pattern in shape.patterns):
@@ -217,6 +224,15 @@ class Compiler:
                     message = f"`{key}` differs between the branches ({first.pointer})"
                     self.problems.append(setting.problem(message, hint))
         return found | laid
+
+    def _check_weights(self, settings: Sequence[Setting]) -> None:
+        """Refuse weights in one object that are too far apart; a key without a weight weighs 1."""
+        weights = sorted([1.0, *(float(setting.value) for setting in settings)])
+        if weights[-1] / EXTREME > weights[0]:
+            farthest = max(settings, key=lambda setting: abs(log(setting.value)))
+            message = f"Expected the weights in an object to differ by a factor of at most {EXTREME:g}"
+            hint = "A smaller share is lost to rounding. Keys without a weight weigh 1; `ignore` what should not count."
+            self.problems.append(farthest.problem(f"{message}, got {weights[0]:g} and {weights[-1]:g}", hint))
 
     def _no_field_keys(self, groups: Iterable[Group], place: str, overlay: Overlay | None) -> None:
         settings = [shape.settings for _, group in groups for shape in self._expander.alternatives(group)]
