@@ -3,6 +3,8 @@
 from arbitre.comparator import Comparator
 from arbitre.comparison import Alignment, Comparison, LeafVerdict, Match, Node
 from arbitre.corpus.evaluation import Evaluation
+from arbitre.corpus.gates import Gate, Missed, gate
+from arbitre.corpus.quality import DocumentQuality
 from arbitre.corpus.ranking import rank
 from arbitre.curve import Curve
 from arbitre.diagnosis import Distortion, Metricity, distortion, metricity
@@ -23,12 +25,15 @@ __all__ = [
     "Curve",
     "DataError",
     "Distortion",
+    "DocumentQuality",
     "Evaluation",
     "Facts",
+    "Gate",
     "LeafVerdict",
     "MacroScores",
     "Match",
     "Metricity",
+    "Missed",
     "Node",
     "Problem",
     "SchemaError",
@@ -37,6 +42,7 @@ __all__ = [
     "SolverError",
     "Tally",
     "distortion",
+    "gate",
     "metricity",
     "published",
     "rank",

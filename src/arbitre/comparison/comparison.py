@@ -147,7 +147,10 @@ class Comparison:
 
     @property
     def outside(self) -> dict[str, Scores]:
-        """The scores of the paths outside the entries, which `scores` leave out; empty where the root is the entries."""
+        """The scores of the paths outside the entries, which `scores` leave out.
+
+        Empty where the root is the entries.
+        """
         paths = self.by_path()
         return {path: paths[path] for path in outside(paths, self.entries)}
 

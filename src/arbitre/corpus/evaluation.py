@@ -280,8 +280,14 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        columns: dict[str, Scores | MacroScores] = {"micro": self.micro, "macro": self.macro, "leaves": self.leaves}
-        title = f"{len(self.columns)} documents, {self.macro.failed} failed"
+        columns: dict[str, Scores | MacroScores] = {
+            "Pooled (micro)": self.micro,
+            "Per-document mean (macro)": self.macro,
+            "Leaves, pooled (micro)": self.leaves,
+        }
+        mean = self.document_quality.mean
+        quality = "" if mean is None else f", document quality {mean:.4f} (mean)"
+        title = f"{len(self.columns)} documents, {self.macro.failed} failed{quality}"
         return scores_html(title, columns, self.by_path, self.signature)
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ from arbitre.corpus import frames, statistics
 from arbitre.corpus.clusters import labels
 from arbitre.report.exports import Sheet
 from arbitre.report.typeset import PLACE, SCORE, SHARE, SIGNED, Column, Table, count, probability, unknown
+from arbitre.signature import Signature
 from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ Rows: TypeAlias = Literal["documents", "paths", "scores"]
 ROWS: Final = ("documents", "paths", "scores", "groups")
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
 WHOLE: Final = "(the whole)"
+QUALITY: Final = "document_quality"
+AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
+"""The two ways to summarise the scores of a corpus, as they are named beside every score."""
 
 
 def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: Sequence[str] = SHOWN) -> str:
@@ -57,23 +62,34 @@ def sheets(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> dict[str, S
 
 
 def documents(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
-    """The scores of the entries of every document."""
-    rows = {one.key: one.scores.to_dict() for one in evaluation.documents}
-    return figures(rows, scores, name="document", counts=COUNTS[:3])
+    """The quality of every document, and the scores of its entries."""
+    rows: dict[str, dict[str, float | None]] = {
+        one.key: {QUALITY: one.quality, **one.scores.to_dict()} for one in evaluation.documents
+    }
+    made = figures(rows, (QUALITY, *scores), name="document", counts=COUNTS[:3])
+    return replace(made, signature=evaluation.signature.short)
 
 
 def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
     """The scores of every wildcard path over all documents."""
     rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
-    return figures(rows, scores, name="path", counts=COUNTS[:3])
+    made = figures(rows, scores, name="path", counts=COUNTS[:3])
+    return replace(made, title=f"By path: {AVERAGES['micro']}", signature=evaluation.signature.short)
 
 
 def means(evaluation: Evaluation) -> Table:
-    """Every score, micro and macro; the last column says how many documents are in the mean."""
+    """Every score, micro and macro, and the mean document quality; the last column counts the documents in the mean."""
     micro, macro = evaluation.micro, evaluation.macro
-    columns = (Column("score"), Column("micro", SCORE), Column("macro", SCORE), Column("documents", count))
-    rows = ((name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES)
-    return Table("Scores", columns, tuple(rows))
+    columns = (
+        Column("score"),
+        Column(AVERAGES["micro"], SCORE, "micro"),
+        Column(AVERAGES["macro"], SCORE, "macro"),
+        Column("documents", count),
+    )
+    rows = [(name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES]
+    quality = evaluation.document_quality
+    rows.append(("document_quality", None, quality.mean, quality.documents))
+    return Table("Scores", columns, tuple(rows), evaluation.signature.short)
 
 
 def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
@@ -86,7 +102,8 @@ def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *
         here = of == mark
         averages = statistics.means(columns.tallies[here], columns.failed[here])
         rows[mark] = averages.to_dict() | {"documents": int(here.sum())}
-    return figures(rows, scores, name=name, counts=("documents",))
+    made = figures(rows, scores, name=name, counts=("documents",))
+    return replace(made, title=f"By {name}: {AVERAGES['macro']}", signature=evaluation.signature.short)
 
 
 def figures(
@@ -113,6 +130,7 @@ def leaderboard(ranking: Ranking) -> Table:
         Column("low", SCORE),
         Column("high", SCORE),
         Column("alike"),
+        Column("document quality", SCORE, QUALITY),
         Column("chance", SCORE),
         Column("failed", count),
     )
@@ -120,8 +138,10 @@ def leaderboard(ranking: Ranking) -> Table:
     for one in ranking.systems:
         letters = "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
         found = one.score
-        rows.append((one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed))
-    return Table("Leaderboard", columns, tuple(rows))
+        rows.append(
+            (one.name, found.estimate, found.low, found.high, letters, one.document_quality, one.floor, one.failed)
+        )
+    return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
 
 
 def side_by_side(ranking: Ranking) -> Table:
@@ -129,7 +149,7 @@ def side_by_side(ranking: Ranking) -> Table:
     names = tuple(ranking.systems[0].scores)
     columns = (Column("system"), *(Column(name, SCORE) for name in names), Column("mean rank", PLACE))
     rows = ((one.name, *one.scores.values(), one.mean_rank) for one in ranking.systems)
-    return Table("Several scores", columns, tuple(rows))
+    return Table(f"Several scores: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
 
 
 def pairs(found: Iterable[Versus]) -> Table:
@@ -148,7 +168,7 @@ def winners(ranking: Ranking) -> Table:
         others = [one for name, one in known.items() if name not in names and one is not None]
         named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
         rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
-    return Table("Who is best, path by path", columns, tuple(rows))
+    return Table(f"Who is best, path by path: {AVERAGES['micro']}", columns, tuple(rows), _signed(ranking))
 
 
 def lacking(ranking: Ranking) -> Table:
@@ -156,7 +176,7 @@ def lacking(ranking: Ranking) -> Table:
     best = ranking.systems[0]
     columns = (Column("path"), Column("of the loss", SHARE), Column(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
-    return Table(f"Where {best.name} loses what it loses", columns, tuple(rows))
+    return Table(f"Where {best.name} loses what it loses", columns, tuple(rows), _signed(ranking))
 
 
 def levels(factors: Sequence[Factor]) -> Table:
@@ -174,7 +194,7 @@ def levels(factors: Sequence[Factor]) -> Table:
         for factor in factors
         for level, one in factor.levels.items()
     )
-    return Table("Levels", columns, tuple(rows))
+    return Table(f"Levels: {AVERAGES[factors[0].aggregate]}", columns, tuple(rows))
 
 
 def contrasts(factors: Sequence[Factor]) -> Table:
@@ -226,6 +246,10 @@ _VERSUS: Final = (
 
 def _apart(one: Versus) -> tuple[float | None, ...]:
     return one.difference, one.low, one.high, one.p, one.p_holm
+
+
+def _signed(ranking: Ranking) -> str:
+    return Signature.from_dict(ranking.signature).short
 
 
 def _letter(number: int) -> str:
