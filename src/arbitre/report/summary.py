@@ -67,7 +67,8 @@ def documents(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
         one.key: {QUALITY: one.quality, **one.scores.to_dict()} for one in evaluation.documents
     }
     made = figures(rows, (QUALITY, *scores), name="document", counts=COUNTS[:3])
-    return replace(made, signature=evaluation.signature.short)
+    columns = tuple(_QUALITY if one.name == QUALITY else one for one in made.columns)
+    return replace(made, columns=columns, signature=evaluation.signature.short)
 
 
 def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
@@ -130,16 +131,16 @@ def leaderboard(ranking: Ranking) -> Table:
         Column("low", SCORE),
         Column("high", SCORE),
         Column("alike"),
-        Column("document quality", SCORE, QUALITY),
         Column("chance", SCORE),
         Column("failed", count),
+        _QUALITY,
     )
     rows = []
     for one in ranking.systems:
         letters = "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
         found = one.score
         rows.append(
-            (one.name, found.estimate, found.low, found.high, letters, one.document_quality, one.floor, one.failed)
+            (one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed, one.document_quality)
         )
     return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
 
@@ -234,6 +235,8 @@ def spreads(found: Stability) -> Table:
         tuple((path or WHOLE, one.mean, one.sd) for path, one in found.paths.items()),
     )
 
+
+_QUALITY: Final = Column("document quality", SCORE, QUALITY)
 
 _VERSUS: Final = (
     Column("a - b", SIGNED),
