@@ -82,13 +82,13 @@ def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[
 
 
 def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
-    names = {"micro": "pooled\n(micro)", "macro": "per-document\nmean (macro)"}
+    names = {"micro": "pooled\n(micro)", "macro": "per-doc.\nmean\n(macro)"}
     columns = {
         f"{system}\n{names[kind]}": getattr(evaluation, kind)
         for system, evaluation in evaluations.items()
         for kind in names
     }
-    made = render.table("score\n\n", *columns)
+    made = render.table("score\n\n\n", *columns)
     for name in SCORES:
         values = [render.number(getattr(column, name)) for column in columns.values()]
         made.add_row(name, *values, style="bold" if name == "f1q" else "")

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 READINGS: Final = {
     "f1q": "the headline: imq and irq in one",
-    "imq": "graded precision; spurious entries cost",
-    "irq": "graded recall; missing entries cost",
-    "amq": "fidelity of the pairs that were made",
-    "omq": "harmonic mean of precision, recall, amq",
-    "omq_imq": "harmonic mean of imq, recall, amq",
-    "quality": "what is right of all that is asserted",
+    "imq": "graded precision: spurious costs",
+    "irq": "graded recall: missing costs",
+    "amq": "mean quality of the matched pairs",
+    "omq": "mean of precision, recall and amq",
+    "omq_imq": "mean of imq, recall and amq",
+    "quality": "right, over all that is asserted",
     "variance": "how uneven the pairs are; 0 is even",
     "precision": "biased: every pair counts as found",
     "recall": "biased: every pair counts as found",
@@ -281,7 +281,7 @@ def evaluation(
     documents = f"{len(found.documents)} documents, {macro.failed} failed{vacuous}"
     yield headline(found.micro, found.entries, documents).append(f"\n{quality(found.document_quality)}")
     columns: dict[str, Column] = {"Pooled\n(micro)": found.micro, "Per-document\nmean (macro)": macro}
-    yield scores(columns | {"documents\nin the mean": macro.documents, "leaves,\npooled": found.leaves}, width)
+    yield scores(columns | {"in the\nmean": macro.documents, "leaves,\npooled": found.leaves}, width)
     if found.outside:
         yield outside(found.outside, ", pooled (micro)")
     yield trust(found.trust)
