@@ -106,7 +106,7 @@ class TestEvaluate:
         evaluate("--out", "out", "--cluster-by", "page", *wanted(*names), "--score", "omq", "--score", "irq")
         heads = {name: Path("out", name).read_text("utf-8").splitlines()[0] for name in names if name.endswith("md")}
         assert heads == {
-            "documents.md": "| document | gold | predicted | matched | document quality | omq | irq |",
+            "documents.md": "| document | gold | predicted | matched | omq | irq |",
             "paths.md": "| path | gold | predicted | matched | omq | irq |",
             "groups.md": "| group | documents | omq | irq |",
         }

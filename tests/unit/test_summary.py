@@ -41,15 +41,18 @@ def evaluation():
 
 def test_documents(evaluation):
     assert summary.table(evaluation, "markdown", "documents", ("irq", "imq")).splitlines() == [
-        "| document | gold | predicted | matched | document quality | irq | imq |",
-        "|:---|---:|---:|---:|---:|---:|---:|",
-        r"| p\_1 | 4 | 4 | 4 | 1.0000 | 1.0000 | 1.0000 |",
-        r"| p\_2 | 4 | 2 | 2 | 0.5000 | 0.5000 | 1.0000 |",
-        r"| q\_1 | 4 | 1 | 1 | 0.0000 | 0.0000 | 0.0000 |",
-        r"| q\_2 | 4 | 0 | 0 | 0.0000 | 0.0000 | – |",
+        "| document | gold | predicted | matched | irq | imq |",
+        "|:---|---:|---:|---:|---:|---:|",
+        r"| p\_1 | 4 | 4 | 4 | 1.0000 | 1.0000 |",
+        r"| p\_2 | 4 | 2 | 2 | 0.5000 | 1.0000 |",
+        r"| q\_1 | 4 | 1 | 1 | 0.0000 | 0.0000 |",
+        r"| q\_2 | 4 | 0 | 0 | 0.0000 | – |",
         "",
         f"Signature: `{COMPARATOR.signature.short}`",
     ]
+    usual = summary.documents(evaluation)
+    assert [column.name for column in usual.columns][4:] == ["document quality", "f1q", "imq", "irq", "amq"]
+    assert [row[4] for row in usual.rows] == [1.0, 0.5, 0.0, 0.0]
 
 
 def test_paths(evaluation):

@@ -140,7 +140,7 @@ def evaluate(
     )
     evaluation, files = run(screen)
     if out is not None:
-        exported = write(out, asked, summary.sheets(evaluation, scores or summary.SHOWN))
+        exported = write(out, asked, summary.sheets(evaluation, scores or ()))
         files = tuple(dict.fromkeys((*files, *exported)))
     missed = gate(evaluation, fail_under=fail_under or (), fail_over=fail_over or ())
     if output is Format.JSON:

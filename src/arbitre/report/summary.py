@@ -34,7 +34,7 @@ AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro
 """The two ways to summarise the scores of a corpus, as they are named beside every score."""
 
 
-def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: Sequence[str] = SHOWN) -> str:
+def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: Sequence[str] = ()) -> str:
     """What came of a corpus as Markdown, LaTeX or CSV: a row a document, a path, or a score.
 
     `scores` are the columns beside the counts of entries. Raises DataError where there is no such form, row or score.
@@ -43,30 +43,33 @@ def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: 
         raise unknown("row", rows, get_args(Rows))
     if rows == "scores":
         return means(evaluation).text(kind)
-    return (documents if rows == "documents" else paths)(evaluation, scores).text(kind)
+    made = documents(evaluation, scores) if rows == "documents" else paths(evaluation, scores or SHOWN)
+    return made.text(kind)
 
 
-def sheets(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> dict[str, Sheet]:
+def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, Sheet]:
     """The tables of a corpus by their names in files: people see `scores`, programs all of them.
 
     `groups` are the clusters of the evaluation; without clusters there are none.
     """
     found = {
         "documents": Sheet(lambda: documents(evaluation, scores), lambda: frames.documents(evaluation)),
-        "paths": Sheet(lambda: paths(evaluation, scores), lambda: frames.paths(evaluation)),
+        "paths": Sheet(lambda: paths(evaluation, scores or SHOWN), lambda: frames.paths(evaluation)),
         "scores": Sheet.of(means(evaluation)),
     }
     if (by := evaluation.clusters) is not None:
-        found["groups"] = Sheet(lambda: groups(evaluation, by, scores), lambda: groups(evaluation, by, NAMES).frame)
+        found["groups"] = Sheet(
+            lambda: groups(evaluation, by, scores or SHOWN), lambda: groups(evaluation, by, NAMES).frame
+        )
     return found
 
 
-def documents(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
-    """The quality of every document, and the scores of its entries."""
+def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
+    """The scores of the entries of every document; without a choice of scores, the usual ones and document quality."""
     rows: dict[str, dict[str, float | None]] = {
         one.key: {QUALITY: one.quality, **one.scores.to_dict()} for one in evaluation.documents
     }
-    made = figures(rows, (QUALITY, *scores), name="document", counts=COUNTS[:3])
+    made = figures(rows, scores or (QUALITY, *SHOWN), name="document", counts=COUNTS[:3])
     columns = tuple(_QUALITY if one.name == QUALITY else one for one in made.columns)
     return replace(made, columns=columns, signature=evaluation.signature.short)
 
