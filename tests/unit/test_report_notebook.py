@@ -10,7 +10,7 @@ COMPARATOR = arbitre.Comparator({"type": "object", "additionalProperties": {"typ
 
 
 def cells(html, row):
-    found = re.search(rf"<tr><th>{row}</th>(.*?)</tr>", html)
+    found = re.search(rf"<tr><th>{re.escape(row)}</th>(.*?)</tr>", html)
     return re.findall("<td>(.*?)</td>", found[1])
 
 
