@@ -1,6 +1,8 @@
 from .comparator import Comparator
 from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
 from .corpus.evaluation import Evaluation
+from .corpus.gates import Gate, Missed, gate
+from .corpus.quality import DocumentQuality
 from .corpus.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
@@ -21,12 +23,15 @@ __all__ = [
     "Curve",
     "DataError",
     "Distortion",
+    "DocumentQuality",
     "Evaluation",
     "Facts",
+    "Gate",
     "LeafVerdict",
     "MacroScores",
     "Match",
     "Metricity",
+    "Missed",
     "Node",
     "Problem",
     "SchemaError",
@@ -35,6 +40,7 @@ __all__ = [
     "SolverError",
     "Tally",
     "distortion",
+    "gate",
     "metricity",
     "published",
     "rank",

@@ -84,6 +84,17 @@ def order(text: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
+def outside(paths: Iterable[str], entries: str) -> tuple[str, ...]:
+    """The wildcard paths that lie outside the entries; objects and lists that contain the entries are left out.
+
+    >>> outside(["", "/lines/*", "/lines/*/price", "/total"], "/lines")
+    ('/total',)
+    """
+    return tuple(
+        path for path in paths if not f"{path}/".startswith(f"{entries}/") and not f"{entries}/".startswith(f"{path}/")
+    )
+
+
 def nesting(texts: Iterable[str]) -> Iterator[tuple[str, str, int]]:
     """Every path, what it has beyond the nearest one before it that holds it, and how many of those do.
 

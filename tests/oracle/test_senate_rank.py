@@ -96,7 +96,7 @@ def test_the_command_writes_the_published_tables(tmp_path, column, part):
     sources = ["--schema", schema, "--manifest", manifest, "--cluster-by", column, "--out", tmp_path / "out"]
     result = CliRunner().invoke(app, ["evaluate", *map(str, sources), "--no-report", *tables, *scores])
     assert result.exit_code == 0, result.output
-    lines = (tmp_path / "out" / "documents.tex").read_text(encoding="utf-8").splitlines()[4:-2]
+    lines = (tmp_path / "out" / "documents.tex").read_text(encoding="utf-8").splitlines()[5:-2]
     assert lines == [
         " & ".join([run.replace("_", r"\_"), *(row[title] for title in (*COUNTS, *COLUMNS))]) + r" \\"
         for run, row in published().items()

@@ -20,7 +20,8 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.cli.labels import nested
 from arbitre.cli.screen import Screen
-from arbitre.cli.thresholds import Threshold
+from arbitre.cli.thresholds import over, under
+from arbitre.corpus.gates import Gate
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 DEMO = bundled.demo()
@@ -185,15 +186,18 @@ class TestThresholds:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("f1q=0.9", Threshold("micro", "f1q", None, 0.9)),
-            ("macro.omq_imq=1", Threshold("macro", "omq_imq", None, 1.0)),
-            ("leaves.fq(0.5)=.25", Threshold("leaves", "fq(0.5)", 0.5, 0.25)),
-            ("fq(2.5)=0", Threshold("micro", "fq(2.5)", 2.5, 0.0)),
-            ("/a=b/c.d:x/*:irq=0.8", Threshold("/a=b/c.d:x/*", "irq", None, 0.8)),
+            ("f1q=0.9", Gate("micro", "f1q", None, 0.9)),
+            ("macro.omq_imq=1", Gate("macro", "omq_imq", None, 1.0)),
+            ("leaves.fq(0.5)=.25", Gate("leaves", "fq(0.5)", 0.5, 0.25)),
+            ("fq(2.5)=0", Gate("micro", "fq(2.5)", 2.5, 0.0)),
+            ("/a=b/c.d:x/*:irq=0.8", Gate("/a=b/c.d:x/*", "irq", None, 0.8)),
+            ("document_quality=0.9", Gate("document_quality", "mean", None, 0.9)),
+            ("document_quality.median=0.9", Gate("document_quality", "median", None, 0.9)),
+            ("document_quality.at_least(0.8)=0.9", Gate("document_quality", "at_least(0.8)", 0.8, 0.9)),
         ],
     )
     def test_parsed(self, text, expected):
-        assert Threshold.parse(text) == expected
+        assert Gate.parse(text) == expected
 
     @pytest.mark.parametrize(
         ("text", "said"),
@@ -206,13 +210,23 @@ class TestThresholds:
             ("f1q=nan", "Expected the value to be a number from 0 to 1, got 'nan' in 'f1q=nan'."),
             ("fq(0)=0.5", "Expected the beta of fq to be a positive number, got '0' in 'fq(0)=0.5'."),
             ("fq(inf)=0.5", "Expected the beta of fq to be a positive number, got 'inf' in 'fq(inf)=0.5'."),
+            ("failed=0", "Expected a score, got 'failed=0'. The number of failed documents has an upper bound"),
+            ("document_quality.mode=0.5", "Expected a measure, got 'mode'. There are: mean, "),
+            ("document_quality.fq(2)=0.5", "Expected a measure, got 'fq(2)'. There are: mean, median, at_least(0.9)."),
+            ("document_quality.at_least(2)=0.5", "Expected the quality of at_least to be a number from 0 to 1"),
             ("/a/b=0.5", "Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got '/a/b=0.5'."),
         ],
     )
     def test_refused(self, text, said):
         with pytest.raises(typer.BadParameter) as caught:
-            Threshold.parse(text)
+            under(text)
         assert caught.value.message.startswith(said)
+
+    def test_upper_bounds(self):
+        assert over("failed=2") == Gate("failed", "failed", None, 2.0, over=True)
+        assert over("variance=0.1") == Gate("micro", "variance", None, 0.1, over=True)
+        with pytest.raises(typer.BadParameter, match="Expected a number of documents, got '0"):
+            over("failed=0.5")
 
     def test_refused_on_the_command_line(self):
         text = " ".join(evaluate(HASTY, "--fail-under", "f1p=0.9", code=2).stderr.replace("│", " ").split())

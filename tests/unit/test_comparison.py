@@ -151,6 +151,7 @@ def test_absence_is_decided_after_normalisation_from_the_leaves_up(schema, gold,
 
 ROWS = listed(record(x=WHOLE))
 MARKED = listed(record(x=WHOLE), entries=True)
+TREE = record(name=TEXT, kids=listed({"$ref": "#"}), parent={"anyOf": [{"$ref": "#"}, {"type": "null"}]})
 
 
 @pytest.mark.parametrize(
@@ -159,12 +160,24 @@ MARKED = listed(record(x=WHOLE), entries=True)
         pytest.param(record(a=ROWS, b=MARKED), "/b", id="the list that is marked"),
         pytest.param(record(a=ROWS, b=record(c=MARKED)), "/b/c", id="the list that is marked, though deeper"),
         pytest.param(record(a=record(b=listed(WHOLE, entries=True)), c=ROWS), "/a/b", id="marked, of any items"),
-        pytest.param(record(a=TEXT, b=ROWS), "/b", id="else the only list of objects"),
-        pytest.param(record(a=listed(WHOLE), b=ROWS), "/b", id="lists of other things are none"),
+        pytest.param(record(b=ROWS), "/b", id="else the only list of objects"),
+        pytest.param(record(a=record(b=ROWS)), "/a/b", id="in an object that holds nothing else"),
+        pytest.param(record(a=TEXT, b=ROWS), "", id="a value outside the list: the root"),
+        pytest.param(record(a=listed(WHOLE), b=ROWS), "", id="another list outside: the root"),
+        pytest.param(record(a=TEXT | {"x-arbitre": {"ignore": True}}, b=ROWS), "/b", id="ignored values do not count"),
+        pytest.param(record(b=ROWS) | {"additionalProperties": True}, "/b", id="nor keys that are not declared"),
+        pytest.param(record(b=ROWS) | {"additionalProperties": TEXT}, "", id="keys of a declared map do"),
+        pytest.param({"anyOf": [record(b=ROWS), {"type": "null"}]}, "/b", id="an object or null"),
+        pytest.param({"anyOf": [record(b=ROWS), TEXT]}, "", id="an object or a text"),
+        pytest.param({"anyOf": [record(b=ROWS), record(c=TEXT)]}, "", id="another object with other values"),
+        pytest.param({"$defs": {"n": record(b=listed({"$ref": "#/$defs/n"}))}, "$ref": "#/$defs/n"}, "/b", id="a tree"),
+        pytest.param(TREE, "", id="a tree with a name in each node"),
+        pytest.param(record(b=ROWS) | {"x-arbitre": {"entries": True}}, "", id="the root, marked"),
+        pytest.param(TREE | {"x-arbitre": {"entries": True}}, "", id="the root of a tree, marked"),
         pytest.param(record(a=listed(record(b=ROWS))), "/a", id="the shallowest of them"),
-        pytest.param(record(a=record(b=ROWS), c=ROWS), "/c", id="the shallowest of two"),
+        pytest.param(record(a=record(b=ROWS), c=ROWS), "", id="two lists of objects: the root"),
         pytest.param(record(a=ROWS, b=ROWS), "", id="several as shallow: the root"),
-        pytest.param(record(a=ROWS, b=listed(record(), entries=False)), "/a", id="but for those marked not to be"),
+        pytest.param(record(a=ROWS, b=listed(record(), entries=False)), "", id="a list marked false is still outside"),
         pytest.param(record(a=TEXT), "", id="no list: the root"),
         pytest.param(ROWS, "", id="the root is a list"),
         pytest.param(TEXT, "", id="the root is a leaf"),
@@ -174,6 +187,19 @@ MARKED = listed(record(x=WHOLE), entries=True)
 )
 def test_entries_are(schema, entries):
     assert Comparator(schema).entries == entries
+
+
+def test_an_overlay_marks_the_root():
+    assert Comparator(record(b=ROWS), overlay={"": {"entries": True}}).entries == ""
+    marked = record(a=TEXT, b=MARKED)
+    assert Comparator(marked, overlay={"": {"entries": True}, "/b": {"entries": False}}).entries == ""
+    with pytest.raises(SchemaError, match="Expected one list to be marked as entries, got the root, /b"):
+        Comparator(marked, overlay={"": {"entries": True}})
+
+
+def test_a_mark_that_changes_nothing_leaves_the_signature():
+    plain = record(a=TEXT, b=ROWS)
+    assert Comparator(plain, overlay={"": {"entries": True}}).signature == Comparator(plain).signature
 
 
 def test_only_one_list_may_be_marked():
@@ -599,7 +625,8 @@ def test_the_arguments_are_named():
 
 def test_a_schema_can_be_inferred():
     comparator = Comparator.infer([GOLD])
-    assert comparator.entries == "/speakers"
+    assert comparator.entries == ""  # values stand beside the speakers
     assert comparator.compare(gold=GOLD, predicted=GOLD).scores.f1q == 1.0
+    assert Comparator.infer([GOLD], overlay={"/speakers": {"entries": True}}).entries == "/speakers"
     with pytest.raises(DataError, match="Expected at least one gold document"):
         Comparator.infer([])

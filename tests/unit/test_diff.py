@@ -123,7 +123,10 @@ def run(*arguments, code=0):
 def test_the_exit_code_says_what_is_asked():
     before, after = written("before", {"a": GOLD, "b": HALF}), written("after", {"a": HALF, "b": HALF})
     assert run(before, after).stdout.startswith("f1q: worse\n")
-    assert "worse: f1q fell, or more documents failed" in run(before, after, "--fail-if-worse", code=1).stderr
+    assert (
+        "worse: f1q or document quality fell, or more documents failed"
+        in run(before, after, "--fail-if-worse", code=1).stderr
+    )
     assert run(after, before, "--fail-if-worse").stdout.startswith("f1q: not worse\n")
 
 

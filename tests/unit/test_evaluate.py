@@ -24,6 +24,7 @@ SPEAKERS = Comparator(
         "properties": {
             "page": WHOLE,
             "speakers": {
+                "x-arbitre": {"entries": True},
                 "type": "array",
                 "items": {
                     "type": "object",

@@ -17,7 +17,13 @@ PERSON = {
         "note": {"type": "string"},
     },
 }
-INDEX = {"type": "object", "properties": {"people": {"type": "array", "items": PERSON}, "year": {"type": "integer"}}}
+INDEX = {
+    "type": "object",
+    "properties": {
+        "people": {"type": "array", "items": PERSON, "x-arbitre": {"entries": True}},
+        "year": {"type": "integer"},
+    },
+}
 PEOPLE = [
     {"name": "tide", "pages": [1, 2]},
     {"name": "diet", "pages": [2, 1], "note": "x"},

@@ -263,7 +263,10 @@ def test_the_leaderboard_fits_narrow_terminals():
     lines = run("--gold", GOLD, f"hasty={HASTY}", f"careful={CAREFUL}").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0] == "2 systems on the same 6 documents"
-    assert [line.split()[0] for line in lines[lines.index("Leaderboard") + 3 :][:2]] == ["careful", "hasty"]
+    assert [line.split()[0] for line in lines[lines.index("Leaderboard: Per-document mean (macro)") + 3 :][:2]] == [
+        "careful",
+        "hasty",
+    ]
     assert "The smallest p that these can give is 0.0312." in " ".join(" ".join(lines).split())
 
 
@@ -483,7 +486,7 @@ def test_the_report_of_a_ranking_says_what_the_ranking_says(tmp_path, monkeypatc
     assert made.exit_code == 0, made.output
     page = Path("r/report.html").read_text(encoding="utf-8")
     found = json.loads(Path("r/ranking.json").read_text(encoding="utf-8"))
-    assert "Systems by the mean f1q of the documents" in page
+    assert "Systems by the per-document mean (macro) of f1q" in page
     for system in found["systems"]:
         assert f"{system['score']['estimate']:.4f}" in page
         assert all(f'<data value="{system["score"][end]!r}">' in page for end in ("low", "high"))

@@ -129,7 +129,7 @@ def test_optional_parts_have_their_place():
     assert "[0.4000, 0.6000]" in seen
     assert "What the gold is worth: alpha 0.9300, kappa –. Two annotators on every page." in seen
     assert "Published figures" in seen
-    assert re.search(r"Mean of documents ?published ?imq ?0\.\d{4} ?0\.9000", seen)
+    assert re.search(r"Per-document mean \(macro\) ?published ?imq ?0\.\d{4} ?0\.9000", seen)
     assert "careful − hasty" in seen
     assert "Two systems in one group cannot be told apart" in seen
     assert "Intervals were not computed" not in seen
@@ -138,13 +138,13 @@ def test_optional_parts_have_their_place():
 def test_factors_have_their_part():
     seen = Read(page(filled())).seen
     for said in (
-        "Levels by the mean f1q of the documents",
+        "Levels by the per-document mean (macro) of f1q",
         "(empty)10.2500not measured",
         "good20.5000[0.4000, 0.6000]",
         "Unbalanced: the levels have other documents",
         "Fewer than 10 documents (2): the interval is probably too narrow.",
         "(empty) − good",
-        "f1q by path, of all entries",
+        "f1q by path, pooled (micro)",
     ):
         assert said in seen
     french = page(filled(), Language.FR)

@@ -27,7 +27,10 @@ PERSON = {
 }
 PEOPLE = {
     "type": "object",
-    "properties": {"year": {"type": "integer"}, "people": {"type": "array", "items": PERSON}},
+    "properties": {
+        "year": {"type": "integer"},
+        "people": {"type": "array", "items": PERSON, "x-arbitre": {"entries": True}},
+    },
 }
 
 

@@ -10,7 +10,7 @@ COMPARATOR = arbitre.Comparator({"type": "object", "additionalProperties": {"typ
 
 
 def cells(html, row):
-    found = re.search(rf"<tr><th>{row}</th>(.*?)</tr>", html)
+    found = re.search(rf"<tr><th>{re.escape(row)}</th>(.*?)</tr>", html)
     return re.findall("<td>(.*?)</td>", found[1])
 
 
@@ -22,9 +22,9 @@ def test_a_comparison_and_an_evaluation_are_tables():
     assert comparison.signature.short in html
     evaluation = COMPARATOR.evaluate([("d", {"a": "ink"}, {"a": "ink"}), ("e", {"a": "x"}, arbitre.ABSENT)])
     html = evaluation._repr_html_()
-    assert "2 documents, 1 failed" in html
-    assert cells(html, "micro")[-3:] == ["2", "1", "1"]
-    assert cells(html, "macro")[0] == "0.5000"
+    assert "2 documents, 1 failed, document quality 0.5000 (mean)" in html
+    assert cells(html, "Pooled (micro)")[-3:] == ["2", "1", "1"]
+    assert cells(html, "Per-document mean (macro)")[0] == "0.5000"
 
 
 def test_names_from_data_stay_text():

@@ -282,7 +282,8 @@ class TestMisplaced:
         ("schema", "pointer", "message"),
         [
             (said(STRING, match="ordered"), "/x-arbitre/match", "`match` is for lists"),
-            (said(obj(a=STRING), entries=True), "/x-arbitre/entries", "`entries` is for lists"),
+            (said(obj(a=STRING), entries=False), "/x-arbitre/entries", "`entries` is for lists"),
+            (obj(a=said(obj(b=STRING), entries=True)), "/properties/a/x-arbitre/entries", "`entries` is for lists"),
             (said({"anyOf": [STRING, NULL]}, match="ordered"), "/x-arbitre/match", "`match` is for lists"),
             (
                 {"anyOf": [said(STRING, match="ordered"), listed(STRING)]},

@@ -47,11 +47,17 @@ def test_documents(evaluation):
         r"| p\_2 | 4 | 2 | 2 | 0.5000 | 1.0000 |",
         r"| q\_1 | 4 | 1 | 1 | 0.0000 | 0.0000 |",
         r"| q\_2 | 4 | 0 | 0 | 0.0000 | – |",
+        "",
+        f"Signature: `{COMPARATOR.signature.short}`",
     ]
+    usual = summary.documents(evaluation)
+    assert [column.name for column in usual.columns][4:] == ["document quality", "f1q", "imq", "irq", "amq"]
+    assert [row[4] for row in usual.rows] == [1.0, 0.5, 0.0, 0.0]
 
 
 def test_paths(evaluation):
     assert summary.table(evaluation, "latex", "paths", ("irq",)).splitlines() == [
+        f"% Signature: {COMPARATOR.signature.short}",
         r"\begin{tabular}{lrrrr}",
         r"\toprule",
         r"path & gold & predicted & matched & irq \\",
@@ -64,8 +70,10 @@ def test_paths(evaluation):
 
 def test_scores(evaluation):
     rows = list(csv.DictReader(io.StringIO(summary.table(evaluation, "csv", "scores"))))
-    assert [row["score"] for row in rows] == list(NAMES)
+    assert [row["score"] for row in rows] == [*NAMES, "document_quality"]
+    assert {row["signature"] for row in rows} == {COMPARATOR.signature.short}
     found = {row["score"]: row for row in rows}
+    assert float(found["document_quality"]["macro"]) == evaluation.document_quality.mean == 0.375
     assert float(found["f1q"]["micro"]) == evaluation.micro.f1q
     assert float(found["imq"]["macro"]) == evaluation.macro.imq == 0.5
     assert found["imq"]["documents"] == "4"
@@ -83,7 +91,9 @@ def test_systems_with_letters():
     systems = {"a": right(**dict.fromkeys("pqrstuvw", 4)), "b": right(**dict.fromkeys("pqrstuvw", 3))}
     ranking = rank(systems, "irq")
     found = summary.leaderboard(ranking)
-    assert [column.name for column in found.columns] == ["system", "irq", "low", "high", "alike", "chance", "failed"]
+    assert [column.name for column in found.columns] == [
+        *("system", "irq", "low", "high", "alike", "chance", "failed", "document quality")
+    ]
     assert [row[0] + row[4] for row in found.rows] == ["aa", "bb"]
     assert found.rows[0][5] == ranking.systems[0].floor == 1.0  # every page names the same people
     assert summary.side_by_side(ranking).texts == [
@@ -181,7 +191,7 @@ def test_no_cell_is_a_formula(text):
 def test_arrow_has_the_columns_of_the_documents(evaluation):
     table = evaluation.to_arrow()
     assert table.column_names == [
-        "id", "run", "failed", "document_quality", "gold", "predicted", "matched", "quality_mass", *NAMES
+        "id", "run", "failed", "document_quality", "gold", "predicted", "matched", "quality_mass", *NAMES, "signature"
     ]  # fmt: skip
     assert table.column("id").to_pylist() == ["p_1", "p_2", "q_1", "q_2"]
     assert table.column("run").to_pylist() == [None] * 4

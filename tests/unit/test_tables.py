@@ -87,7 +87,7 @@ def test_columns_and_rows_of_matches(tmp_path):
     rows = matches(tmp_path, PEOPLE, (gold, predicted))
     fields = [f"{name}.{part}" for name in ("name", "pages") for part in ("gold", "predicted", "distance", "quality")]
     head = ["id", "run", "gold_index", "predicted_index", "status"]
-    assert list(rows[0]) == [*head, *fields, "undeclared", "distance", "quality"]
+    assert list(rows[0]) == [*head, *fields, "undeclared", "distance", "quality", "signature"]
     assert [[row[name] for name in head] for row in rows] == [
         ["d0", "", "0", "2", "matched"],
         ["d0", "", "1", "1", "matched"],
@@ -116,7 +116,7 @@ def test_entries_that_are_scalars_have_one_column(tmp_path):
     rows = matches(tmp_path, {"type": "array", "items": {"type": "string"}}, (["ab", "x"], ["ab"]))
     assert list(rows[0])[5:] == [
         *("value.gold", "value.predicted", "value.distance", "value.quality"),
-        *("undeclared", "distance", "quality"),
+        *("undeclared", "distance", "quality", "signature"),
     ]
     assert [row["value.gold"] for row in rows] == ["ab", "x"]
     assert [row["value.predicted"] for row in rows] == ["ab", ""]

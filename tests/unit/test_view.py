@@ -36,6 +36,7 @@ PEOPLE = {
     "properties": {
         "page": {"type": "integer"},
         "people": {
+            "x-arbitre": {"entries": True},
             "type": "array",
             "items": {
                 "type": "object",

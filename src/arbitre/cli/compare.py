@@ -14,6 +14,7 @@ from arbitre.cli.choices import Distances, Matches, choices
 from arbitre.cli.functions import announce, distances
 from arbitre.cli.options import (
     Close,
+    FailOver,
     FailUnder,
     Format,
     Functions,
@@ -27,10 +28,11 @@ from arbitre.cli.options import (
     Validate,
 )
 from arbitre.cli.screen import Screen, titled
-from arbitre.cli.thresholds import shortfalls
+from arbitre.cli.thresholds import close as closed
 from arbitre.cli.tree import tree
 from arbitre.comparator import MAX_CALLS
 from arbitre.corpus import strict
+from arbitre.corpus.gates import gate
 from arbitre.corpus.read import STDIN
 from arbitre.schema import CLOSE
 from arbitre.schema.infer import infer
@@ -60,6 +62,7 @@ def compare(
     max_calls: MaxCalls = MAX_CALLS,
     validate: Validate = False,
     fail_under: FailUnder = None,
+    fail_over: FailOver = None,
     max_depth: MaxDepth = strict.MAX_DEPTH,
     close: Close = CLOSE,
     published: Published = False,
@@ -88,7 +91,7 @@ def compare(
     for one in chosen:
         announce(one.comparator, documents[0], documents[1], screen)
     if len(chosen) > 1:
-        if fail_under or validate or published:
+        if fail_under or fail_over or validate or published:
             raise typer.BadParameter("Expected one choice with --fail-under, --validate or --published, got several.")
         rows = side_by_side.rows(chosen, *documents)
         if output is Format.JSON:
@@ -98,14 +101,13 @@ def compare(
         return
     comparator = chosen[0].comparator
     comparison = comparator.compare(gold=documents[0], predicted=documents[1])
-    missed = list(shortfalls(fail_under or (), comparison, {row.path for row in comparator.explain()}))
+    declared = {row.path for row in comparator.explain()}
+    missed = gate(comparison, fail_under=fail_under or (), fail_over=fail_over or (), declared=declared)
     if output is Format.JSON:
         screen.json(_plain(comparison, validate=validate, published=published))
     else:
         screen.show(_blocks(comparison, screen.width, validate=validate, published=published))
-    for text in missed:
-        screen.error(text, "not met")
-    raise typer.Exit(int(bool(missed)))
+    raise typer.Exit(closed(screen, missed))
 
 
 def read(source: str, max_depth: int) -> Json:
@@ -130,6 +132,8 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
     whole = f"quality {comparison.quality:.4f} of the whole document"
     yield render.headline(comparison.scores, comparison.entries, whole)
     yield render.scores({"entries": comparison.scores, "leaves": comparison.leaves}, width)
+    if comparison.outside:
+        yield render.outside(comparison.outside)
     if published:
         yield render.published(arbitre.published(comparison))
     yield render.by_path(comparison.by_path(), width)

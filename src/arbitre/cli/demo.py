@@ -82,15 +82,18 @@ def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[
 
 
 def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
+    names = {"micro": "pooled\n(micro)", "macro": "per-doc.\nmean\n(macro)"}
     columns = {
-        f"{system}\n{kind}": getattr(evaluation, kind)
+        f"{system}\n{names[kind]}": getattr(evaluation, kind)
         for system, evaluation in evaluations.items()
-        for kind in ("micro", "macro")
+        for kind in names
     }
-    made = render.table("score\n", *columns)
+    made = render.table("score\n\n\n", *columns)
     for name in SCORES:
         values = [render.number(getattr(column, name)) for column in columns.values()]
         made.add_row(name, *values, style="bold" if name == "f1q" else "")
+    qualities = (text for one in evaluations.values() for text in ("", render.number(one.document_quality.mean)))
+    made.add_row("document quality", *qualities)
     leaves = (text for one in evaluations.values() for text in (render.number(one.leaves.f1q), ""))
     made.add_row("f1q of leaves", *leaves)
     for name in ("gold", "predicted", "matched"):

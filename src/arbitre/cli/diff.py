@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,9 +11,12 @@ from rich.text import Text
 
 from arbitre.cli import render
 from arbitre.cli.labels import visible
-from arbitre.cli.options import Format, Output, Plain, Quiet
+from arbitre.cli.options import FailOver, FailUnder, Format, Output, Plain, Quiet
 from arbitre.cli.screen import Screen, titled
-from arbitre.corpus.difference import Change, Changes, changes
+from arbitre.cli.thresholds import close
+from arbitre.corpus.difference import Change, Changes, changes, read_evaluation
+from arbitre.corpus.gates import gate_plain
+from arbitre.report.summary import AVERAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +30,8 @@ Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.j
 After = Annotated[Path, typer.Argument(metavar="B.json", help="The one after.")]
 Measure = Annotated[str, typer.Option(metavar="SCORE", help="The score that is compared.")]
 FailIfWorse = Annotated[
-    bool, typer.Option("--fail-if-worse", help="Exit with 1 where micro or macro fell, or more documents failed.")
+    bool,
+    typer.Option("--fail-if-worse", help="Exit with 1 where micro, macro or document quality fell, or more failed."),
 ]
 
 
@@ -36,29 +41,40 @@ def diff(
     *,
     score: Measure = "f1q",
     fail_if_worse: FailIfWorse = False,
+    fail_under: FailUnder = None,
+    fail_over: FailOver = None,
     output: Output = Format.TEXT,
     no_color: Plain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show what changed between two evaluations: overall, by path and by document."""
+    """Show what changed between two evaluations: overall, by path and by document.
+
+    --fail-under and --fail-over check the evaluation after the change.
+    """
     screen = Screen.of(plain=no_color, quiet=quiet)
     found = changes(before, after, score)
+    gates = (*(fail_under or ()), *(fail_over or ()))
+    missed = gate_plain(read_evaluation(after), gates) if gates else ()
     if output is Format.JSON:
         screen.json(found.to_dict())
     else:
         screen.show(_blocks(found, screen.width))
     if found.settings:
         screen.note(f"The measurements differ in {', '.join(found.settings)}: their scores may not be comparable.")
+    code = close(screen, missed)
     if fail_if_worse and found.worse:
-        screen.error(f"{score} fell, or more documents failed", "worse")
-        raise typer.Exit(1)
+        screen.error(f"{score} or document quality fell, or more documents failed", "worse")
+        code = 1
+    raise typer.Exit(code)
 
 
 def _blocks(found: Changes, width: int) -> Iterator[RenderableType]:
     verdict = "worse" if found.worse else "not worse"
     yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_arrow(*found.failed)}")
-    yield _table("score", (found.micro, found.macro), width)
-    yield _listed("path", "Paths", found.paths, width)
+    averages = (replace(one, name=AVERAGES[one.name]) for one in (found.micro, found.macro))
+    whole = replace(found.document_quality, name="Document quality (mean)")
+    yield _table("score", [*averages, replace(found.leaves, name="Leaves, pooled (micro)"), whole], width)
+    yield _listed("path", "Paths, pooled (micro)", found.paths, width)
     if found.documents:
         yield _listed("document", "Documents", found.documents, width)
     for names, where in ((found.only_before, "before"), (found.only_after, "after")):

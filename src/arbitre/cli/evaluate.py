@@ -15,6 +15,7 @@ from arbitre.cli.options import (
     Close,
     ClusterBy,
     Engine,
+    FailOver,
     FailUnder,
     Format,
     Functions,
@@ -46,8 +47,9 @@ from arbitre.cli.options import (
 )
 from arbitre.cli.running import Run, engine, exports, plain_repair
 from arbitre.cli.screen import Screen
-from arbitre.cli.thresholds import shortfalls
+from arbitre.cli.thresholds import close as closed
 from arbitre.comparator import MAX_CALLS
+from arbitre.corpus.gates import gate
 from arbitre.corpus.join import join, paired
 from arbitre.corpus.manifest import Manifest as Table
 from arbitre.corpus.project import Projection
@@ -96,6 +98,7 @@ def evaluate(
     lenient: Lenient = False,
     only: Only = None,
     fail_under: FailUnder = None,
+    fail_over: FailOver = None,
     strict: Strict = False,
     validate: Validate = False,
     output: Output = Format.TEXT,
@@ -137,9 +140,9 @@ def evaluate(
     )
     evaluation, files = run(screen)
     if out is not None:
-        exported = write(out, asked, summary.sheets(evaluation, scores or summary.SHOWN))
+        exported = write(out, asked, summary.sheets(evaluation, scores or ()))
         files = tuple(dict.fromkeys((*files, *exported)))
-    missed = list(shortfalls(fail_under or (), evaluation, {row.path for row in comparator.explain()}))
+    missed = gate(evaluation, fail_under=fail_under or (), fail_over=fail_over or ())
     if output is Format.JSON:
         plain = tables.portable(evaluation)
         plain |= {"violations": run.violations} if validate else {}
@@ -151,9 +154,7 @@ def evaluate(
             screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
     if joined.repaired:
         screen.note(_repaired(joined.repaired))
-    for text in missed:
-        screen.error(text, "not met")
-    raise typer.Exit(int(bool(missed)))
+    raise typer.Exit(closed(screen, missed))
 
 
 def _asked(names: Sequence[str], scores: Sequence[str], out: Path | None, clusters: str | None) -> tuple[Export, ...]:

@@ -124,7 +124,7 @@ def _blocks(rows: Sequence[Row], scores: Sequence[Score], pages: int) -> Iterato
         made = render.table("matching", *columns)
         for match, row in rows:
             made.add_row(match.label, *(_figure(getattr(found, score)) for found in row.values()))
-        yield titled(score, made)
+        yield titled(f"{score}, pooled (micro)", made)
 
 
 def _figure(value: float | None) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arbitre.cli.thresholds import Threshold
+from arbitre.cli.thresholds import over, under
+from arbitre.corpus.gates import Gate
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
@@ -42,13 +43,22 @@ Overlay = Annotated[
 Output = Annotated[Format, typer.Option("--format", help="Tables, or one JSON document.")]
 Validate = Annotated[bool, typer.Option("--validate", help="List what the predictions violate of the schema.")]
 FailUnder = Annotated[
-    list[Threshold] | None,
+    list[Gate] | None,
     typer.Option(
         "--fail-under",
         metavar="SCORE=VALUE",
-        parser=Threshold.parse,
-        help="Exit with 1 where a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, fq(2)=0.8, "
-        "/entries/*/name:irq=0.8. May be repeated.",
+        parser=under,
+        help="Exit with 1 where a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, "
+        "document_quality=0.9, fq(2)=0.8, /entries/*/name:irq=0.8. May be repeated.",
+    ),
+]
+FailOver = Annotated[
+    list[Gate] | None,
+    typer.Option(
+        "--fail-over",
+        metavar="SCORE=VALUE",
+        parser=over,
+        help="Exit with 1 where a value is exceeded: failed=0, variance=0.1. May be repeated.",
     ),
 ]
 MaxDepth = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,6 +12,8 @@ import arbitre
 from arbitre.cli.options import (
     ClusterBy,
     Engine,
+    FailOver,
+    FailUnder,
     Format,
     Gold,
     GoldKey,
@@ -35,7 +37,9 @@ from arbitre.cli.options import (
 from arbitre.cli.running import Run, engine, exports
 from arbitre.cli.screen import Screen
 from arbitre.cli.standings import ComparedFactors, RankedSystems, written
+from arbitre.cli.thresholds import close
 from arbitre.corpus.factors import check_factor, factor
+from arbitre.corpus.gates import gate
 from arbitre.corpus.join import join, paired
 from arbitre.corpus.manifest import Manifest as Listing
 from arbitre.corpus.project import Projection
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus import engines
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.gates import Gate, Missed
     from arbitre.corpus.join import Join
     from arbitre.corpus.stability import Stability
     from arbitre.schema.nodes import Plan
@@ -94,6 +99,8 @@ def rank(
     cluster_by: ClusterBy = None,
     seed: Seed = 0,
     level: Level = LEVEL,
+    fail_under: FailUnder = None,
+    fail_over: FailOver = None,
     out: Out = None,
     tables: Tables = None,
     overlay: Overlay = None,
@@ -114,6 +121,8 @@ def rank(
     """Rank systems on the same gold documents, with intervals and paired tests.
 
     With --factor, compare the levels of a factor instead.
+
+    --fail-under and --fail-over check every system.
     """
     named = _named(systems or [])
     if bool(gold and named) + bool(manifest and factors) != 1 or bool(gold or named) == bool(manifest or factors):
@@ -135,7 +144,8 @@ def rank(
     first, *beside = scores or SCORES
     how = How(first, tuple(beside), aggregate, cluster_by, seed, level)
     plan, report = reading.signed(comparator.plan), out is not None and not no_report
-    corpus = Corpus(plan, reading, screen, how, engine(kind, scheduler, workers), out if report else None)
+    gates = (*(fail_under or ()), *(fail_over or ()))
+    corpus = Corpus(plan, reading, screen, how, engine(kind, scheduler, workers), out if report else None, gates)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     if output is Format.JSON:
         screen.json(found.to_dict())
@@ -146,6 +156,7 @@ def rank(
             (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
         files = (*written(out, found, asked), *([REPORT] if report else []))
         screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
+    raise typer.Exit(close(screen, corpus.missed))
 
 
 def _named(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -182,6 +193,9 @@ class Corpus:
     engine: engines.Engine
     out: Path | None = None
     """Where every system, or the corpus of factors, has a folder, and all that is said a report."""
+    gates: tuple[Gate, ...] = ()
+    missed: list[Missed] = field(default_factory=list)
+    """The gates that evaluations did not pass."""
 
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankedSystems:
         """Every system on the same gold. Raises DataError."""
@@ -242,4 +256,5 @@ class Corpus:
         ):
             if count:
                 self.screen.note(f"{name}: {what} ({count})")
+        self.missed.extend(gate({name: evaluation}, fail_under=self.gates))
         return evaluation

@@ -14,7 +14,8 @@ from rich.text import Text
 from arbitre.cli.labels import nested, unbroken, visible
 from arbitre.cli.screen import titled
 from arbitre.corpus.evaluation import THRESHOLDS
-from arbitre.paths import wildcard
+from arbitre.paths import order, wildcard
+from arbitre.report.summary import AVERAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.quality import DocumentQuality
     from arbitre.corpus.read import Failure
     from arbitre.curve import Curve
     from arbitre.schema.nodes import Plan
@@ -33,12 +35,12 @@ if TYPE_CHECKING:
 
 READINGS: Final = {
     "f1q": "the headline: imq and irq in one",
-    "imq": "graded precision; spurious entries cost",
-    "irq": "graded recall; missing entries cost",
-    "amq": "fidelity of the pairs that were made",
-    "omq": "harmonic mean of precision, recall, amq",
-    "omq_imq": "harmonic mean of imq, recall, amq",
-    "quality": "what is right of all that is asserted",
+    "imq": "graded precision: spurious costs",
+    "irq": "graded recall: missing costs",
+    "amq": "mean quality of the matched pairs",
+    "omq": "harmonic mean of P, R and amq",
+    "omq_imq": "harmonic mean of imq, R and amq",
+    "quality": "right, over all that is asserted",
     "variance": "how uneven the pairs are; 0 is even",
     "precision": "biased: every pair counts as found",
     "recall": "biased: every pair counts as found",
@@ -103,7 +105,7 @@ def trust(found: Mapping[str, Any]) -> RenderableType:
     """Intervals of the scores, and what chance alone scores, as `Evaluation.trust` has them."""
     drawn, chance = found["intervals"], found["chance"]
     level = f"{drawn['level']:.0%}"
-    made = table("score", f"micro, {level}", f"macro, {level}", "by chance")
+    made = table("score", f"Pooled\n(micro), {level}", f"Per-document mean\n(macro), {level}", "by chance,\npooled")
     floor = (chance or {}).get("floor") or {}
     for name in TRUSTED:
         made.add_row(
@@ -134,7 +136,7 @@ def _bounds(one: Mapping[str, float | None]) -> str:
     return "–" if one["low"] is None else f"{number(one['low'])} to {number(one['high'])}"
 
 
-def by_path(paths: Mapping[str, Scores], width: int) -> RenderableType:
+def by_path(paths: Mapping[str, Scores], width: int, average: str = "") -> RenderableType:
     """The scores of every path; a path below one that is listed is shown without what they share.
 
     There are as many columns as leave names whole.
@@ -149,7 +151,7 @@ def by_path(paths: Mapping[str, Scores], width: int) -> RenderableType:
         masses = (Text(count(getattr(row, name)), style="dim") for name in counts)
         values = (Text(number(getattr(row, name)), style="bold" if name == "f1q" else "") for name in graded)
         made.add_row(label, *masses, *values)
-    return titled("By path", made)
+    return titled(f"By path{average}", made)
 
 
 def _labels(made: Table, paths: Iterable[str], room: int) -> list[str]:
@@ -245,6 +247,31 @@ def headline(tally: Scores, entries: str, before: str) -> Text:
     return Text.assemble((before, "bold"), f"\nentries {entries or '(the whole)'}: {sizes}")
 
 
+def outside(paths: Mapping[str, Scores], average: str = "") -> RenderableType:
+    """The paths outside the entries, the worst first, each with its f1q."""
+    ranked = sorted(paths.items(), key=lambda one: (-1.0 if one[1].f1q is None else one[1].f1q, order(one[0])))
+    named = [f"{visible(path or '(the whole)')} {number(scores.f1q)}" for path, scores in ranked[:SHOWN]]
+    more = [f"and {len(ranked) - SHOWN} more"] * (len(ranked) > SHOWN)
+    return Text.assemble(
+        ("Outside the entries", "bold"), f", not in their scores (f1q{average}): {', '.join((*named, *more))}"
+    )
+
+
+def quality(found: DocumentQuality) -> str:
+    """The quality of whole documents, in one line."""
+    if not found.documents:
+        return "document quality: –"
+    share = found.at_least(LEAST_SHOWN) or 0.0
+    return (
+        f"document quality: mean {number(found.mean)}, median {number(found.median)}, "
+        f"{LEAST_SHOWN:g} or more in {share:.0%} of documents"
+    )
+
+
+LEAST_SHOWN: Final = 0.9
+"""The share of documents of at least this quality is shown."""
+
+
 def evaluation(
     found: Evaluation, width: int, violated: Sequence[tuple[str, Violation]] | None = None
 ) -> Iterator[RenderableType]:
@@ -252,11 +279,13 @@ def evaluation(
     macro = found.macro
     vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
     documents = f"{len(found.documents)} documents, {macro.failed} failed{vacuous}"
-    yield headline(found.micro, found.entries, documents)
-    columns: dict[str, Column] = {"micro": found.micro, "macro": macro}
-    yield scores(columns | {"documents": macro.documents, "leaves": found.leaves}, width)
+    yield headline(found.micro, found.entries, documents).append(f"\n{quality(found.document_quality)}")
+    columns: dict[str, Column] = {"Pooled\n(micro)": found.micro, "Per-document\nmean (macro)": macro}
+    yield scores(columns | {"in the\nmean": macro.documents, "leaves,\npooled": found.leaves}, width)
+    if found.outside:
+        yield outside(found.outside, ", pooled (micro)")
     yield trust(found.trust)
-    yield by_path(found.by_path, width)
+    yield by_path(found.by_path, width, f": {AVERAGES['micro']}")
     yield survival(found.curve)
     if found.failures:
         yield failures(found.failures, found.unscored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.cells import cell_len
@@ -35,7 +35,7 @@ SHOWN: Final = 10
 
 FORMAT: Final = "arbitre-factors/1"
 
-SPARE: Final = ("p", "shared", "chance", "failed")
+SPARE: Final = ("p", "shared", "chance", "failed", "document quality")
 """Columns that are left out of a table where there is no room, the first ones first; files have them all."""
 
 _GAP: Final = 3
@@ -60,7 +60,7 @@ class RankedSystems:
     @property
     def tables(self) -> dict[str, Table]:
         """The tables by the names of their files."""
-        return {
+        found = {
             "systems": summary.leaderboard(self.ranking),
             "scores": summary.side_by_side(self.ranking),
             "pairs": summary.pairs(self.ranking.pairs),
@@ -68,6 +68,8 @@ class RankedSystems:
             "lacking": summary.lacking(self.ranking),
             "runs": summary.runs(self.stability),
         }
+        signature = Signature.from_dict(self.ranking.signature).short
+        return {name: replace(made, signature=signature) for name, made in found.items()}
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """What is shown, block by block."""
@@ -75,7 +77,7 @@ class RankedSystems:
         units = f" in {ranking.clusters} clusters" * (ranking.clusters is not None)
         yield Text.assemble(
             (f"{len(ranking.systems)} systems on the same {ranking.documents} documents{units}", "bold"),
-            f"\n{ranking.aggregate} {ranking.score}, {_drawn(ranking.systems[0].score)}",
+            f"\n{summary.AVERAGES[ranking.aggregate]} {ranking.score}, {_drawn(ranking.systems[0].score)}",
         )
         yield _shown(tables.pop("systems"), width)
         legend = [_CHANCE]
@@ -112,14 +114,15 @@ class ComparedFactors:
     @property
     def tables(self) -> dict[str, Table]:
         """The tables by the names of their files."""
-        return {"levels": summary.levels(self.factors), "pairs": summary.contrasts(self.factors)}
+        found = {"levels": summary.levels(self.factors), "pairs": summary.contrasts(self.factors)}
+        return {name: replace(made, signature=self.signature.short) for name, made in found.items()}
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """What is shown, block by block."""
         first = self.factors[0]
         yield Text.assemble(
             (f"{len(self.factors)} factors of {sum(first.documents.values())} predictions", "bold"),
-            f"\n{first.aggregate} {first.score}, {_drawn(next(iter(first.levels.values())))}",
+            f"\n{summary.AVERAGES[first.aggregate]} {first.score}, {_drawn(next(iter(first.levels.values())))}",
         )
         yield from (_shown(made, width) for made in self.tables.values() if made.rows)
         unbalanced = [

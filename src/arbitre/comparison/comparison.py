@@ -13,7 +13,7 @@ from arbitre.comparison.records import Records, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.matching import Coupling
-from arbitre.paths import STAR, order, parse
+from arbitre.paths import STAR, order, outside, parse
 from arbitre.schema.validate import Violation, violations
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, Json
@@ -144,6 +144,15 @@ class Comparison:
         """The scores of every path with leaves and of the items of every list, by wildcard path, in document order."""
         sums = by_path(self.levels, 1)
         return {path: Scores(sums[path].tally(0)) for path in sorted(sums, key=order)}
+
+    @property
+    def outside(self) -> dict[str, Scores]:
+        """The scores of the paths outside the entries, which `scores` leave out.
+
+        Empty where the root is the entries.
+        """
+        paths = self.by_path()
+        return {path: paths[path] for path in outside(paths, self.entries)}
 
     @property
     def curve(self) -> Curve:

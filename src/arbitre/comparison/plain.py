@@ -12,7 +12,7 @@ from arbitre.comparison.comparison import Comparison
 from arbitre.comparison.levels import NONE, Level, Stored, with_scales
 from arbitre.comparison.records import Records, Verdict, kind_name
 from arbitre.errors import DataError
-from arbitre.paths import DEPTH, STAR, parse
+from arbitre.paths import DEPTH, STAR, outside, parse
 from arbitre.signature import Signature
 from arbitre.tally import COUNTS
 from arbitre.values import ABSENT, Json, Kind
@@ -30,6 +30,7 @@ def to_plain(comparison: Comparison) -> dict[str, Any]:
     """The comparison as JSON values; nodes that are absent on one side have null there."""
     levels = comparison.levels
     records = Records.of(levels)
+    paths = comparison.by_path()
     verdicts = records.verdicts(comparison.close)
     plain: dict[str, Any] = {
         "format": FORMAT,
@@ -39,7 +40,8 @@ def to_plain(comparison: Comparison) -> dict[str, Any]:
         "quality": comparison.quality,
         "scores": comparison.scores.to_dict(),
         "leaves": comparison.leaves.to_dict(),
-        "by_path": {path: scores.to_dict() for path, scores in comparison.by_path().items()},
+        "outside": {path: paths[path].to_dict() for path in outside(paths, comparison.entries)},
+        "by_path": {path: scores.to_dict() for path, scores in paths.items()},
         "nodes": [
             _node(records, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))
         ],

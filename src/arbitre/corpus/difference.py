@@ -37,7 +37,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What changed between two evaluations in one score.
+    """What changed between two evaluations in one score, and in the mean quality of whole documents.
 
     `paths` and `documents` list what is in both and differs, the worst first; `only_before` and `only_after` name the
     documents of one alone; `settings` the entries of the signature that differ, which make scores of two measures.
@@ -46,6 +46,8 @@ class Changes:
     score: str
     micro: Change
     macro: Change
+    leaves: Change
+    document_quality: Change
     paths: tuple[Change, ...]
     documents: tuple[Change, ...]
     only_before: tuple[str, ...]
@@ -55,14 +57,15 @@ class Changes:
 
     @property
     def worse(self) -> bool:
-        """Whether the micro or the macro score fell, or more documents failed."""
-        fell = min(self.micro.difference, self.macro.difference) < -TOLERANCE
+        """Whether the micro or macro score or the mean document quality fell, or more documents failed."""
+        fell = min(one.difference for one in (self.micro, self.macro, self.document_quality)) < -TOLERANCE
         return fell or self.failed[1] > self.failed[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON."""
         plain = asdict(self)
-        for one in (plain["micro"], plain["macro"], *plain["paths"], *plain["documents"]):
+        wholes = (plain[name] for name in ("micro", "macro", "leaves", "document_quality"))
+        for one in (*wholes, *plain["paths"], *plain["documents"]):
             one["difference"] = (one["after"] or 0.0) - (one["before"] or 0.0)
         return plain | {"worse": self.worse}
 
@@ -78,7 +81,7 @@ def changes(before: Path, after: Path, score: str = "f1q") -> Changes:
             f"Expected a score of which more is better, got {score!r}",
             hint=did_you_mean(score, HIGHER) or f"There are: {', '.join(HIGHER)}.",
         )
-    plain = [_evaluation(path) for path in (before, after)]
+    plain = [read_evaluation(path) for path in (before, after)]
     documents = [_documents(path, score) for path in (before, after)]
     signatures = [one["signature"]["entries"] | {"version": one["signature"]["version"]} for one in plain]
     known = documents[0].keys() | documents[1].keys() if all(documents) else frozenset[str]()
@@ -86,6 +89,8 @@ def changes(before: Path, after: Path, score: str = "f1q") -> Changes:
         score,
         Change("micro", *(one["micro"][score] for one in plain)),
         Change("macro", *(one["macro"][score] for one in plain)),
+        Change("leaves", *(one["leaves"][score] for one in plain)),
+        Change("document_quality", *(one["document_quality"]["mean"] for one in plain)),
         _changed(*({path: scores[score] for path, scores in one["by_path"].items()} for one in plain)),
         _changed(*documents) if all(documents) else (),
         tuple(sorted(known - documents[1].keys())),
@@ -104,8 +109,15 @@ def _changed(before: Mapping[str, float | None], after: Mapping[str, float | Non
     return tuple(sorted((one for one in found if _differ(one)), key=lambda one: (one.difference, one.name)))
 
 
-def _evaluation(path: Path) -> dict[str, Any]:
+def read_evaluation(path: Path) -> dict[str, Any]:
+    """The contents of an `evaluation.json`. Raises DataError where it is something else."""
     found = strict.load(path)
+    if isinstance(found, dict) and found.get("format") == FORMAT and "document_quality" not in found:
+        raise DataError.of(
+            "Expected an evaluation with document quality, got one of an earlier version",
+            file=str(path),
+            hint="Evaluate again.",
+        )
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DataError.of(
             "Expected an evaluation, got something else",

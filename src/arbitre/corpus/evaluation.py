@@ -10,12 +10,14 @@ import numpy as np
 
 from arbitre.comparison.notebook import scores_html
 from arbitre.corpus.clusters import labels
+from arbitre.corpus.quality import DocumentQuality
 from arbitre.corpus.records import key
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.corpus.sums import total
 from arbitre.corpus.texts import Lazy
 from arbitre.errors import DataError, did_you_mean
+from arbitre.paths import outside
 from arbitre.tally import MacroScores, Scores, Tally
 
 if TYPE_CHECKING:
@@ -185,6 +187,22 @@ class Evaluation:
         return self.columns.by_path()
 
     @cached_property
+    def outside(self) -> dict[str, Scores]:
+        """The scores of the paths outside the entries, which `micro` and `macro` leave out.
+
+        Empty where the root is the entries.
+        """
+        return {path: self.by_path[path] for path in outside(self.by_path, self.entries)}
+
+    @property
+    def document_quality(self) -> DocumentQuality:
+        """The quality of whole documents: `.mean`, `.median`, and `.at_least(q)`, the share of documents that reach q.
+
+        A failed document counts as 0.
+        """
+        return DocumentQuality(self.columns.qualities)
+
+    @cached_property
     def coverage(self) -> Coverage:
         """What of the schema the gold documents exercise, and what they never do: of that, no score says anything."""
         held = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
@@ -250,7 +268,9 @@ class Evaluation:
             "micro": self.micro.to_dict(),
             "macro": macro.to_dict(),
             "macro_documents": dict(macro.documents),
+            "document_quality": self.document_quality.to_dict(),
             "leaves": self.leaves.to_dict(),
+            "outside": {path: scores.to_dict() for path, scores in self.outside.items()},
             "by_path": {path: scores.to_dict() for path, scores in self.by_path.items()},
             "curve": self.curve.to_dict(),
             "thresholds": [_point(self.curve, threshold) for threshold in THRESHOLDS],
@@ -260,8 +280,14 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        columns: dict[str, Scores | MacroScores] = {"micro": self.micro, "macro": self.macro, "leaves": self.leaves}
-        title = f"{len(self.columns)} documents, {self.macro.failed} failed"
+        columns: dict[str, Scores | MacroScores] = {
+            "Pooled (micro)": self.micro,
+            "Per-document mean (macro)": self.macro,
+            "Leaves, pooled (micro)": self.leaves,
+        }
+        mean = self.document_quality.mean
+        quality = "" if mean is None else f", document quality {mean:.4f} (mean)"
+        title = f"{len(self.columns)} documents, {self.macro.failed} failed{quality}"
         return scores_html(title, columns, self.by_path, self.signature)
 
     def __repr__(self) -> str:

@@ -40,6 +40,8 @@ class System:
     score: Interval
     floor: float | None
     failed: int
+    document_quality: float | None
+    """The mean quality of whole documents."""
     scores: Mapping[str, float | None]
     ranks: Mapping[str, float]
     mean_rank: float
@@ -151,6 +153,7 @@ def rank(
                 found[name],
                 None if (floor := systems[name].chance_floor) is None else value(floor, score),
                 int(systems[name].columns.failed.sum()),
+                systems[name].document_quality.mean,
                 scores[name],
                 {one: places[one][name] for one in names},
                 fmean(places[one][name] for one in names),

@@ -58,6 +58,12 @@ FORMULAS: Final = {
 }
 
 
+OUTSIDE: Final = 10
+"""Maximum number of paths outside the entries that are named; the others are counted."""
+
+REACHED: Final = 0.9
+"""The share of documents of at least this quality is stated."""
+
 STYLE: Final = (
     *("palette", "page", "answer", "tables", "curve", "controls", "map", "entry", "difference", "matrix"),
     *("phone", "print"),
@@ -236,6 +242,13 @@ def _sentences(subject: Mapping[str, Any], say: Say) -> Iterator[Markup]:
         yield strong("said.graded", irq=share["irq"], imq=share["imq"], amq=share["amq"])
     size = strong("said.documents", n=subject["documents"])
     yield size + " " + strong("said.failed", n=subject["failed"]) if subject["failed"] else size
+    shares = {one["quality"]: one["share"] for one in subject["document_quality"]["at_least"]}
+    if subject["documents"]:
+        yield strong("said.quality", share=say.percent(shares[REACHED], 0), least=say.language.number(REACHED, 1))
+    if outside := subject["outside"]:
+        named = [f"{visible(path) or say('whole')}\u00a0{say.language.number(f1q, 2)}" for path, f1q in outside.items()]
+        more = [say("said.outside.more", n=len(named) - OUTSIDE)] * (len(named) > OUTSIDE)
+        yield strong("said.outside", paths=", ".join((*named[:OUTSIDE], *more)))
 
 
 def _lead(systems: Mapping[str, Any], say: Say) -> Markup:

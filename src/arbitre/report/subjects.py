@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
-from arbitre.paths import nesting
+from arbitre.paths import nesting, order
 from arbitre.report.view import (
     Contrast,
     Curve,
@@ -81,6 +81,8 @@ def subject(
         moved=held.get("moved"),
         headline=list(_headline(evaluation, forced, trust)),
         leaves=evaluation["leaves"],
+        document_quality=evaluation["document_quality"],
+        outside=_worst_first(evaluation["outside"]),
         curve=_curve(evaluation, close),
         paths=list(_paths(evaluation["by_path"], held.get("worst", {}))),
         rows=rows,
@@ -92,6 +94,11 @@ def subject(
         reference=trust.reference,
         published=held.get("published"),
     )
+
+
+def _worst_first(outside: Mapping[str, Mapping[str, float | None]]) -> dict[str, float | None]:
+    found = {path: scores["f1q"] for path, scores in outside.items()}
+    return dict(sorted(found.items(), key=lambda one: (-1.0 if one[1] is None else one[1], order(one[0]))))
 
 
 def _row(row: Mapping[str, Any], *, kept: bool) -> DocumentRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ from arbitre.corpus import frames, statistics
 from arbitre.corpus.clusters import labels
 from arbitre.report.exports import Sheet
 from arbitre.report.typeset import PLACE, SCORE, SHARE, SIGNED, Column, Table, count, probability, unknown
+from arbitre.signature import Signature
 from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
@@ -27,9 +29,12 @@ Rows: TypeAlias = Literal["documents", "paths", "scores"]
 ROWS: Final = ("documents", "paths", "scores", "groups")
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
 WHOLE: Final = "(the whole)"
+QUALITY: Final = "document_quality"
+AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
+"""The two ways to summarise the scores of a corpus, as they are named beside every score."""
 
 
-def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: Sequence[str] = SHOWN) -> str:
+def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: Sequence[str] = ()) -> str:
     """What came of a corpus as Markdown, LaTeX or CSV: a row a document, a path, or a score.
 
     `scores` are the columns beside the counts of entries. Raises DataError where there is no such form, row or score.
@@ -38,42 +43,57 @@ def table(evaluation: Evaluation, kind: Kind, rows: Rows = "documents", scores: 
         raise unknown("row", rows, get_args(Rows))
     if rows == "scores":
         return means(evaluation).text(kind)
-    return (documents if rows == "documents" else paths)(evaluation, scores).text(kind)
+    made = documents(evaluation, scores) if rows == "documents" else paths(evaluation, scores or SHOWN)
+    return made.text(kind)
 
 
-def sheets(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> dict[str, Sheet]:
+def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, Sheet]:
     """The tables of a corpus by their names in files: people see `scores`, programs all of them.
 
     `groups` are the clusters of the evaluation; without clusters there are none.
     """
     found = {
         "documents": Sheet(lambda: documents(evaluation, scores), lambda: frames.documents(evaluation)),
-        "paths": Sheet(lambda: paths(evaluation, scores), lambda: frames.paths(evaluation)),
+        "paths": Sheet(lambda: paths(evaluation, scores or SHOWN), lambda: frames.paths(evaluation)),
         "scores": Sheet.of(means(evaluation)),
     }
     if (by := evaluation.clusters) is not None:
-        found["groups"] = Sheet(lambda: groups(evaluation, by, scores), lambda: groups(evaluation, by, NAMES).frame)
+        found["groups"] = Sheet(
+            lambda: groups(evaluation, by, scores or SHOWN), lambda: groups(evaluation, by, NAMES).frame
+        )
     return found
 
 
-def documents(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
-    """The scores of the entries of every document."""
-    rows = {one.key: one.scores.to_dict() for one in evaluation.documents}
-    return figures(rows, scores, name="document", counts=COUNTS[:3])
+def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
+    """The scores of the entries of every document; without a choice of scores, the usual ones and document quality."""
+    rows: dict[str, dict[str, float | None]] = {
+        one.key: {QUALITY: one.quality, **one.scores.to_dict()} for one in evaluation.documents
+    }
+    made = figures(rows, scores or (QUALITY, *SHOWN), name="document", counts=COUNTS[:3])
+    columns = tuple(_QUALITY if one.name == QUALITY else one for one in made.columns)
+    return replace(made, columns=columns, signature=evaluation.signature.short)
 
 
 def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
     """The scores of every wildcard path over all documents."""
     rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
-    return figures(rows, scores, name="path", counts=COUNTS[:3])
+    made = figures(rows, scores, name="path", counts=COUNTS[:3])
+    return replace(made, title=f"By path: {AVERAGES['micro']}", signature=evaluation.signature.short)
 
 
 def means(evaluation: Evaluation) -> Table:
-    """Every score, micro and macro; the last column says how many documents are in the mean."""
+    """Every score, micro and macro, and the mean document quality; the last column counts the documents in the mean."""
     micro, macro = evaluation.micro, evaluation.macro
-    columns = (Column("score"), Column("micro", SCORE), Column("macro", SCORE), Column("documents", count))
-    rows = ((name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES)
-    return Table("Scores", columns, tuple(rows))
+    columns = (
+        Column("score"),
+        Column(AVERAGES["micro"], SCORE, "micro"),
+        Column(AVERAGES["macro"], SCORE, "macro"),
+        Column("documents", count),
+    )
+    rows = [(name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES]
+    quality = evaluation.document_quality
+    rows.append(("document_quality", None, quality.mean, quality.documents))
+    return Table("Scores", columns, tuple(rows), evaluation.signature.short)
 
 
 def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
@@ -86,7 +106,8 @@ def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *
         here = of == mark
         averages = statistics.means(columns.tallies[here], columns.failed[here])
         rows[mark] = averages.to_dict() | {"documents": int(here.sum())}
-    return figures(rows, scores, name=name, counts=("documents",))
+    made = figures(rows, scores, name=name, counts=("documents",))
+    return replace(made, title=f"By {name}: {AVERAGES['macro']}", signature=evaluation.signature.short)
 
 
 def figures(
@@ -115,13 +136,16 @@ def leaderboard(ranking: Ranking) -> Table:
         Column("alike"),
         Column("chance", SCORE),
         Column("failed", count),
+        _QUALITY,
     )
     rows = []
     for one in ranking.systems:
         letters = "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
         found = one.score
-        rows.append((one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed))
-    return Table("Leaderboard", columns, tuple(rows))
+        rows.append(
+            (one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed, one.document_quality)
+        )
+    return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
 
 
 def side_by_side(ranking: Ranking) -> Table:
@@ -129,7 +153,7 @@ def side_by_side(ranking: Ranking) -> Table:
     names = tuple(ranking.systems[0].scores)
     columns = (Column("system"), *(Column(name, SCORE) for name in names), Column("mean rank", PLACE))
     rows = ((one.name, *one.scores.values(), one.mean_rank) for one in ranking.systems)
-    return Table("Several scores", columns, tuple(rows))
+    return Table(f"Several scores: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
 
 
 def pairs(found: Iterable[Versus]) -> Table:
@@ -148,7 +172,7 @@ def winners(ranking: Ranking) -> Table:
         others = [one for name, one in known.items() if name not in names and one is not None]
         named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
         rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
-    return Table("Who is best, path by path", columns, tuple(rows))
+    return Table(f"Who is best, path by path: {AVERAGES['micro']}", columns, tuple(rows), _signed(ranking))
 
 
 def lacking(ranking: Ranking) -> Table:
@@ -156,7 +180,7 @@ def lacking(ranking: Ranking) -> Table:
     best = ranking.systems[0]
     columns = (Column("path"), Column("of the loss", SHARE), Column(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
-    return Table(f"Where {best.name} loses what it loses", columns, tuple(rows))
+    return Table(f"Where {best.name} loses what it loses", columns, tuple(rows), _signed(ranking))
 
 
 def levels(factors: Sequence[Factor]) -> Table:
@@ -174,7 +198,7 @@ def levels(factors: Sequence[Factor]) -> Table:
         for factor in factors
         for level, one in factor.levels.items()
     )
-    return Table("Levels", columns, tuple(rows))
+    return Table(f"Levels: {AVERAGES[factors[0].aggregate]}", columns, tuple(rows))
 
 
 def contrasts(factors: Sequence[Factor]) -> Table:
@@ -215,6 +239,8 @@ def spreads(found: Stability) -> Table:
     )
 
 
+_QUALITY: Final = Column("document quality", SCORE, QUALITY)
+
 _VERSUS: Final = (
     Column("a - b", SIGNED),
     Column("low", SIGNED),
@@ -226,6 +252,10 @@ _VERSUS: Final = (
 
 def _apart(one: Versus) -> tuple[float | None, ...]:
     return one.difference, one.low, one.high, one.p, one.p_holm
+
+
+def _signed(ranking: Ranking) -> str:
+    return Signature.from_dict(ranking.signature).short
 
 
 def _letter(number: int) -> str:

@@ -153,11 +153,11 @@ def evaluate_into(
     how, matches = how or Running(), Matches(Entries.of(plan))
     with ExitStack() as stack:
         files = {name: stack.enter_context(fresh(folder / name)) for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)}
-        rows = csv_writer(files[MATCHES])
-        rows.writerow(matches.head)
+        rows, signature = csv_writer(files[MATCHES]), plan.signature.short
+        rows.writerow([*matches.head, frames.SIGNATURE])
 
         def taken(outcomes: Outcomes) -> None:
-            rows.writerows(outcomes.seen.pop(MATCHES, ()))
+            rows.writerows([*row, signature] for row in outcomes.seen.pop(MATCHES, ()))
             how.taken(outcomes)
 
         observers: Observers = {**how.observers, MATCHES: matches}

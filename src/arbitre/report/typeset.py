@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -65,10 +65,14 @@ def probability(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column is called, and how its numbers are written; one without that holds texts."""
+    """What a column is called, and how its numbers are written; one without that holds texts.
+
+    `key` is its name in frames and CSV files, where that is another one.
+    """
 
     name: str
     written: Callable[[float], str] | None = None
+    key: str | None = None
 
     def text(self, value: Cell) -> str:
         """A cell as people read it."""
@@ -85,11 +89,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns, each cell a text or a number, None where there is no value."""
+    """Rows under columns, each cell a text or a number, None where there is no value.
+
+    `signature` identifies the measurement: a note in Markdown, a comment in LaTeX, a column in CSV and frames.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    signature: str = ""
 
     @property
     def texts(self) -> list[list[str]]:
@@ -100,7 +108,7 @@ class Table:
         """The table without the columns of a name."""
         kept = [at for at, column in enumerate(self.columns) if column.name != name]
         rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
-        return Table(self.title, tuple(self.columns[at] for at in kept), rows)
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
 
     def text(self, kind: Kind) -> str:
         """The table in one of the forms, ending in a line break. Raises DataError where there is no such form."""
@@ -120,6 +128,7 @@ class Table:
         rule = [":---" if column.written is None else "---:" for column in self.columns]
         rows = ([_marked(text) for text in row] for row in self.texts)
         lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
+        lines += ["", f"Signature: `{self.signature}`"] if self.signature else []
         return "\n".join(lines) + "\n"
 
     def latex(self) -> str:
@@ -138,13 +147,16 @@ class Table:
         head = " & ".join(_typeset(column.name) for column in self.columns)
         rows = [" & ".join(map(_typeset, row)) + r" \\" for row in self.texts]
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        signed = [f"% Signature: {self.signature}"] if self.signature else []
+        return "\n".join([*signed, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
     @property
     def frame(self) -> Frame:
         """The columns for programs, with all digits."""
         cells = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.columns)
-        return {column.name: column.values(list(some)) for column, some in zip(self.columns, cells, strict=True)}
+        named = zip(self.columns, cells, strict=True)
+        frame = {column.key or column.name: column.values(list(some)) for column, some in named}
+        return frame | ({"signature": [self.signature] * len(self.rows)} if self.signature else {})
 
     def csv(self) -> str:
         r"""The table with all digits; text that a spreadsheet would run as a formula is preceded by an apostrophe.

@@ -149,6 +149,10 @@ class Subject:
     moved: bool | None
     headline: Sequence[Headline]
     leaves: Mapping[str, float | None]
+    document_quality: Mapping[str, Any]
+    """The mean and median quality of whole documents, and the shares that reach some qualities."""
+    outside: Mapping[str, float | None]
+    """The f1q of every path outside the entries, the worst first."""
     curve: Curve
     paths: Sequence[PathRow]
     rows: Sequence[DocumentRow]

@@ -64,8 +64,9 @@ def _compiled(root: Located, overlay: Overlay | None, close: float, compiler: Co
     rows = rows_of(sites)
     problems = [*compiler.problems, *wrong]
     if claims:
-        message = f"Expected one list to be marked as entries, got {', '.join(claims)}"
-        problems.append(Problem(message, root.file, hint='Keep one `"entries": true`.'))
+        named = ", ".join(path or "the root" for path in claims)
+        hint = 'Keep one `"entries": true`. An overlay can set the others to false.'
+        problems.append(Problem(f"Expected one list to be marked as entries, got {named}", root.file, hint=hint))
     if overlay is not None:
         problems += overlay.unused([row.path for row in rows])
     if problems:

@@ -69,6 +69,8 @@ class Compiler:
     _leaves: Leaves = field(init=False)
     _known: dict[object, int] = field(default_factory=dict)
     _queue: deque[_Request] = field(default_factory=deque)
+    _root_mark: Setting | None = None
+    """The `entries` of a root that is no list: it says nothing where a recursive schema comes back to the root."""
 
     def __post_init__(self) -> None:
         self._expander = Expander(self.problems)
@@ -108,7 +110,10 @@ class Compiler:
                 located.problem(f"Expected at most {ALTERNATIVES} alternatives in one place, got more")
             )
             alternatives = alternatives[:1]
-        position = Position.of([shape for _, shape in alternatives])
+        root = request.index == 0
+        if not root:
+            alternatives = [(tag, self._without_root_mark(shape)) for tag, shape in alternatives]
+        position = Position.of([shape for _, shape in alternatives], root=root)
         self.problems.extend(position.problems())
         common, absent = position.common, request.absent
         if "absent" in common:
@@ -116,6 +121,7 @@ class Compiler:
         entries = position.setting("entries")
         if entries is not None:
             self.marked[request.index] = entries.value
+            self._root_mark = entries if root and Kind.ARRAY not in position.declared else self._root_mark
         leaf = self._leaves.whole(common, position.shapes) if position.whole else None
         if leaf is not None:
             alternatives, common, overlay = [(None, Shape())], {}, None
@@ -129,6 +135,11 @@ class Compiler:
             normalizers=self._leaves.normalizers_of(common.get("normalize")),
             declared=position.declared,
         )
+
+    def _without_root_mark(self, shape: Shape) -> Shape:
+        if self._root_mark is None or shape.settings.get("entries") != self._root_mark:
+            return shape
+        return replace(shape, settings={key: one for key, one in shape.settings.items() if key != "entries"})
 
     def _object(self, index: int, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None) -> Object:
         variants = _distinct((tag, shape) for tag, shape in alternatives if shape.takes(Kind.OBJECT))

@@ -113,25 +113,44 @@ def _choices(made: Sequence[Any]) -> str:
 
 
 def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path, list[str]]:
-    """The path of the list of entries, or () for the root, and the paths that claim to be it where several do.
+    """The path of the entries, () for the root, and all the paths that are marked where these are several.
 
-    The list that is marked; else the only shallowest list of objects that is not marked `"entries": false`.
+    The entries are the list that is marked, or the root if that is marked. Without a mark they are the only shallowest
+    list of objects, if the schema declares no other value to compare outside it; otherwise the root. A list marked
+    `"entries": false` is never chosen.
     """
-    lists = [(step.path, step.site) for step in walk(sites) if step.repeats is None and _is_list(sites[step.site])]
-    chosen = [path for path, index in lists if marked.get(index)]
+    steps = tuple(walk(sites))
+    first = [(step.path, step.site) for step in steps if step.repeats is None]
+    chosen = [path for path, index in first if marked.get(index) and (not path or _is_list(sites[index]))]
     if chosen:
         return chosen[0], [wildcard(path) for path in chosen] if len(chosen) > 1 else []
     of_objects = [
         path
-        for path, index in lists
+        for path, index in first
         if marked.get(index) is None
         and STAR not in path
+        and _is_list(sites[index])
         and Kind.OBJECT in sites[sites[index].list.items].declared
         and sites[sites[index].list.items].leaf is None
     ]
     least = min(map(len, of_objects), default=0)
     shallowest = [path for path in of_objects if len(path) == least]
-    return (shallowest[0] if len(shallowest) == 1 else ()), []
+    if len(shallowest) != 1 or any(_outside(step, shallowest[0], sites[step.site]) for step in steps):
+        return (), []
+    return shallowest[0], []
+
+
+def _outside(step: Step, entries: Path, site: Site) -> bool:
+    """Whether the schema declares values at this path that are compared outside the entries.
+
+    Objects that only lead to the entries hold no value of their own.
+    """
+    path = step.path
+    if path[: len(entries)] == entries:
+        return False
+    if entries[: len(path)] == path:
+        return any(kind.scalar and kind is not Kind.NULL for kind in site.declared)
+    return path[-1] is not STAR or bool(site.declared) or site.leaf is not None
 
 
 def _is_list(site: Site) -> bool:

@@ -23,21 +23,23 @@ class Position:
     """The alternatives of one position.
 
     `common` are the settings that speak of the whole: those on which every alternative but null agrees. `declared`
-    are the kinds that are named; `whole` says that every value here is one leaf, whatever its kind.
+    are the kinds that are named; `whole` says that every value here is one leaf, whatever its kind. `root` says that
+    this is the root of the schema.
     """
 
     shapes: Sequence[Shape]
     common: Settings
     declared: frozenset[Kind]
     open: bool
+    root: bool = False
 
     @classmethod
-    def of(cls, shapes: Sequence[Shape]) -> Self:
+    def of(cls, shapes: Sequence[Shape], *, root: bool = False) -> Self:
         valued = [shape for shape in shapes if shape.kinds != frozenset({Kind.NULL})] or shapes
         first = valued[0].settings
         common = {key: first[key] for key in first if all(_same(key, first[key], shape) for shape in valued)}
         declared = frozenset(kind for shape in shapes for kind in shape.kinds or ())
-        return cls(shapes, common, declared, any(shape.kinds is None for shape in shapes))
+        return cls(shapes, common, declared, any(shape.kinds is None for shape in shapes), root)
 
     @property
     def whole(self) -> bool:
@@ -74,8 +76,10 @@ class Position:
         message: str | None = None
         hint: str | None = "Say it on the union."
         if key in ("match", "entries"):
-            if Kind.ARRAY not in kinds:
+            if Kind.ARRAY not in kinds and not (key == "entries" and self.root and setting.value):
                 message, hint = f"`{key}` is for lists, and no list is declared here", None
+                if key == "entries":
+                    hint = 'The root may be marked too, with `"entries": true`.'
             elif self.whole and _together(setting, self.common["distance"]):
                 message, hint = f"`{key}` says nothing of a list whose `distance` makes it one leaf", None
         elif key == "absent" and not shared:
