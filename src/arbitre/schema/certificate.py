@@ -9,20 +9,23 @@ where that does not count. What is lost on the way is listed too.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from arbitre.matching import Candidates
 from arbitre.paths import wildcard
 from arbitre.schema.describe import walk
+from arbitre.schema.reach import below
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from arbitre.paths import Path
     from arbitre.schema.nodes import Leaf, List, Site
+    from arbitre.schema.reach import Reach
     from arbitre.values import Absence, Json
 
 METRIC: Final = "metric"
@@ -30,6 +33,9 @@ PSEUDOMETRIC: Final = "pseudo-metric"
 NEITHER: Final = "not a metric"
 
 _TWICE: Final = ", or more than once"
+_UNDECLARED: Final = ", for values that the schema does not declare"
+
+Fact = Literal["identity", "symmetric", "separating", "triangle", "metric"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +45,8 @@ class Break:
     path: str
     reason: str
     remedy: str
-    triangle: bool
-    """Whether symmetry or the triangle inequality is lost; else only that different values are apart."""
+    fact: Fact
+    """What is lost: `metric` is any of the others but `separating`."""
     witness: tuple[Json, ...] | None = field(default=None, compare=False)
     """Values that show it, where some are known: (x,) or (x, y), or (x, y, z) with d(x, z) > d(x, y) + d(y, z)."""
 
@@ -76,7 +82,7 @@ class Certificate:
     @property
     def verdict(self) -> str:
         """One of "metric", "pseudo-metric" (different documents may be at distance 0) and "not a metric"."""
-        if any(found.triangle for found in self.breaks):
+        if any(found.fact != "separating" for found in self.breaks):
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
@@ -98,21 +104,55 @@ class Certificate:
         }
 
 
-def certify(sites: Sequence[Site]) -> Certificate:
-    """The certificate of a plan."""
+class State(NamedTuple):
+    """A site, and whether it lies below the items of a list of which only equal ones are compared."""
+
+    site: int
+    equal: bool = False
+
+
+def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
+    """The certificate of compiled sites; `reached` says what the values at each of them reach."""
     breaks, identified, assumed = dict[Break, None](), dict[Identified, None](), dict[Assumed, None]()
     policies: dict[Path, Absence] = {}
-    for path, index, _, repeats in walk(sites):
+    declared: set[State] = set()
+    for path, index, _, repeats, equal in walk(sites):
         site, text = sites[index], wildcard(path)
         policies[path] = site.absent
+        declared.add(State(index, equal))
         if repeats is not None:
             continue
-        breaks |= dict.fromkeys(_breaks(site, text))
+        breaks |= dict.fromkeys(
+            _broken(reached[index].leaves, site.list if reached[index].lists else None, text, equal)
+        )
         if not path or site.absent != policies[path[:-1]]:
             identified[Identified(text, "absent", _nothing(site.absent))] = None
-        identified |= dict.fromkeys(_identified(site, path))
+        identified |= dict.fromkeys(_identified(site, reached[index], path))
         assumed |= dict.fromkeys(_assumed(site, text))
+    known = {found.reason for found in breaks}
+    for found in _undeclared(sites, reached, declared):
+        if found.reason not in known:
+            known.add(found.reason)
+            breaks[replace(found, reason=found.reason + _UNDECLARED)] = None
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
+
+
+def _undeclared(sites: Sequence[Site], reached: Sequence[Reach], declared: set[State]) -> Iterator[Break]:
+    """What breaks where only keys and kinds that the schema does not declare lead, nearest to the root first."""
+    paths: dict[State, Path] = {State(0): ()}
+    pending = deque(paths)
+    while pending:
+        here = pending.popleft()
+        site, reach, path = sites[here.site], reached[here.site], paths[here]
+        known = here in declared or State(here.site) in declared
+        leaves = reach.others if known else reach.every
+        listed = reach.other_lists or (reach.lists and not known)
+        yield from _broken(leaves, site.list if listed else None, wildcard(path), here.equal)
+        for child in below(site):
+            there = State(child.site, child.equal or here.equal)
+            if there not in paths:
+                paths[there] = (*path, child.token)
+                pending.append(there)
 
 
 def _nothing(absence: Absence) -> str:
@@ -121,8 +161,8 @@ def _nothing(absence: Absence) -> str:
     return f"{', '.join(values)} and what is not there" if values else "nothing: null is a value"
 
 
-def _identified(site: Site, path: Path) -> Iterator[Identified]:
-    text, leaves = wildcard(path), leaves_of(site)
+def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Identified]:
+    text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
         yield Identified(text, normalizer.name, normalizer.identifies)
     if any(leaf.distance.name == "date" for leaf in leaves):
@@ -147,52 +187,43 @@ def _is_list(site: Site) -> bool:
     return site.leaf is None and Kind.ARRAY in site.declared
 
 
-def _breaks(site: Site, path: str) -> Iterator[Break]:
-    for leaf in leaves_of(site):
+def _broken(leaves: Iterable[Leaf], node: List | None, path: str, equal: bool) -> Iterator[Break]:  # noqa: FBT001
+    """What breaks at a site with these leaves, and this list if it is matched; below a set only identity counts."""
+    for leaf in leaves:
         facts, name = leaf.distance.facts, leaf.distance.name
+        fact: Fact
         if not facts.identity:
-            yield Break(
-                path, f"{name} is not 0 for some equal values", _nearest(leaf), triangle=True, witness=facts.witness
-            )
+            fact, reason, witness = "identity", f"{name} is not 0 for some equal values", facts.witness
+        elif equal or facts.metric:
+            continue
         elif not facts.symmetric:
-            yield Break(path, f"{name} is not symmetric", _nearest(leaf), triangle=True, witness=facts.witness)
+            fact, reason, witness = "symmetric", f"{name} is not symmetric", facts.witness
         elif not facts.triangle:
+            fact, reason = "triangle", f"{name} breaks the triangle inequality"
             witness = facts.witness if facts.separating else None  # a witness shows the first fact that is denied
-            yield Break(path, f"{name} breaks the triangle inequality", _nearest(leaf), triangle=True, witness=witness)
-        elif not facts.separating and name != "date":  # days and instants are apart, however they are written
-            yield Break(
-                path, f"{name} is 0 for some different values", _nearest(leaf), triangle=False, witness=facts.witness
-            )
-    if _is_list(site):
-        yield from _broken_list(site.list, path)
+        elif name == "date":  # days and instants are apart, however they are written
+            continue
+        else:
+            fact, reason, witness = "separating", f"{name} is 0 for some different values", facts.witness
+        yield Break(path, reason, _nearest(leaf), fact, witness)
+    if node is not None and not (equal and node.matcher.identity):
+        yield from _broken_list(node, path)
 
 
 def _broken_list(node: List, path: str) -> Iterator[Break]:
     matcher = node.matcher
     name, remedy = matcher.name, "hungarian without a gate"
-    if matcher.options.get("gate") is not None:
+    if matcher.options.get("gate"):
         name += f" with gate {matcher.options['gate']}"
     if matcher.transport is not None:
         name += f" with the solver {matcher.options['solver']}"
     if not matcher.metric:
         nearest = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
-        yield Break(path, f"{name} does not preserve metrics", nearest, triangle=True)
+        yield Break(path, f"{name} does not preserve metrics", nearest, "metric")
     elif not node.metric:
-        yield Break(path, f"{name} is not symmetric beside items by position", remedy, triangle=True)
+        yield Break(path, f"{name} is not symmetric beside items by position", remedy, "symmetric")
     elif not matcher.separating:
-        yield Break(path, f"{name} is 0 for some different lists, such as [a] and [a, a]", remedy, triangle=False)
-
-
-def leaves_of(site: Site) -> list[Leaf]:
-    """The distinct leaves of the kinds that a site declares; those of undeclared kinds are metrics."""
-    if site.leaf is not None:
-        return [site.leaf]
-    found: list[Leaf] = []
-    for kind in sorted(site.declared):
-        for choice in site.scalars.get(kind, ()):
-            if choice.leaf not in found:
-                found.append(choice.leaf)
-    return found
+        yield Break(path, f"{name} is 0 for some different lists, such as [a] and [a, a]", remedy, "separating")
 
 
 def _nearest(leaf: Leaf) -> str:
