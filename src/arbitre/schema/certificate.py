@@ -21,7 +21,7 @@ from arbitre.schema.reach import below
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.paths import Path
     from arbitre.schema.nodes import Leaf, List, Site
@@ -35,7 +35,18 @@ NEITHER: Final = "not a metric"
 _TWICE: Final = ", or more than once"
 _UNDECLARED: Final = ", for values that the schema does not declare"
 
+_PLACES: Final = 12
+"""Number of paths at which a break of undeclared values is looked for."""
+
 Fact = Literal["identity", "symmetric", "separating", "triangle", "metric"]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Documents that break a fact, and the values in them that differ: one, two or three of each."""
+
+    documents: tuple[Json, ...]
+    values: tuple[Json, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +58,29 @@ class Break:
     remedy: str
     fact: Fact
     """What is lost: `metric` is any of the others but `separating`."""
-    witness: tuple[Json, ...] | None = field(default=None, compare=False)
-    """Values that show it, where some are known: (x,) or (x, y), or (x, y, z) with d(x, z) > d(x, y) + d(y, z)."""
+    places: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+    """Paths where it can be shown; several for values that the schema does not declare."""
+    listed: bool = field(default=False, compare=False, repr=False)
+    """Whether the matching of a list breaks it, not the distance of a leaf."""
+    known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
+    """Values for which the leaf's distance alone is known to fail."""
+    seek: Callable[[Break], Witness | None] | None = field(default=None, compare=False, repr=False)
+    """Finds the witness when it is asked for."""
+
+    @property
+    def shown(self) -> Witness | None:
+        """The witness with the values that differ; None where none was found."""
+        return None if self.seek is None else self.seek(self)
+
+    @property
+    def witness(self) -> tuple[Json, ...] | None:
+        """Documents of the schema that violate its distance, or None where none was found.
+
+        (x,) where x is not at distance 0 from itself, (x, y) where symmetry is lost or different documents are at 0,
+        (x, y, z) where d(x, z) exceeds d(x, y) + d(y, z). They are searched for when this is read.
+        """
+        found = self.shown
+        return None if found is None else found.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +118,10 @@ class Certificate:
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
+    def seeking(self, seek: Callable[[Break], Witness | None]) -> Certificate:
+        """The certificate whose witnesses are found by this function."""
+        return replace(self, breaks=tuple(replace(one, seek=seek) for one in self.breaks))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON: the verdict, and with its path every break, every identification and every assumption."""
         return {
@@ -95,7 +131,8 @@ class Certificate:
                     "path": one.path,
                     "reason": one.reason,
                     "remedy": one.remedy,
-                    "witness": None if one.witness is None else list(one.witness),
+                    "witness": None if (found := one.shown) is None else list(found.documents),
+                    "values": None if found is None else list(found.values),
                 }
                 for one in self.breaks
             ],
@@ -122,18 +159,20 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         declared.add(State(index, equal))
         if repeats is not None:
             continue
-        breaks |= dict.fromkeys(
-            _broken(reached[index].leaves, site.list if reached[index].lists else None, text, equal)
-        )
+        here = reached[index]
+        breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
         if not path or site.absent != policies[path[:-1]]:
             identified[Identified(text, "absent", _nothing(site.absent))] = None
         identified |= dict.fromkeys(_identified(site, reached[index], path))
         assumed |= dict.fromkeys(_assumed(site, text))
     known = {found.reason for found in breaks}
+    further: dict[str, list[Break]] = {}
     for found in _undeclared(sites, reached, declared):
         if found.reason not in known:
-            known.add(found.reason)
-            breaks[replace(found, reason=found.reason + _UNDECLARED)] = None
+            further.setdefault(found.reason, []).append(found)
+    for reason, several in further.items():
+        places = tuple(place for found in several for place in found.places)
+        breaks[replace(several[0], reason=reason + _UNDECLARED, places=places[:_PLACES])] = None
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
 
 
@@ -147,7 +186,7 @@ def _undeclared(sites: Sequence[Site], reached: Sequence[Reach], declared: set[S
         known = here in declared or State(here.site) in declared
         leaves = reach.others if known else reach.every
         listed = reach.other_lists or (reach.lists and not known)
-        yield from _broken(leaves, site.list if listed else None, wildcard(path), here.equal)
+        yield from _broken(leaves, site.list if listed else None, path, here.equal)
         for child in below(site):
             there = State(child.site, child.equal or here.equal)
             if there not in paths:
@@ -187,43 +226,46 @@ def _is_list(site: Site) -> bool:
     return site.leaf is None and Kind.ARRAY in site.declared
 
 
-def _broken(leaves: Iterable[Leaf], node: List | None, path: str, equal: bool) -> Iterator[Break]:  # noqa: FBT001
+def _broken(leaves: Iterable[Leaf], node: List | None, path: Path, equal: bool) -> Iterator[Break]:  # noqa: FBT001
     """What breaks at a site with these leaves, and this list if it is matched; below a set only identity counts."""
     for leaf in leaves:
         facts, name = leaf.distance.facts, leaf.distance.name
         fact: Fact
         if not facts.identity:
-            fact, reason, witness = "identity", f"{name} is not 0 for some equal values", facts.witness
+            fact, reason = "identity", f"{name} is not 0 for some equal values"
         elif equal or facts.metric:
             continue
         elif not facts.symmetric:
-            fact, reason, witness = "symmetric", f"{name} is not symmetric", facts.witness
+            fact, reason = "symmetric", f"{name} is not symmetric"
         elif not facts.triangle:
             fact, reason = "triangle", f"{name} breaks the triangle inequality"
-            witness = facts.witness if facts.separating else None  # a witness shows the first fact that is denied
         elif name == "date":  # days and instants are apart, however they are written
             continue
         else:
-            fact, reason, witness = "separating", f"{name} is 0 for some different values", facts.witness
-        yield Break(path, reason, _nearest(leaf), fact, witness)
+            fact, reason = "separating", f"{name} is 0 for some different values"
+        yield Break(wildcard(path), reason, _nearest(leaf), fact, (path,), known=facts.witness or ())
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
 
 
-def _broken_list(node: List, path: str) -> Iterator[Break]:
+def _broken_list(node: List, path: Path) -> Iterator[Break]:
     matcher = node.matcher
     name, remedy = matcher.name, "hungarian without a gate"
     if matcher.options.get("gate"):
         name += f" with gate {matcher.options['gate']}"
     if matcher.transport is not None:
         name += f" with the solver {matcher.options['solver']}"
+    fact: Fact
     if not matcher.metric:
-        nearest = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
-        yield Break(path, f"{name} does not preserve metrics", nearest, "metric")
+        fact, reason = "metric", f"{name} does not preserve metrics"
+        remedy = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
     elif not node.metric:
-        yield Break(path, f"{name} is not symmetric beside items by position", remedy, "symmetric")
+        fact, reason = "symmetric", f"{name} is not symmetric beside items by position"
     elif not matcher.separating:
-        yield Break(path, f"{name} is 0 for some different lists, such as [a] and [a, a]", remedy, "separating")
+        fact, reason = "separating", f"{name} is 0 for some different lists, such as [a] and [a, a]"
+    else:
+        return
+    yield Break(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
 def _nearest(leaf: Leaf) -> str:
