@@ -164,7 +164,7 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         if not path or site.absent != policies[path[:-1]]:
             identified[Identified(text, "absent", _nothing(site.absent))] = None
         identified |= dict.fromkeys(_identified(site, reached[index], path))
-        assumed |= dict.fromkeys(_assumed(site, text))
+        assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
     known = {found.reason for found in breaks}
     further: dict[str, list[Break]] = {}
     for found in _undeclared(sites, reached, declared):
@@ -216,7 +216,10 @@ def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Identified]:
         yield Identified(wildcard((*path, name)), "ignore", "all values, and none")
 
 
-def _assumed(site: Site, path: str) -> Iterator[Assumed]:
+def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumed]:
+    for leaf in reach.leaves:
+        if leaf.metric_if is not None and not (equal and leaf.distance.facts.identity):
+            yield Assumed(path, leaf.metric_if)
     if _is_list(site) and site.list.matcher.key:
         key = " and ".join(wildcard(tokens) for tokens in site.list.matcher.key)
         yield Assumed(path, f"every item has its key, {key}: one without it is at 1 from itself")
@@ -231,6 +234,8 @@ def _broken(leaves: Iterable[Leaf], node: List | None, path: Path, equal: bool) 
     for leaf in leaves:
         facts, name = leaf.distance.facts, leaf.distance.name
         fact: Fact
+        if leaf.metric_if is not None:  # listed under `assumes`
+            continue
         if not facts.identity:
             fact, reason = "identity", f"{name} is not 0 for some equal values"
         elif equal or facts.metric:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
+from arbitre.schema.domains import condition
 from arbitre.schema.nodes import Choice, Leaf
 from arbitre.schema.reach import kinds_after
 from arbitre.values import Kind, canonical, kind_of
@@ -127,8 +128,17 @@ class Leaves:
             values = None
             if len(taking) > 1 and branch.shape.enum is not None:
                 values = frozenset(canonical(_normalized(value, first)) for value in branch.shape.enum)
-            choices.append(Choice(Leaf(distance, branch.normalizers), values, branch.tags))
+            metric_if = self._metric_if(distance, branch, first) if len(branches) == 1 else None
+            choices.append(Choice(Leaf(distance, branch.normalizers, metric_if), values, branch.tags))
         return tuple(choices) or (Choice(Leaf(self.distances.build(_BY_KIND[kind]))),)
+
+    def _metric_if(self, distance: Distance, branch: _Branch, first: tuple[Normalizer, ...]) -> str | None:
+        """The condition under which the distance of the only branch of a position is a metric."""
+        normalizers = first + branch.normalizers
+        values = None
+        if branch.shape.enum is not None:
+            values = [_normalized(value, normalizers) for value in branch.shape.enum]
+        return condition(distance, values, integer=branch.shape.integer and not normalizers)
 
     def _check_branches(self, branches: list[_Branch], first: tuple[Normalizer, ...]) -> None:
         """Refuse a distance that measures nothing on any of the branches that have it.
