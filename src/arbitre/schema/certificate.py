@@ -167,8 +167,13 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
     known = {found.reason for found in breaks}
     further: dict[str, list[Break]] = {}
+    conditions = {found.condition for found in assumed}
     for found in _undeclared(sites, reached, declared):
-        if found.reason not in known:
+        if isinstance(found, Assumed):
+            if found.condition not in conditions:
+                conditions.add(found.condition)
+                assumed[replace(found, condition=found.condition + _UNDECLARED)] = None
+        elif found.reason not in known:
             further.setdefault(found.reason, []).append(found)
     for reason, several in further.items():
         places = tuple(place for found in several for place in found.places)
@@ -176,8 +181,8 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
 
 
-def _undeclared(sites: Sequence[Site], reached: Sequence[Reach], declared: set[State]) -> Iterator[Break]:
-    """What breaks where only keys and kinds that the schema does not declare lead, nearest to the root first."""
+def _undeclared(sites: Sequence[Site], reached: Sequence[Reach], declared: set[State]) -> Iterator[Break | Assumed]:
+    """What breaks or is assumed where only undeclared keys and kinds lead, nearest to the root first."""
     paths: dict[State, Path] = {State(0): ()}
     pending = deque(paths)
     while pending:
@@ -187,6 +192,8 @@ def _undeclared(sites: Sequence[Site], reached: Sequence[Reach], declared: set[S
         leaves = reach.others if known else reach.every
         listed = reach.other_lists or (reach.lists and not known)
         yield from _broken(leaves, site.list if listed else None, path, here.equal)
+        if listed:
+            yield from _with_keys(site.list, wildcard(path))
         for child in below(site):
             there = State(child.site, child.equal or here.equal)
             if there not in paths:
@@ -220,8 +227,13 @@ def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[As
     for leaf in reach.leaves:
         if leaf.metric_if is not None and not (equal and leaf.distance.facts.identity):
             yield Assumed(path, leaf.metric_if)
-    if _is_list(site) and site.list.matcher.key:
-        key = " and ".join(wildcard(tokens) for tokens in site.list.matcher.key)
+    if reach.lists:
+        yield from _with_keys(site.list, path)
+
+
+def _with_keys(node: List, path: str) -> Iterator[Assumed]:
+    if node.matcher.key:
+        key = " and ".join(wildcard(tokens) for tokens in node.matcher.key)
         yield Assumed(path, f"every item has its key, {key}: one without it is at 1 from itself")
 
 
