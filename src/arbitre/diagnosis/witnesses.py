@@ -53,13 +53,15 @@ def find(plan: Plan, broken: Break) -> Witness | None:
     d(x, y) + d(y, z). The search is deterministic and bounded. A function of the user is never called for it.
     """
     examples = Examples(plan.root, _telling(plan))
+    moved = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
+    most = POOLS // 4 if moved else POOLS
     pools = (
         (frame, values)
         for place in broken.places
         for frame in examples.frames(place)
         for values in _pools(plan, examples, frame, broken)
     )
-    found = (_shown(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, POOLS))
+    found = (_shown(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
     return next((one for one in found if one is not None), None)
 
 
@@ -82,6 +84,7 @@ def _pools(plan: Plan, examples: Examples, frame: Frame, broken: Break) -> Itera
         yield examples.values(frame.inside)
         return
     items = examples.items(frame.inside)
+    yield [several for size in range(4) for several in examples.lists(frame.inside, items[:2], size)]
     repeated = [list(examples.repeated(frame.inside, items, size)) for size in (1, 2, 3)]
     singles = next((some for some in repeated if any(examples.valid(frame.wrap(one)) for one in some)), [])
     yield singles
@@ -118,6 +121,9 @@ def _shown(plan: Plan, examples: Examples, frame: Frame, values: Sequence[Json],
     pairs = ((value, frame.wrap(value)) for value in values)
     some = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
     measured = _measured(plan, [document for _, document in some]) if some else None
+    if measured is None:  # perhaps only some of them cannot be compared
+        some = [pair for pair in some if _measured(plan, [pair[1]]) is not None]
+        measured = _measured(plan, [document for _, document in some]) if some else None
     if measured is None:
         return None
     for one in _ORDER.get(fact, (fact,)):
