@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluate import evaluate
 from arbitre.corpus.gold import check_gold
+from arbitre.diagnosis import witnesses
 from arbitre.distances import catalogue
 from arbitre.engine import calls, outcome
 from arbitre.paths import wildcard
@@ -93,7 +95,7 @@ class Comparator:
     @property
     def certificate(self) -> Certificate:
         """Whether 1 - quality is a metric between documents, and where it is not, why."""
-        return self.plan.certificate
+        return self.plan.certificate.seeking(partial(witnesses.find, self.plan))
 
     @property
     def entries(self) -> str:

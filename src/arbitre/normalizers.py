@@ -25,7 +25,7 @@ from itertools import chain
 from typing import Any, Final
 
 from arbitre.catalogue import Catalogue, Entry
-from arbitre.values import Json
+from arbitre.values import Json, Kind
 
 Apply = Callable[[Json], Json]
 
@@ -37,7 +37,8 @@ class Normalizer:
     `identifies` says in a line which values it makes equal: distances seen through it are pull-backs, which keep
     symmetry and the triangle inequality, and no longer separate these values. `of_text` is the same function for a
     value that is known to be a text, where there is a quicker one; it gives a text. `of_lists` is the same for many
-    values that are known to be lists.
+    values that are known to be lists. `makes` names the kinds that values of a kind can have afterwards, for the kinds
+    that do not all stay what they are.
     """
 
     name: str
@@ -46,6 +47,11 @@ class Normalizer:
     options: Mapping[str, Any] = field(default_factory=dict)
     of_text: Callable[[str], str] | None = field(default=None, compare=False)
     of_lists: Callable[[Iterable[list[Json]]], list[Json]] | None = field(default=None, compare=False)
+    makes: Mapping[Kind, frozenset[Kind]] = field(default_factory=dict)
+
+    def kinds_of(self, kind: Kind) -> frozenset[Kind]:
+        """The kinds that values of a kind can have once they are normalised."""
+        return self.makes.get(kind, frozenset({kind}))
 
     def __call__(self, value: Json) -> Json:
         return self.apply(value)
@@ -201,9 +207,15 @@ def _precision(form: str) -> int:
     return 7 if month else 4
 
 
-def _fixed(name: str, apply: Apply, summary: str, identifies: str) -> tuple[str, Entry[Normalizer]]:
+_TEXT, _LIST = frozenset({Kind.STRING}), frozenset({Kind.ARRAY})
+_NUMBER_OR_TEXT = frozenset({Kind.NUMBER, Kind.STRING})
+
+
+def _fixed(
+    name: str, apply: Apply, summary: str, identifies: str, makes: Mapping[Kind, frozenset[Kind]]
+) -> tuple[str, Entry[Normalizer]]:
     """The entry of a normaliser without options."""
-    normalizer = Normalizer(name, identifies, apply)
+    normalizer = Normalizer(name, identifies, apply, makes=makes)
     return name, Entry(lambda _: normalizer, summary)
 
 
@@ -214,7 +226,8 @@ def _of_texts(name: str, change: Callable[[str], str], summary: str, identifies:
 
 def _number_with(options: Mapping[str, Any]) -> Normalizer:
     change = partial(_textwise, partial(_number, options["decimal"]))
-    return Normalizer("number", "a number, and the texts that write it", partial(_itemwise, change), options)
+    identifies, makes = "a number, and the texts that write it", {Kind.STRING: _NUMBER_OR_TEXT}
+    return Normalizer("number", identifies, partial(_itemwise, change), options, makes=makes)
 
 
 def _date_with(options: Mapping[str, Any]) -> Normalizer:
@@ -226,7 +239,8 @@ def _concat_with(options: Mapping[str, Any]) -> Normalizer:
     identifies = "lists whose items make the same text one after the other, such as [1, 23] and [12, 3]"
     separator = options["separator"]
     of_lists = partial(_concat_all, separator)
-    return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists)
+    makes = {Kind.ARRAY: _TEXT}
+    return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists, makes=makes)
 
 
 catalogue: Final = Catalogue(
@@ -269,18 +283,21 @@ catalogue: Final = Catalogue(
                 partial(_itemwise, _digits),
                 "The digits 0-9 of a text, or of a number in decimal.",
                 "texts and numbers with the same digits in the same order",
+                {Kind.NUMBER: _TEXT},
             ),
             _fixed(
                 "numbers",
                 _numbers,
                 "The list of the numbers in a text, in a list, or of a number alone.",
                 "texts and lists that hold the same numbers in the same order",
+                {Kind.STRING: _LIST, Kind.NUMBER: _LIST},
             ),
             _fixed(
                 "text",
                 partial(_itemwise, _text),
                 "The JSON text of a number or boolean.",
                 "a number or boolean, and the text that writes it",
+                {Kind.BOOLEAN: _TEXT, Kind.NUMBER: _TEXT},
             ),
         )
     )

@@ -24,7 +24,7 @@ slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 
 def spare(patch, dear=2):
     """Texts are compared as if all of them were long, and so few pairs of them were many."""
-    patch.setattr(shortcuts, "_dear", lambda sites: dict.fromkeys(range(len(sites)), dear))
+    patch.setattr(shortcuts, "_dear", lambda sites, _: dict.fromkeys(range(len(sites)), dear))
     for name, known in strings._MEASURES.items():
         patch.setitem(strings._MEASURES, name, replace(known, cheap=min(known.cheap, 0)))
 

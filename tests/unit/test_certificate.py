@@ -7,7 +7,7 @@ import json
 import pytest
 
 from arbitre import Comparator
-from arbitre.distances import catalogue
+from arbitre.distances import Facts, catalogue
 
 WORD = {"type": "string"}
 WORDS = {"type": "array", "items": WORD}
@@ -115,24 +115,38 @@ def test_items_without_their_key_are_taken_for_granted():
         ("jaccard-ngrams", "pseudo-metric", 2),
     ],
 )
-def test_a_break_has_the_values_that_show_it(name, verdict, witnesses):
-    found = certificate(annotated(WORD, distance=name))
-    assert found.verdict == verdict
-    (one,) = found.breaks
-    distance, values = catalogue.build(name), one.witness
-    assert len(values) == witnesses
-    if one.reason.endswith("breaks the triangle inequality"):
-        assert distance(values[0], values[2]) > distance(values[0], values[1]) + distance(values[1], values[2])
-    elif one.reason.endswith("is not symmetric"):
-        assert distance(*values) != distance(*reversed(values))
+def test_a_break_has_documents_that_show_it(name, verdict, witnesses):
+    people = {"type": "array", "items": {"type": "object", "properties": {"name": annotated(WORD, distance=name)}}}
+    comparator = Comparator(people)
+    assert comparator.certificate.verdict == verdict
+    (one,) = comparator.certificate.breaks
+    documents = one.witness
+    assert len(documents) == witnesses
+    assert documents == tuple([{"name": value}] for value in one.shown.values)
+    table = [[1 - comparator.compare(gold=x, predicted=y).quality for y in documents] for x in documents]
+    if one.fact == "triangle":
+        assert table[0][2] > table[0][1] + table[1][2]
+    elif one.fact == "symmetric":
+        assert table[0][1] != table[1][0]
     else:
-        assert distance(*values) == 0.0
+        assert table[0][1] == 0.0
 
 
-def test_a_witness_of_something_else_is_not_shown():
-    dice = annotated({"type": "array"}, distance="dice")  # its facts show that it does not separate
-    (one,) = certificate(dice).breaks
-    assert (one.reason, one.witness) == ("dice breaks the triangle inequality", None)
+def test_a_witness_shows_the_fact_of_its_break():
+    (one,) = certificate(
+        annotated({"type": "array"}, distance="dice")
+    ).breaks  # its facts show that it does not separate
+    assert (one.reason, one.fact) == ("dice breaks the triangle inequality", "triangle")
+    assert len(one.witness) == 3
+
+
+def test_a_function_of_yours_is_not_called_for_a_witness():
+    def never(gold, predicted):
+        raise AssertionError((gold, predicted))
+
+    own = catalogue.with_distance("own", never, Facts(triangle=False))
+    (one,) = certificate(annotated(WORD, distance="own"), distances=own).breaks
+    assert one.witness is None
 
 
 def test_as_json():
@@ -146,7 +160,8 @@ def test_as_json():
                 "path": "/name",
                 "reason": "levenshtein breaks the triangle inequality",
                 "remedy": "yujian-bo",
-                "witness": list(catalogue.build("levenshtein").facts.witness),
+                "witness": [{"name": "ab"}, {"name": "aba"}, {"name": "ba"}],
+                "values": ["ab", "aba", "ba"],
             }
         ],
         "identifies": [

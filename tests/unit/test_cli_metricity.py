@@ -108,7 +108,7 @@ def test_json_holds_all_of_it():
     comparison = arbitre.Comparator(SCHEMA, distance="levenshtein").compare(gold=GOLD, predicted=PREDICTED)
     assert (one["mean_quality"], one["f1q"]) == (comparison.scores.amq, comparison.scores.f1q)
     assert one["certificate"]["verdict"] == "not a metric"
-    assert one["certificate"]["breaks"][0]["witness"] == ["ab", "aba", "ba"]
+    assert one["certificate"]["breaks"][0]["values"] == ["ab", "aba", "ba"]
     assert one["metricity"]["triangle_rate"] == pytest.approx(2 / 60)
 
 
@@ -188,5 +188,5 @@ def test_a_real_page_asymmetric_clean_and_certified():
     assert found["repair_mass"] == pytest.approx(5.3e-4, abs=5e-6)
     assert (levenshtein["metricity"]["metricity"], levenshtein["metricity"]["triangle_rate"]) == (1.0, 0.0)
     broken = levenshtein["certificate"]["breaks"][0]
-    assert (levenshtein["certificate"]["verdict"], broken["witness"]) == ("not a metric", ["ab", "aba", "ba"])
+    assert (levenshtein["certificate"]["verdict"], broken["values"]) == ("not a metric", ["ab", "aba", "ba"])
     assert (yujian_bo["metricity"]["metricity"], yujian_bo["certificate"]["verdict"]) == (1.0, "metric")

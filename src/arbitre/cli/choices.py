@@ -15,7 +15,8 @@ from arbitre.corpus import strict
 from arbitre.distances import catalogue as distances
 from arbitre.errors import ArbitreError, SchemaError
 from arbitre.schema import CLOSE
-from arbitre.schema.certificate import leaves_of
+from arbitre.schema.describe import walk
+from arbitre.schema.reach import Reach
 from arbitre.signature import text_of
 
 if TYPE_CHECKING:
@@ -127,7 +128,9 @@ def _check_used(comparator: arbitre.Comparator, match: Named | None, distance: N
             f"Expected --match to match an array of the schema, got {match.label}: there is none",
             hint="Arrays that have a distance of their own are compared as one value.",
         )
-    used = {leaf.distance.name for site in comparator.plan.sites for leaf in leaves_of(site)}
+    sites = comparator.plan.sites
+    declared = {step.site for step in walk(sites)}
+    used = {leaf.distance.name for index in declared for leaf in Reach.of(sites[index]).leaves}
     if distance is not None and distance.name not in used:
         raise SchemaError.of(
             f"Expected --distance to measure a value of the schema, got {distance.label}: it is for none of them",

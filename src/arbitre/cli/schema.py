@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.schema.certificate import Certificate
+    from arbitre.schema.certificate import Certificate, Witness
     from arbitre.schema.validate import Violation
     from arbitre.values import Json
 
@@ -122,7 +122,7 @@ def _plain(record: Record, one: Violation) -> dict[str, Json]:
 def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
     """The verdict, what breaks it, what it takes for granted, and what is not told apart before it is asked."""
     yield Text.assemble("certificate of the distance 1 - quality between documents: ", (found.verdict, "bold"))
-    breaks = [(one.path, one.reason + _shown(one.witness), one.remedy) for one in found.breaks]
+    breaks = [(one.path, one.reason + _shown(one.shown), one.remedy) for one in found.breaks]
     assumed = [(one.path, one.condition) for one in found.assumes]
     identified = [(one.path, one.by, one.values) for one in found.identifies]
     for title, columns, rows in (
@@ -134,9 +134,9 @@ def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
             yield titled(title, _by_path(columns, rows, width * 2 // 5))
 
 
-def _shown(witness: Sequence[Json] | None) -> str:
+def _shown(witness: Witness | None) -> str:
     """The values that show a break, as far as they are short."""
-    text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness)
+    text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
     return f", as {visible(text)} show" if 0 < len(text) <= _SHORT else ""
 
 

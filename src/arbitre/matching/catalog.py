@@ -136,11 +136,13 @@ class Transport:
 class Matcher:
     """A way to match two lists, with its options settled.
 
-    `key` are the tokens of the key fields below an item, each named or given as a pointer such as "/person/id";
-    `forced` says that with every pair allowed the matching is the optimal one with min(n, m) pairs (closed forms then
-    hold); `metric` that the list distance is a metric when the distance of the items is one, though a pseudo-metric
-    only unless it is `separating`, which is that different lists are never at 0; `in_order` that the order of the items
-    counts; `transport` says how mass moves where that is the matching.
+    * `key`: the tokens of the key fields below an item, each named or given as a pointer such as "/person/id".
+    * `forced`: with every pair allowed the matching is the optimal one with min(n, m) pairs (closed forms then hold).
+    * `metric`: the list distance is a metric when the distance of the items is one, though a pseudo-metric only unless
+      it is `separating`, which is that different lists are never at 0.
+    * `identity`: equal lists are at 0 when equal items are, whatever else holds of the items.
+    * `in_order`: the order of the items counts.
+    * `transport`: how mass moves where that is the matching.
     """
 
     name: str
@@ -150,6 +152,7 @@ class Matcher:
     forced: bool = False
     metric: bool = True
     separating: bool = True
+    identity: bool = True
     in_order: bool = False
     transport: Transport | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -167,18 +170,18 @@ _KEY = {
 
 
 def _hungarian(options: Mapping[str, Any]) -> Matcher:
-    gate = options.get("gate")
+    gate = options.get("gate")  # a gate of 0 forbids nothing
     return Matcher(
         "hungarian",
-        partial(hungarian, gate=gate) if gate is not None else hungarian,
-        forced=gate is None,
-        metric=gate is None,
+        partial(hungarian, gate=gate) if gate else hungarian,
+        forced=not gate,
+        metric=not gate,
         options=options,
     )
 
 
 def _greedy(options: Mapping[str, Any]) -> Matcher:
-    return Matcher("greedy", partial(greedy, gate=options.get("gate")), metric=False, options=options)
+    return Matcher("greedy", partial(greedy, gate=options.get("gate")), metric=False, identity=False, options=options)
 
 
 def _keyed(options: Mapping[str, Any]) -> Matcher:
@@ -225,6 +228,7 @@ def _transport(options: Mapping[str, Any]) -> Matcher:
         partial(_transported, how=how),
         metric=name == "exact",
         separating=False,
+        identity=name == "exact",
         transport=how,
         options={"solver": name, "masses": masses} | settled,
     )

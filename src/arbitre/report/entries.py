@@ -71,13 +71,13 @@ class Entries:
 
     @classmethod
     def of(cls, plan: Plan) -> Entries:
-        at = next(index for path, index, _, _ in walk(plan.sites) if path == plan.entries)
+        at = next(step.site for step in walk(plan.sites) if step.path == plan.entries)
         site = plan.sites[at]
         listed = Kind.ARRAY in site.declared and site.leaf is None
         forced = moved = False
         if listed:
             matcher = site.list.matcher
-            free = matcher.name == "sequence" or matcher.options.get("gate") is not None
+            free = matcher.name == "sequence" or bool(matcher.options.get("gate"))
             moved = matcher.transport is not None
             free |= matcher.transport is not None and not matcher.transport.balanced
             forced = matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free

@@ -18,6 +18,7 @@ from arbitre.schema.load import Located, Source, load
 from arbitre.schema.minimal import minimal
 from arbitre.schema.nodes import Plan
 from arbitre.schema.overlay import Overlay
+from arbitre.schema.reach import Reach
 from arbitre.schema.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
@@ -72,4 +73,6 @@ def _compiled(root: Located, overlay: Overlay | None, close: float, compiler: Co
     if problems:
         raise SchemaError(*dict.fromkeys(problems))
     signature = signature_of(rows, digest, entries, close, version("arbitre"))
-    return Plan(tuple(sites), entries, signature, close, root, rows, certify(sites), Shortcuts.of(sites))
+    reached = [Reach.of(site) for site in sites]
+    certificate, shortcuts = certify(sites, reached), Shortcuts.of(sites, reached)
+    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts)

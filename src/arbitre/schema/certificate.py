@@ -9,20 +9,23 @@ where that does not count. What is lost on the way is listed too.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from arbitre.matching import Candidates
 from arbitre.paths import wildcard
 from arbitre.schema.describe import walk
+from arbitre.schema.reach import below
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.paths import Path
     from arbitre.schema.nodes import Leaf, List, Site
+    from arbitre.schema.reach import Reach
     from arbitre.values import Absence, Json
 
 METRIC: Final = "metric"
@@ -30,6 +33,20 @@ PSEUDOMETRIC: Final = "pseudo-metric"
 NEITHER: Final = "not a metric"
 
 _TWICE: Final = ", or more than once"
+_UNDECLARED: Final = ", for values that the schema does not declare"
+
+_PLACES: Final = 12
+"""Number of paths at which a break of undeclared values is looked for."""
+
+Fact = Literal["identity", "symmetric", "separating", "triangle", "metric"]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Documents that break a fact, and the values in them that differ: one, two or three of each."""
+
+    documents: tuple[Json, ...]
+    values: tuple[Json, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +56,31 @@ class Break:
     path: str
     reason: str
     remedy: str
-    triangle: bool
-    """Whether symmetry or the triangle inequality is lost; else only that different values are apart."""
-    witness: tuple[Json, ...] | None = field(default=None, compare=False)
-    """Values that show it, where some are known: (x,) or (x, y), or (x, y, z) with d(x, z) > d(x, y) + d(y, z)."""
+    fact: Fact
+    """What is lost: `metric` is any of the others but `separating`."""
+    places: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+    """Paths where it can be shown; several for values that the schema does not declare."""
+    listed: bool = field(default=False, compare=False, repr=False)
+    """Whether the matching of a list breaks it, not the distance of a leaf."""
+    known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
+    """Values for which the leaf's distance alone is known to fail."""
+    seek: Callable[[Break], Witness | None] | None = field(default=None, compare=False, repr=False)
+    """Finds the witness when it is asked for."""
+
+    @property
+    def shown(self) -> Witness | None:
+        """The witness with the values that differ; None where none was found."""
+        return None if self.seek is None else self.seek(self)
+
+    @property
+    def witness(self) -> tuple[Json, ...] | None:
+        """Documents of the schema that violate its distance, or None where none was found.
+
+        (x,) where x is not at distance 0 from itself, (x, y) where symmetry is lost or different documents are at 0,
+        (x, y, z) where d(x, z) exceeds d(x, y) + d(y, z). They are searched for when this is read.
+        """
+        found = self.shown
+        return None if found is None else found.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +114,13 @@ class Certificate:
     @property
     def verdict(self) -> str:
         """One of "metric", "pseudo-metric" (different documents may be at distance 0) and "not a metric"."""
-        if any(found.triangle for found in self.breaks):
+        if any(found.fact != "separating" for found in self.breaks):
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
+
+    def seeking(self, seek: Callable[[Break], Witness | None]) -> Certificate:
+        """The certificate whose witnesses are found by this function."""
+        return replace(self, breaks=tuple(replace(one, seek=seek) for one in self.breaks))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON: the verdict, and with its path every break, every identification and every assumption."""
@@ -89,7 +131,8 @@ class Certificate:
                     "path": one.path,
                     "reason": one.reason,
                     "remedy": one.remedy,
-                    "witness": None if one.witness is None else list(one.witness),
+                    "witness": None if (found := one.shown) is None else list(found.documents),
+                    "values": None if found is None else list(found.values),
                 }
                 for one in self.breaks
             ],
@@ -98,21 +141,64 @@ class Certificate:
         }
 
 
-def certify(sites: Sequence[Site]) -> Certificate:
-    """The certificate of a plan."""
+class State(NamedTuple):
+    """A site, and whether it lies below the items of a list of which only equal ones are compared."""
+
+    site: int
+    equal: bool = False
+
+
+def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
+    """The certificate of compiled sites; `reached` says what the values at each of them reach."""
     breaks, identified, assumed = dict[Break, None](), dict[Identified, None](), dict[Assumed, None]()
     policies: dict[Path, Absence] = {}
-    for path, index, _, repeats in walk(sites):
+    declared: set[State] = set()
+    for path, index, _, repeats, equal in walk(sites):
         site, text = sites[index], wildcard(path)
         policies[path] = site.absent
+        declared.add(State(index, equal))
         if repeats is not None:
             continue
-        breaks |= dict.fromkeys(_breaks(site, text))
+        here = reached[index]
+        breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
         if not path or site.absent != policies[path[:-1]]:
             identified[Identified(text, "absent", _nothing(site.absent))] = None
-        identified |= dict.fromkeys(_identified(site, path))
-        assumed |= dict.fromkeys(_assumed(site, text))
+        identified |= dict.fromkeys(_identified(site, reached[index], path))
+        assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
+    known = {found.reason for found in breaks}
+    further: dict[str, list[Break]] = {}
+    conditions = {found.condition for found in assumed}
+    for found in _undeclared(sites, reached, declared):
+        if isinstance(found, Assumed):
+            if found.condition not in conditions:
+                conditions.add(found.condition)
+                assumed[replace(found, condition=found.condition + _UNDECLARED)] = None
+        elif found.reason not in known:
+            further.setdefault(found.reason, []).append(found)
+    for reason, several in further.items():
+        places = tuple(place for found in several for place in found.places)
+        breaks[replace(several[0], reason=reason + _UNDECLARED, places=places[:_PLACES])] = None
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
+
+
+def _undeclared(sites: Sequence[Site], reached: Sequence[Reach], declared: set[State]) -> Iterator[Break | Assumed]:
+    """What breaks or is assumed where only undeclared keys and kinds lead, nearest to the root first."""
+    paths: dict[State, Path] = {State(0): ()}
+    pending = deque(paths)
+    while pending:
+        here = pending.popleft()
+        site, reach, path = sites[here.site], reached[here.site], paths[here]
+        known = here in declared or State(here.site) in declared
+        leaves = reach.others if known else reach.every
+        listed = reach.other_lists or (reach.lists and not known)
+        yield from _broken(leaves, site.list if listed else None, path, here.equal)
+        if listed:
+            yield from _with_keys(site.list, wildcard(path))
+        for child in below(site):
+            there = State(child.site, child.equal or here.equal)
+            if there not in paths:
+                paths[there] = (*path, child.token)
+                pending.append(there)
 
 
 def _nothing(absence: Absence) -> str:
@@ -121,8 +207,8 @@ def _nothing(absence: Absence) -> str:
     return f"{', '.join(values)} and what is not there" if values else "nothing: null is a value"
 
 
-def _identified(site: Site, path: Path) -> Iterator[Identified]:
-    text, leaves = wildcard(path), leaves_of(site)
+def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Identified]:
+    text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
         yield Identified(text, normalizer.name, normalizer.identifies)
     if any(leaf.distance.name == "date" for leaf in leaves):
@@ -137,9 +223,17 @@ def _identified(site: Site, path: Path) -> Iterator[Identified]:
         yield Identified(wildcard((*path, name)), "ignore", "all values, and none")
 
 
-def _assumed(site: Site, path: str) -> Iterator[Assumed]:
-    if _is_list(site) and site.list.matcher.key:
-        key = " and ".join(wildcard(tokens) for tokens in site.list.matcher.key)
+def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumed]:
+    for leaf in reach.leaves:
+        if leaf.metric_if is not None and not (equal and leaf.distance.facts.identity):
+            yield Assumed(path, leaf.metric_if)
+    if reach.lists:
+        yield from _with_keys(site.list, path)
+
+
+def _with_keys(node: List, path: str) -> Iterator[Assumed]:
+    if node.matcher.key:
+        key = " and ".join(wildcard(tokens) for tokens in node.matcher.key)
         yield Assumed(path, f"every item has its key, {key}: one without it is at 1 from itself")
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
@@ -150,52 +244,48 @@ def _is_list(site: Site) -> bool:
     return site.leaf is None and Kind.ARRAY in site.declared
 
 
-def _breaks(site: Site, path: str) -> Iterator[Break]:
-    for leaf in leaves_of(site):
+def _broken(leaves: Iterable[Leaf], node: List | None, path: Path, equal: bool) -> Iterator[Break]:  # noqa: FBT001
+    """What breaks at a site with these leaves, and this list if it is matched; below a set only identity counts."""
+    for leaf in leaves:
         facts, name = leaf.distance.facts, leaf.distance.name
+        fact: Fact
+        if leaf.metric_if is not None:  # listed under `assumes`
+            continue
         if not facts.identity:
-            yield Break(
-                path, f"{name} is not 0 for some equal values", _nearest(leaf), triangle=True, witness=facts.witness
-            )
+            fact, reason = "identity", f"{name} is not 0 for some equal values"
+        elif equal or facts.metric:
+            continue
         elif not facts.symmetric:
-            yield Break(path, f"{name} is not symmetric", _nearest(leaf), triangle=True, witness=facts.witness)
+            fact, reason = "symmetric", f"{name} is not symmetric"
         elif not facts.triangle:
-            witness = facts.witness if facts.separating else None  # a witness shows the first fact that is denied
-            yield Break(path, f"{name} breaks the triangle inequality", _nearest(leaf), triangle=True, witness=witness)
-        elif not facts.separating and name != "date":  # days and instants are apart, however they are written
-            yield Break(
-                path, f"{name} is 0 for some different values", _nearest(leaf), triangle=False, witness=facts.witness
-            )
-    if _is_list(site):
-        yield from _broken_list(site.list, path)
+            fact, reason = "triangle", f"{name} breaks the triangle inequality"
+        elif name == "date":  # days and instants are apart, however they are written
+            continue
+        else:
+            fact, reason = "separating", f"{name} is 0 for some different values"
+        yield Break(wildcard(path), reason, _nearest(leaf), fact, (path,), known=facts.witness or ())
+    if node is not None and not (equal and node.matcher.identity):
+        yield from _broken_list(node, path)
 
 
-def _broken_list(node: List, path: str) -> Iterator[Break]:
+def _broken_list(node: List, path: Path) -> Iterator[Break]:
     matcher = node.matcher
     name, remedy = matcher.name, "hungarian without a gate"
-    if matcher.options.get("gate") is not None:
+    if matcher.options.get("gate"):
         name += f" with gate {matcher.options['gate']}"
     if matcher.transport is not None:
         name += f" with the solver {matcher.options['solver']}"
+    fact: Fact
     if not matcher.metric:
-        nearest = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
-        yield Break(path, f"{name} does not preserve metrics", nearest, triangle=True)
+        fact, reason = "metric", f"{name} does not preserve metrics"
+        remedy = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
     elif not node.metric:
-        yield Break(path, f"{name} is not symmetric beside items by position", remedy, triangle=True)
+        fact, reason = "symmetric", f"{name} is not symmetric beside items by position"
     elif not matcher.separating:
-        yield Break(path, f"{name} is 0 for some different lists, such as [a] and [a, a]", remedy, triangle=False)
-
-
-def leaves_of(site: Site) -> list[Leaf]:
-    """The distinct leaves of the kinds that a site declares; those of undeclared kinds are metrics."""
-    if site.leaf is not None:
-        return [site.leaf]
-    found: list[Leaf] = []
-    for kind in sorted(site.declared):
-        for choice in site.scalars.get(kind, ()):
-            if choice.leaf not in found:
-                found.append(choice.leaf)
-    return found
+        fact, reason = "separating", f"{name} is 0 for some different lists, such as [a] and [a, a]"
+    else:
+        return
+    yield Break(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
 def _nearest(leaf: Leaf) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from arbitre.matching import Candidates
 from arbitre.paths import STAR, Path, wildcard
 from arbitre.schema.nodes import Resolved, Site
 from arbitre.signature import Signature, text_of
@@ -30,12 +31,16 @@ KIND_NAMES: Final = {
 
 
 class Step(NamedTuple):
-    """A declared path: its site, its weight, and the path it repeats, if it does."""
+    """A declared path: its site, its weight, and the path it repeats, if it does.
+
+    `equal` says that it lies below the items of a list of which only equal ones are compared.
+    """
 
     path: Path
     site: int
     weight: float = 1.0
     repeats: Path | None = None
+    equal: bool = False
 
 
 def walk(sites: Sequence[Site]) -> Iterator[Step]:
@@ -54,7 +59,8 @@ def walk(sites: Sequence[Site]) -> Iterator[Step]:
         yield step._replace(repeats=repeated)
         site, trail = sites[index], (*above, (index, path))
         if repeated is None and site.leaf is None:
-            pending.extend((below, trail) for below in _below(site, path))
+            equal = step.equal
+            pending.extend((below._replace(equal=equal or below.equal), trail) for below in _below(site, path))
 
 
 def _below(site: Site, path: Path) -> Iterator[Step]:
@@ -67,7 +73,7 @@ def _below(site: Site, path: Path) -> Iterator[Step]:
     if Kind.ARRAY in site.declared:
         for position, child in enumerate(site.list.prefix):
             yield Step((*path, position), child)
-        yield Step((*path, STAR), site.list.items)
+        yield Step((*path, STAR), site.list.items, equal=site.list.matcher.candidates is Candidates.SAME_VALUE)
 
 
 def rows_of(sites: Sequence[Site]) -> tuple[Resolved, ...]:

@@ -44,4 +44,4 @@ class Instead:
         distance = self.distance
         if distance is None or leaf.distance.name == "exact" or not leaf.distance.kinds <= distance.kinds:
             return leaf
-        return replace(leaf, distance=distance)
+        return replace(leaf, distance=distance, metric_if=None)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
+from arbitre.schema.domains import condition
 from arbitre.schema.nodes import Choice, Leaf
+from arbitre.schema.reach import kinds_after
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
@@ -34,15 +36,6 @@ _NAMES: Final = {
     Kind.ARRAY: "lists",
     Kind.OBJECT: "objects",
 }
-_SAMPLES: Final[dict[Kind, tuple[Json, ...]]] = {
-    Kind.NULL: (None,),
-    Kind.BOOLEAN: (True,),
-    Kind.NUMBER: (1,),
-    Kind.STRING: ("1", "2024-01-31"),
-    Kind.ARRAY: (["1"], [1]),
-    Kind.OBJECT: ({},),
-}
-"""Values by which to find out what kinds normalisers make of a kind."""
 
 
 def default_distance(shape: Shape, kind: Kind) -> str:
@@ -97,8 +90,9 @@ class Leaves:
         setting, normalizers = common["distance"], self.normalizers_of(common.get("normalize"))
         enum = next((shape.enum for shape in shapes if shape.enum is not None), None)
         distance = self._distance(setting, enum, normalizers)
-        if all(shape.kinds is not None for shape in shapes):
-            self._check_kinds(setting, distance, [kind for shape in shapes for kind in shape.kinds or ()], normalizers)
+        found = frozenset[Kind]().union(*(_kinds(shape, normalizers, scalar=False) for shape in shapes))
+        if not found & distance.kinds:
+            self._refuse(setting, distance, found)
         return Leaf(distance, normalizers)
 
     def scalars(self, alternatives: Sequence[Tagged], common: Settings) -> Mapping[Kind, tuple[Choice, ...]]:
@@ -134,35 +128,50 @@ class Leaves:
             values = None
             if len(taking) > 1 and branch.shape.enum is not None:
                 values = frozenset(canonical(_normalized(value, first)) for value in branch.shape.enum)
-            choices.append(Choice(Leaf(distance, branch.normalizers), values, branch.tags))
+            metric_if = self._metric_if(distance, branch, first) if len(branches) == 1 else None
+            choices.append(Choice(Leaf(distance, branch.normalizers, metric_if), values, branch.tags))
         return tuple(choices) or (Choice(Leaf(self.distances.build(_BY_KIND[kind]))),)
 
-    def _check_branches(self, branches: list[_Branch], first: tuple[Normalizer, ...]) -> None:
-        """Every distance has to measure something on one of the branches that have it.
+    def _metric_if(self, distance: Distance, branch: _Branch, first: tuple[Normalizer, ...]) -> str | None:
+        """The condition under which the distance of the only branch of a position is a metric."""
+        normalizers = first + branch.normalizers
+        values = None
+        if branch.shape.enum is not None:
+            values = [_normalized(value, normalizers) for value in branch.shape.enum]
+        return condition(distance, values, integer=branch.shape.integer and not normalizers)
 
-        A branch's own normalisers do not count: they come after its distance is chosen by kind.
+    def _check_branches(self, branches: list[_Branch], first: tuple[Normalizer, ...]) -> None:
+        """Refuse a distance that measures nothing on any of the branches that have it.
+
+        The normalisers in `first` come before it is chosen by kind, a branch's own after that.
         """
         for branch in branches:
-            setting = branch.shape.settings.get("distance")
-            if setting is None or branch.distance is None:
+            setting, distance = branch.shape.settings.get("distance"), branch.distance
+            if setting is None or distance is None:
                 continue
-            kinds = [other.shape.kinds for other in branches if other.shape.settings.get("distance") == setting]
-            if None not in kinds:
-                scalar = [kind for some in kinds for kind in some or () if kind.scalar]
-                self._check_kinds(setting, branch.distance, scalar, first)
+            sharing = [other for other in branches if other.shape.settings.get("distance") == setting]
+            here = [(other.normalizers, _kinds(other.shape, first)) for other in sharing]
+            single = distance.kinds & frozenset(SCALARS)  # it is chosen for single values
+            if not any(kinds_after(own, kinds & single) & distance.kinds for own, kinds in here):
+                self._refuse(setting, distance, {kind for own, kinds in here for kind in kinds_after(own, kinds)})
 
-    def _check_kinds(
-        self, setting: Setting, distance: Distance, kinds: Iterable[Kind], normalizers: tuple[Normalizer, ...]
-    ) -> None:
-        """Refuse a distance that could measure nothing of what is declared here."""
-        declared = set(kinds) - {Kind.NULL}
-        made = {kind_of(_normalized(sample, normalizers)) for kind in declared for sample in _SAMPLES[kind]}
-        if declared and not made & distance.kinds:
-            here = " and ".join(_NAMES[kind] for kind in sorted(made))
-            wanted = " and ".join(_NAMES[kind] for kind in sorted(distance.kinds))
-            hint = 'Choose another, or normalise the values first (for instance "normalize": ["number"]).'
-            message = f"Expected `distance` to be one for {here}, got {distance.name}, which compares {wanted}"
-            self.problems.append(setting.problem(message, hint))
+    def _refuse(self, setting: Setting, distance: Distance, found: Iterable[Kind]) -> None:
+        """Report a distance that compares nothing here: normalisers leave only values of the kinds found."""
+        kinds = set(found) - {Kind.NULL}
+        if not kinds:
+            return
+        here = " and ".join(_NAMES[kind] for kind in sorted(kinds))
+        wanted = " and ".join(_NAMES[kind] for kind in sorted(distance.kinds))
+        message = f"Expected `distance` to be one for {here}, got {distance.name}, which compares {wanted}"
+        hint = 'Choose another, or normalise the values first (for instance "normalize": ["number"]).'
+        if kinds & distance.kinds:
+            message = (
+                f"`distance` cannot compare the {here} that normalisers make of single values, got {distance.name}"
+            )
+            hint = (
+                'Declare a list here too, for instance "type": ["string", "array"], to compare the value as one leaf.'
+            )
+        self.problems.append(setting.problem(message, hint))
 
     def _distance(
         self, setting: Setting, enum: tuple[Json, ...] | None, normalizers: tuple[Normalizer, ...]
@@ -184,6 +193,15 @@ _BY_KIND: Final = {
     Kind.NUMBER: "relative",
     Kind.STRING: "yujian-bo",
 }
+
+
+def _kinds(shape: Shape, normalizers: tuple[Normalizer, ...], *, scalar: bool = True) -> frozenset[Kind]:
+    """The kinds that an alternative's values, or only its single values, can have once they are normalised."""
+    if shape.enum is not None:
+        values = (value for value in shape.enum if kind_of(value).scalar or not scalar)
+        return frozenset(kind_of(_normalized(value, normalizers)) for value in values)
+    kinds = frozenset(Kind) if shape.kinds is None else shape.kinds
+    return kinds_after(normalizers, (kind for kind in kinds if kind.scalar or not scalar))
 
 
 def _normalized(value: Any, normalizers: tuple[Normalizer, ...]) -> Any:  # noqa: ANN401  (any JSON value)

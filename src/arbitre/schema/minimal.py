@@ -22,23 +22,38 @@ def minimal(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[list[Sit
     """
     said = [json.dumps(_said(site), sort_keys=True) for site in sites]
     below = [_below(site) for site in sites]
-    classes, count = _numbered([(text, marked.get(index)) for index, text in enumerate(said)])
+    order, numbers = _ordered([(text, marked.get(index)) for index, text in enumerate(said)], below)
+    text = json.dumps([[said[index], [numbers[child] for child in below[index]]] for index in order])
+    asked = list(map(_asked, sites))
+    if any(asked):  # what the certificate takes for granted keeps sites apart, and moves no number
+        keys = [(text, marked.get(index), asked[index]) for index, text in enumerate(said)]
+        order, numbers = _ordered(keys, below)
+    return (
+        [_renumbered(sites[index], numbers) for index in order],
+        {numbers[index]: mark for index, mark in marked.items()},
+        hashlib.sha256(text.encode()).hexdigest()[:16],
+    )
+
+
+def _ordered(keys: Sequence[Any], below: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """One site of every class, those with one key and the same below; and for every site the place of its class."""
+    classes, count = _numbered(keys)
     while True:
         classes, finer = _numbered(
-            [(classes[index], *(classes[child] for child in below[index])) for index in range(len(sites))]
+            [(classes[index], *(classes[child] for child in below[index])) for index in range(len(keys))]
         )
         if finer == count:
             break
         count = finer
     order = _reached(classes, below)
     number = {classes[index]: position for position, index in enumerate(order)}
-    numbers = [number[one] for one in classes]
-    text = json.dumps([[said[index], [numbers[child] for child in below[index]]] for index in order])
-    return (
-        [_renumbered(sites[index], numbers) for index in order],
-        {numbers[index]: mark for index, mark in marked.items()},
-        hashlib.sha256(text.encode()).hexdigest()[:16],
-    )
+    return order, [number[one] for one in classes]
+
+
+def _asked(site: Site) -> tuple[str, ...]:
+    """What the values at a site have to keep to for its distances to be metrics."""
+    leaves = (choice.leaf for choices in site.scalars.values() for choice in choices)
+    return tuple(leaf.metric_if for leaf in leaves if leaf.metric_if is not None)
 
 
 def _numbered(keys: Sequence[Any]) -> tuple[list[int], int]:

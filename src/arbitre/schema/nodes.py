@@ -6,7 +6,7 @@ does not declare are compared by kind, so a plan has an answer for any document.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.values import Absence
@@ -29,10 +29,15 @@ _NULL: Final = Absence()
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """How single values are compared: `normalizers` in order, then `distance`."""
+    """How single values are compared: `normalizers` in order, then `distance`.
+
+    `metric_if` is what values have to keep to for a distance that is no metric to be one between them, as the schema
+    asks of them; None where there is no such condition. It moves no number.
+    """
 
     distance: Distance
     normalizers: tuple[Normalizer, ...] = ()
+    metric_if: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

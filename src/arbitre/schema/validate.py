@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre import deep
 from arbitre.errors import SchemaError
@@ -19,6 +19,10 @@ _LONG: Final = 300
 
 _STEPS: Final = 1_000
 """So many subschemas may be applied to a document for each of its values, and a hundred times as many to any."""
+
+
+CHECKS: Final = 1_000_000
+"""Number of subschemas that one checker may apply, over all values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,12 @@ def violations(root: Located, document: Json) -> tuple[Violation, ...]:
     second on one text is reported as violated, and not tried again. Raises SchemaError where that does not
     come to an end: alternatives that multiply, or a circle of references in a part that is not compared.
     """
-    validator = Bounded(_STEPS * (100 + _size(document))).validator(root.document.validator)
-    checker = validator(root.schema, _resolver=root.resolver)
+    bounded = _bounded(root, _STEPS * (100 + _size(document)))
 
     def found() -> list[Violation]:
         return [
             Violation(pointer(error.absolute_path), _cut(error.message), str(error.validator or "false"))
-            for error in checker.iter_errors(document)
+            for error in bounded.iter_errors(document)
         ]
 
     try:
@@ -53,6 +56,15 @@ def violations(root: Located, document: Json) -> tuple[Violation, ...]:
         hint = "Look for references that run in a circle, and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
     return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
+
+
+def checker(located: Located) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """A validator of small values against a subschema, to be used many times; it gives up after `CHECKS` steps."""
+    return _bounded(located, CHECKS)
+
+
+def _bounded(located: Located, steps: int) -> Any:  # noqa: ANN401
+    return Bounded(steps).validator(located.document.validator)(located.schema, _resolver=located.resolver)
 
 
 def _size(document: Json) -> int:

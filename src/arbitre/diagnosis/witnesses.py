@@ -1,0 +1,171 @@
+"""Documents that show why a schema's distance is not a metric: found by comparing them, when they are asked for."""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.distances.custom import Remembered
+from arbitre.engine.columns import LeafColumn
+from arbitre.engine.identity import identities
+from arbitre.engine.shred import shred
+from arbitre.engine.solve import Solver
+from arbitre.errors import ArbitreError
+from arbitre.schema.certificate import Witness
+from arbitre.schema.examples import Examples
+from arbitre.schema.reach import Reach
+from arbitre.values import canonical, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.diagnosis.matrix import Floats, Indices
+    from arbitre.schema import Plan
+    from arbitre.schema.certificate import Break, Fact
+    from arbitre.schema.examples import Frame
+    from arbitre.values import Json
+
+NEAR: Final = 1e-9
+"""Distances that differ by less than this count as equal."""
+
+DRAWS: Final = 12
+"""Number of choices of three items whose lists are compared, to break a matching."""
+
+DOCUMENTS: Final = 48
+"""Number of documents compared with each other at a time."""
+
+POOLS: Final = 40
+"""Number of sets of documents that are compared to show one break."""
+
+_ORDER: Final[dict[Fact, tuple[Fact, ...]]] = {"metric": ("identity", "symmetric", "triangle")}
+
+
+@lru_cache(maxsize=64)
+def find(plan: Plan, broken: Break) -> Witness | None:
+    """Documents of the schema that break what a certificate says is broken, or None where none was found.
+
+    They are valid against the schema, and the distances that `Comparator.compare` computes between them violate the
+    fact: (x,) is not at 0 from itself, d(x, y) differs from d(y, x) or is 0 for different documents, or d(x, z) exceeds
+    d(x, y) + d(y, z). The search is deterministic and bounded. A function of the user is never called for it.
+    """
+    examples = Examples(plan.root, _telling(plan))
+    moved = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
+    most = POOLS // 4 if moved else POOLS
+    pools = (
+        (frame, values)
+        for place in broken.places
+        for frame in examples.frames(place)
+        for values in _pools(plan, examples, frame, broken)
+    )
+    found = (_shown(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
+    return next((one for one in found if one is not None), None)
+
+
+def _telling(plan: Plan) -> list[Json]:
+    """Single values that the distances of a plan name, or are known to fail on."""
+    found: list[Json] = []
+    for site in plan.sites:
+        for leaf in Reach.of(site).every:
+            distance = leaf.distance
+            for values in (distance.facts.witness, *map(distance.options.get, ("values", "order", "parents"))):
+                found += [value for value in values or () if kind_of(value).scalar]
+    return list({canonical(value): value for value in found}.values())
+
+
+def _pools(plan: Plan, examples: Examples, frame: Frame, broken: Break) -> Iterator[Sequence[Json]]:
+    """Values to be put at the place of a break: those that its distance is known to fail on, then examples."""
+    if broken.known:
+        yield broken.known
+    if not broken.listed:
+        yield examples.values(frame.inside)
+        return
+    items = examples.items(frame.inside)
+    yield [several for size in range(4) for several in examples.lists(frame.inside, items[:2], size)]
+    repeated = [list(examples.repeated(frame.inside, items, size)) for size in (1, 2, 3)]
+    singles = next((some for some in repeated if any(examples.valid(frame.wrap(one)) for one in some)), [])
+    yield singles
+    for some in _triples(plan, examples, frame, items, singles):
+        yield [several for size in range(4) for several in examples.lists(frame.inside, some, size)]
+
+
+def _triples(
+    plan: Plan, examples: Examples, frame: Frame, items: Sequence[Json], singles: Sequence[Json]
+) -> Iterator[Sequence[Json]]:
+    """Three items at a time, those first that are nearly on a line, or nearly at equal distances: then some others."""
+    if len(items) <= 3:  # noqa: PLR2004
+        yield items
+        return
+    yield items[:3]
+    measured = None
+    if len(items) == len(singles) and all(examples.valid(frame.wrap(one)) for one in singles[:DOCUMENTS]):
+        measured = _measured(plan, [frame.wrap(one) for one in singles[:DOCUMENTS]])
+    if measured is not None:
+        table = measured[0]
+        slack = table[:, :, None] + table[None, :, :] - table[:, None, :]
+        apart = (table > NEAR) & (table < 1.0 - NEAR)
+        slack[~(apart[:, :, None] & apart[None, :, :] & (table > NEAR)[:, None, :])] = np.inf
+        nearest = np.argsort(slack, axis=None, kind="stable")[:DRAWS]
+        for at in nearest[np.isfinite(slack.flat[nearest])]:
+            yield [items[int(index)] for index in np.unravel_index(int(at), slack.shape)]
+    chance = random.Random(0)  # noqa: S311  (no secret: the same documents on every run)
+    for _ in range(DRAWS):
+        yield chance.sample(items, 3)
+
+
+def _shown(plan: Plan, examples: Examples, frame: Frame, values: Sequence[Json], fact: Fact) -> Witness | None:
+    """The documents among those that hold these values which violate a fact most."""
+    pairs = ((value, frame.wrap(value)) for value in values)
+    some = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
+    measured = _measured(plan, [document for _, document in some]) if some else None
+    if measured is None:  # perhaps only some of them cannot be compared
+        some = [pair for pair in some if _measured(plan, [pair[1]]) is not None]
+        measured = _measured(plan, [document for _, document in some]) if some else None
+    if measured is None:
+        return None
+    for one in _ORDER.get(fact, (fact,)):
+        at = _violated(*measured, one)
+        if at is not None:
+            return Witness(tuple(some[index][1] for index in at), tuple(some[index][0] for index in at))
+    return None
+
+
+def _measured(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] | None:
+    """The distance of every document to every one, shape (n, n), and a code for each, the same for equal ones.
+
+    None where functions of users would have to be called, or the documents cannot be compared.
+    """
+    size = len(documents)
+    try:
+        columns = shred(plan, documents, documents)
+        if any(isinstance(pool, Remembered) for one in columns if isinstance(one, LeafColumn) for pool in one.pools):
+            return None
+        root = columns[0]
+        present = np.ones(size, dtype=np.bool_) if root.alive is None else root.alive[:size]
+        rows = present.nonzero()[0]
+        batch = Solver().evaluate(root, rows.repeat(len(rows)), np.tile(rows, len(rows)) + size)
+    except ArbitreError:
+        return None
+    table = np.not_equal.outer(present, present).astype(np.float64)
+    table[np.ix_(rows, rows)] = 1.0 - batch.quality.reshape(len(rows), len(rows))
+    return table, np.where(present, identities(root)[:size], -1)
+
+
+def _violated(table: Floats, codes: Indices, fact: Fact) -> tuple[int, ...] | None:
+    """The documents that violate a fact most, by their distances."""
+    excess: Floats
+    if fact == "identity":
+        excess = table.diagonal()
+    elif fact == "symmetric":
+        excess = np.abs(table - table.T)
+    elif fact == "separating":
+        excess = ((codes[:, None] != codes) & (table <= NEAR)).astype(np.float64)
+    else:
+        excess = table[:, None, :] - table[:, :, None] - table[None, :, :]
+    worst = int(excess.argmax())
+    if excess.flat[worst] <= NEAR:
+        return None
+    return tuple(int(index) for index in np.unravel_index(worst, excess.shape))

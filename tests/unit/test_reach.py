@@ -1,0 +1,126 @@
+"""What values reach at a site, after normalisers and overrides: the certificate and the engine agree on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.normalizers import catalogue
+from arbitre.values import Kind, kind_of
+
+WORDS = ["aba", "ab"] * 32, ["aba", "ba"] * 32
+
+
+def items(kind, **settings):
+    return {"type": "array", "items": {"type": kind, "x-arbitre": settings}}
+
+
+ESCAPES = [
+    ({"type": "array"}, {"distance": "levenshtein"}, *WORDS),
+    (True, {"distance": "levenshtein"}, *WORDS),
+    (items("integer"), {"distance": "levenshtein"}, *WORDS),
+    (
+        items("string", normalize=["number"], distance={"tolerance": {"within": 1}}),
+        {},
+        ["0", "1"] * 32,
+        ["1", "2"] * 32,
+    ),
+    (items("number", normalize=["text"], distance="levenshtein"), {}, [121, 12] * 32, [121, 21] * 32),
+    (items("number", normalize=["digits"], distance="levenshtein"), {}, [121, 12] * 32, [121, 21] * 32),
+    (items("integer", normalize=["text"], distance="levenshtein"), {}, [121, 12] * 32, [121, 21] * 32),
+    (items("array", normalize=["concat"], distance="levenshtein"), {}, [[1, 21], [12]] * 32, [[12, 1], [21]] * 32),
+    ({"type": "array"}, {"match": {"hungarian": {"gate": 0.6}}}, [["a", "b"], ["b"]] * 32, [["a"], ["b", "c"]] * 32),
+    ({"type": "object"}, {"distance": "levenshtein"}, {"a": WORDS[0]}, {"a": WORDS[1]}),
+    (
+        {"type": "object", "additionalProperties": {}},
+        {"distance": "levenshtein"},
+        {"a": WORDS[0]},
+        {"a": WORDS[1]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "options", "gold", "predicted"), ESCAPES)
+def test_what_escapes_the_declared_kinds_is_certified_and_scored_right(schema, options, gold, predicted):
+    comparator = Comparator(schema, **options)
+    assert comparator.certificate.verdict == "not a metric"
+    assert 0 not in comparator.plan.shortcuts.peelable
+    scores = [
+        comparator.compare(gold=gold, predicted=predicted, exhaustive=exhaustive).quality
+        for exhaustive in (False, True)
+    ]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+
+
+def test_the_array_of_the_issue():
+    comparator = Comparator({"type": "array"}, distance="levenshtein")
+    gold, predicted = WORDS
+    assert comparator.compare(gold=gold, predicted=predicted).scores.f1q == pytest.approx(2 / 3)
+    assert [(one.path, one.reason) for one in comparator.certificate.breaks] == [
+        ("/*", "levenshtein breaks the triangle inequality")
+    ]
+
+
+def test_what_only_undeclared_values_reach_is_listed_once():
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}, "m": items("integer")}}
+    assert [(one.path, one.reason) for one in Comparator(schema, distance="levenshtein").certificate.breaks] == [
+        ("", "levenshtein breaks the triangle inequality, for values that the schema does not declare")
+    ]
+    schema["properties"]["name"] = {"type": "string"}
+    assert [(one.path, one.reason) for one in Comparator(schema, distance="levenshtein").certificate.breaks] == [
+        ("/name", "levenshtein breaks the triangle inequality")
+    ]
+
+
+@pytest.mark.parametrize("schema", [True, {"type": "array"}, {"type": "object", "properties": {"a": items("string")}}])
+def test_ordinary_schemas_keep_their_shortcuts(schema):
+    plan = Comparator(schema).plan
+    assert plan.certificate.verdict == "metric"
+    assert plan.shortcuts.peelable == frozenset(range(len(plan.sites)))
+
+
+def test_a_set_needs_nothing_of_its_items_but_that_equal_ones_are_at_0():
+    text = {"type": "string", "x-arbitre": {"distance": "levenshtein"}}
+    words = {"type": "array", "items": text, "x-arbitre": {"match": "set"}}
+    lists = {"type": "array", "items": {"type": "object", "properties": {"words": words}}}
+    comparator = Comparator(lists)
+    assert comparator.certificate.breaks == ()
+    assert 0 in comparator.plan.shortcuts.peelable
+    assert Comparator(words | {"prefixItems": [text]}).certificate.verdict == "not a metric"
+    inner = {"type": "array", "items": text, "x-arbitre": {"match": "greedy"}}
+    assert Comparator(words | {"items": inner}).certificate.verdict == "not a metric"
+
+
+def test_a_gate_of_0_forbids_nothing():
+    gated = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"hungarian": {"gate": 0}}}}
+    comparator = Comparator(gated)
+    assert comparator.certificate.verdict == "metric"
+    assert comparator.compare(gold=["a"], predicted=["b"]).scores.matched == 1
+
+
+SAMPLES = [
+    None,
+    True,
+    2,
+    -0.5,
+    "",
+    "a",
+    "12",
+    " 1.5 ",
+    "12-15",
+    "2024-01-31",
+    [],
+    ["1", [2]],
+    [True, None],
+    {},
+    {"a": 1},
+]
+
+
+@pytest.mark.parametrize("name", catalogue.entries)
+def test_normalisers_make_the_kinds_they_say(name):
+    normalizer = catalogue.build(name)
+    made = {kind: set() for kind in Kind}
+    for value in SAMPLES:
+        made[kind_of(value)].add(kind_of(normalizer(value)))
+    assert made == {kind: set(normalizer.kinds_of(kind)) for kind in Kind}
