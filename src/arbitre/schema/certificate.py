@@ -229,15 +229,15 @@ def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[As
             yield Assumed(path, leaf.metric_if)
     if reach.lists:
         yield from _with_keys(site.list, path)
+    for alias in site.object.aliases:
+        sources = " or ".join(wildcard(source) for source in alias.sources)
+        yield Assumed(path + wildcard(alias.target), f"gold holds nothing under an alias, {sources}")
 
 
 def _with_keys(node: List, path: str) -> Iterator[Assumed]:
     if node.matcher.key:
         key = " and ".join(wildcard(tokens) for tokens in node.matcher.key)
         yield Assumed(path, f"every item has its key, {key}: one without it is at 1 from itself")
-    for alias in site.object.aliases:
-        sources = " or ".join(wildcard(source) for source in alias.sources)
-        yield Assumed(path + wildcard(alias.target), f"gold holds nothing under an alias, {sources}")
 
 
 def _is_list(site: Site) -> bool:
