@@ -11,7 +11,7 @@ from rich.text import Text
 from arbitre.cli import render
 from arbitre.cli.labels import nested, visible
 from arbitre.cli.screen import titled
-from arbitre.corpus.ranking import threshold
+from arbitre.corpus.statistics import threshold
 from arbitre.report import summary
 from arbitre.report.exports import CSV, Export, Sheet, write
 from arbitre.report.tables import fresh, json_text
