@@ -66,6 +66,7 @@ class Versus:
     significant: bool = False
     smallest_p: float | None = None
     differing: int | None = None
+    clusters: int | None = None
     exact: bool | None = None
     swaps: int | None = None
 
@@ -230,6 +231,7 @@ def _versus(a: str, b: str, one: Difference) -> Versus:
         one.significant,
         one.smallest_p,
         one.differing,
+        one.clusters,
         one.exact,
         one.swaps,
     )

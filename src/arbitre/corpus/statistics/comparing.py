@@ -139,10 +139,13 @@ def contrasts(
 
 def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: float | None, step: float) -> Difference:
     low = high = None
+    significant = test.p is not None and test.p <= step + ROUNDING
     notes: tuple[str, ...] = ()
     if test.p is not None:
         room = test.critical(step)
         low, high = max(-1.0, estimate - room), min(1.0, estimate + room)
+        if not significant:  # rounding must not exclude 0
+            low, high = min(low, 0.0), max(high, 0.0)
     if not test.differing:
         notes = ("The systems have the same results everywhere: no difference was seen.",)
     return Difference(
@@ -154,7 +157,7 @@ def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: floa
         clusters,
         test.p,
         p_holm,
-        test.p is not None and test.p <= step + ROUNDING,
+        significant,
         test.smallest_p,
         test.exact,
         test.differing,
