@@ -53,9 +53,9 @@ def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: S
     sign = "=" if len(known) == 1 else "≤" if one["significant"] else "≥"
     found = probability(pick(test["adjusted"] for test in known), sign, say)
     holm = say("shown.holm", n=pairs) if pairs > 1 else ""
-    limit = "" if one["significant"] else _limit(known, pairs, alpha, say)
-    name = "shown.differ" if one["significant"] else "shown.none"
-    return say(name, a=ours, b=theirs, p=found + holm + limit)
+    if one["significant"]:
+        return say("shown.differ", a=ours, b=theirs, p=found + holm)
+    return say("shown.none", a=ours, b=theirs, p=found + holm + _limit(known, pairs, alpha, say))
 
 
 def lead(systems: Mapping[str, Any], say: Say) -> str:
@@ -95,7 +95,7 @@ def procedure(systems: Mapping[str, Any], say: Say) -> str:
     return say(
         "methods.systems",
         score=systems["score"],
-        average=say(f"methods.average.{systems['average']}"),
+        average=say(f"average.{systems['average']}"),
         units=sampled(systems["sampled"], say),
         level=say.percent(systems["level"], 0),
         method=say(f"method.{method}"),
@@ -123,8 +123,9 @@ def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Sa
         return ""
     clustered = able["clusters"] is not None and able["clusters"] != able["shared"]
     every = able["differing"] == (able["clusters"] if clustered else able["shared"])
-    name = f"units.{'clusters' if clustered else 'documents'}{'' if every else '.differing'}"
-    return say("shown.limit", units=say(name, n=able["differing"]), smallest=_digits(smallest, say))
+    units = "clusters" if clustered else "documents"
+    counted = say(f"units.{units}" if every else f"differing.{units}", n=able["differing"])
+    return say("shown.limit", units=counted, smallest=_digits(smallest, say))
 
 
 def _facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
