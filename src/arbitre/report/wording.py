@@ -55,7 +55,10 @@ def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: S
     holm = say("shown.holm", n=pairs) if pairs > 1 else ""
     if one["significant"]:
         return say("shown.differ", a=ours, b=theirs, p=found + holm)
-    return say("shown.none", a=ours, b=theirs, p=found + holm + _limit(known, pairs, alpha, say))
+    text = found + holm + _limit(known, pairs, alpha, say)
+    if len(tests) > 1:
+        return say("shown.none.several", a=ours, b=theirs, p=text)
+    return say("shown.none", a=ours, b=theirs, p=text)
 
 
 def lead(systems: Mapping[str, Any], say: Say) -> str:
