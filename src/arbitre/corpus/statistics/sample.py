@@ -22,8 +22,8 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-AT_ONCE: Final = 1 << 13
-"""So many documents are looked at together."""
+AT_ONCE: Final = 1 << 10
+"""Number of documents scored together, which bounds the memory of their scores."""
 
 Average: TypeAlias = Literal["micro", "macro"]
 """micro: the scores of the summed tallies; macro: the means of the documents' scores."""
