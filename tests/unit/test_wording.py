@@ -70,7 +70,7 @@ def test_several_systems_are_told_in_two_sentences():
         "a (1.00) has the highest score. "
         "a is better than c and d (p ≤ 0.0234, Holm over 6 pairs). "
         "No difference shown between a and b (p = 0.5, Holm over 6 pairs; "
-        "with 2 differing documents no p below 1 is possible). "
+        "with 2 differing documents no p below 0.5 is possible before adjustment). "
         "A difference is shown for 5 of 6 pairs."
     )
 

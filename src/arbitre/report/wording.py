@@ -121,13 +121,15 @@ def probability(p: float, sign: str, say: Say) -> str:
 def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Say) -> str:
     """Why a difference could not be shown, where no p is small enough for it."""
     able = min(tests, key=lambda test: (test["smallest_p"], -test["differing"]))
-    smallest = min(1.0, able["smallest_p"] * pairs)
-    if smallest <= alpha:
+    smallest = able["smallest_p"]
+    if smallest * pairs <= alpha:
         return ""
     clustered = able["clusters"] is not None and able["clusters"] != able["shared"]
     every = able["differing"] == (able["clusters"] if clustered else able["shared"])
     units = "clusters" if clustered else "documents"
     counted = say(f"units.{units}" if every else f"differing.{units}", n=able["differing"])
+    if pairs > 1:
+        return say("shown.limit.unadjusted", units=counted, smallest=_digits(smallest, say))
     return say("shown.limit", units=counted, smallest=_digits(smallest, say))
 
 
