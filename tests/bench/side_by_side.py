@@ -12,6 +12,11 @@ by path; the compiled schema is left out.
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # the folder of this script, whose statistics.py would hide the module of the standard library
+
 import argparse
 import copy
 import json
@@ -20,7 +25,6 @@ import os
 import platform
 import statistics
 import subprocess
-import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -209,8 +213,10 @@ class Bench:
 def memory(folder, size):
     """How far the memory of a fresh process rises above its start, in MB, for one nested comparison."""
     code = (
-        "import re, sys; sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
-        "import arbitre, side_by_side, workload\n"
+        "import re, sys\n"
+        "import arbitre\n"
+        "sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
+        "import side_by_side, workload\n"
         "def peak():\n"
         "    return int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"
         "c = arbitre.Comparator(side_by_side.schema_of(workload, 'nested', 'levenshtein'))\n"

@@ -17,7 +17,8 @@ from arbitre.tally import NAMES, MacroScores
 
 FEW = 50
 """So many resamples: laws hold for any number of them."""
-METHODS = ["percentile", "bca"]
+METHODS = ["adjusted-t", "t", "percentile", "bca"]
+CONTRASTS = ["swaps", "percentile", "bca"]
 AVERAGES = ["micro", "macro"]
 
 
@@ -112,15 +113,31 @@ def test_the_order_of_the_documents_does_not_count(corpus, method, average, rand
 def test_an_interval_lies_within_the_documents_and_grows_with_its_level(corpus, average):
     ((rows, failed),), clusters = corpus
     made = sample(rows, failed, clusters)
-    found = interval(made, "irq", average=average, resamples=FEW, level=0.9)
+    found = interval(made, "irq", average=average, method="percentile", resamples=FEW, level=0.9)
     if found.low is None:
         assert found.estimate is None or made.units == 1
         return
     values = [0.0 if bad else Scores(row).irq for row, bad in zip(rows, failed, strict=True)]
     known = [value for value in values if value is not None]
     assert min(known) - 1e-12 <= found.low <= found.high <= max(known) + 1e-12
-    wider = interval(made, "irq", average=average, resamples=FEW, level=0.99)
+    wider = interval(made, "irq", average=average, method="percentile", resamples=FEW, level=0.99)
     assert wider.low <= found.low <= found.high <= wider.high
+
+
+@given(documents(), st.sampled_from(METHODS[:2]), st.sampled_from(AVERAGES))
+def test_a_t_interval_holds_its_estimate_and_grows_with_its_level(corpus, method, average):
+    ((rows, failed),), clusters = corpus
+    made = sample(rows, failed, clusters)
+    narrow, wide = (intervals(made, average=average, method=method, level=level) for level in (0.5, 0.99))
+    for name in NAMES:
+        found, wider = narrow[name], wide[name]
+        assert (found.low is None) is (found.high is None)
+        if found.low is not None:
+            tops = 0.25 if name == "variance" else 1.0
+            assert 0.0 <= found.low <= found.estimate + 1e-12
+            assert found.estimate - 1e-12 <= found.high <= tops + 1e-12
+            assert wider.low <= found.low + 1e-12
+            assert wider.high >= found.high - 1e-12
 
 
 @given(documents(), st.integers(2, 3), st.sampled_from(METHODS), st.sampled_from(AVERAGES))
@@ -142,7 +159,7 @@ def test_copies_in_one_cluster_teach_nothing(corpus, copies, method, average):
 
 @given(
     documents(systems=2, sizes=(1, 8)) | documents(systems=2, sizes=(17, 19)),
-    st.sampled_from(METHODS),
+    st.sampled_from(CONTRASTS),
     st.sampled_from(AVERAGES),
 )
 def test_exchanging_the_systems_turns_the_difference_and_keeps_p(corpus, method, average):
@@ -155,6 +172,10 @@ def test_exchanging_the_systems_turns_the_difference_and_keeps_p(corpus, method,
         assert back.estimate is there.p is None
         return
     assert there.smallest_p <= there.p <= 1
+    assert there.significant is (there.p <= 0.05 + 1e-12)
+    if method == "swaps":
+        assert there.significant is (there.low > 0 or there.high < 0)
+        assert there.low <= there.estimate <= there.high
     assert there.estimate == -back.estimate
     if there.low is not None:
         assert (there.low, there.high) == (near(-back.high), near(-back.low))

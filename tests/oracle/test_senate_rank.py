@@ -115,7 +115,7 @@ def test_intervals_by_page_are_wider_than_by_run(runs):
     assert (alone.clusters, clustered.clusters) == (None, 3)
     assert alone.estimate == clustered.estimate
     assert clustered.high - clustered.low > 1.2 * (alone.high - alone.low)
-    assert "Fewer than 10 clusters (3): the interval is probably too narrow." in clustered.notes
+    assert "Fewer than 30 clusters (3): the interval is probably too narrow." in clustered.notes
 
 
 def test_three_pages_tell_no_ocr_from_another(systems):
@@ -133,7 +133,8 @@ def test_three_pages_tell_no_ocr_from_another(systems):
     assert found.smallest_p == 0.25  # 2 of the 8 ways to swap
     assert {pair.p for pair in found.pairs} <= {0.25, 0.5, 0.75, 1.0}
     assert found.groups == (("corrected", "zones", "raw"),)
-    assert all(one.floor < 0.5 < one.score.low for one in found.systems)
+    assert all(one.floor < 0.5 < one.score.estimate for one in found.systems)
+    assert not any(pair.significant or pair.low > 0 or pair.high < 0 for pair in found.pairs)
 
 
 def test_the_best_one_still_gets_names_wrong(systems):

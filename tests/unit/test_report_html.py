@@ -131,7 +131,7 @@ def test_optional_parts_have_their_place():
     assert "Published figures" in seen
     assert re.search(r"Per-document mean \(macro\) ?published ?imq ?0\.\d{4} ?0\.9000", seen)
     assert "careful − hasty" in seen
-    assert "Two systems in one group cannot be told apart" in seen
+    assert "Systems that share a group: no difference is shown between them." in seen
     assert "Intervals were not computed" not in seen
 
 
@@ -169,9 +169,11 @@ def notes():
     comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
     for sizes in ([1], [1, 2], [*[0] * 12, 1], [*[4] * 49, 0]):
         one = comparator.evaluate((f"{at:02}", list("abcd"), list("abcd")[:size]) for at, size in enumerate(sizes))
-        for score, level, cluster in itertools.product(("irq", "amq"), (0.95, 1 - 1e-10), (None, r"\d\d")):
-            yield from one.interval(score, level=level, cluster=cluster).notes
-            yield from one.interval(score, level=level, cluster=cluster, aggregate="micro").notes
+        settings = itertools.product(
+            ("irq", "amq"), (0.95, 1 - 1e-10), (None, r"\d\d"), ("adjusted-t", "t", "bca"), ("macro", "micro")
+        )
+        for score, level, cluster, method, aggregate in settings:
+            yield from one.interval(score, level=level, cluster=cluster, method=method, aggregate=aggregate).notes
         yield from ranking({"a": one, "b": one}).notes
         yield from ranking({"a": one, "b": one, "c": one}).notes
 
@@ -182,9 +184,9 @@ def test_every_note_is_said_in_french_and_none_is_known_that_is_not_made():
     assert all(Say(Language.EN).sentence(text) == text for text in found)
     patterns = [texts["fr"].partition("{")[0] for name, texts in catalogue().items() if name.startswith("note.")]
     assert [one for one in patterns if not any(french.startswith(one) for french in found.values())] == []
-    assert Say(Language.FR).sentence("No p can be below 0.25 here: more documents are needed to tell them apart.") == (
-        "Aucun p ne peut être inférieur à 0,25 ici : il faut plus de documents pour les distinguer."
-    )
+    assert Say(Language.FR).sentence(
+        "No p can be below 0.25 here: more documents are needed to show a difference."
+    ) == ("Aucun p ne peut être inférieur à 0,25 ici : il faut plus de documents pour établir une différence.")
     assert Say(Language.FR).sentence("Something else.") == "Something else."
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from arbitre.corpus.statistics import Sample, groups, holm, interval, intervals, paired
+from arbitre.corpus.statistics import Sample, contrasts, groups, holm, interval, intervals, paired, swaps
 from arbitre.corpus.statistics.resampling import _corrected, _left_out
 from arbitre.corpus.statistics.sample import Statistic
 from arbitre.errors import DataError
@@ -74,9 +75,9 @@ def test_columns_that_do_not_fit_are_refused(arguments, message):
     [
         ({"score": "irqq"}, "Expected `score` to be precision, .* or variance, got 'irqq'\n  Did you mean \"irq\""),
         ({"average": "marco"}, "Expected `average` to be micro or macro, got 'marco'\n  Did you mean \"macro\""),
-        ({"method": "bcs"}, "Expected `method` to be percentile or bca, got 'bcs'\n  Did you mean \"bca\""),
+        ({"method": "bcs"}, "Expected `method` to be .*, percentile or bca, got 'bcs'\n  Did you mean \"bca\""),
         ({"level": 95}, "Expected `level` to be between 0 and 1, got 95"),
-        ({"resamples": 0}, "Expected `resamples` to be a positive integer, got 0"),
+        ({"method": "bca", "resamples": 0}, "Expected `resamples` to be a positive integer, got 0"),
     ],
 )
 def test_options_that_are_not_known_are_refused(options, message):
@@ -97,15 +98,15 @@ def test_failures_are_zero_and_vacuous_documents_are_in_no_mean():
 
 
 def test_the_extremes_of_a_mean_are_those_of_its_documents():
-    found = interval(irq(1, 4), "irq", average="macro", level=0.9999)
+    found = interval(irq(1, 4), "irq", average="macro", level=0.9999, method="percentile")
     assert (found.low, found.estimate, found.high) == (0.25, 0.625, 1.0)
 
 
 def test_a_cluster_is_drawn_with_all_its_documents():
     rows = [(4, 4, 4, mass, 1) for mass in (0, 2, 4, 4)]
-    found = interval(sample(rows, clusters=["a", "a", "b", "b"]), "irq", level=0.9999)
+    found = interval(sample(rows, clusters=["a", "a", "b", "b"]), "irq", level=0.9999, method="percentile")
     assert (found.low, found.estimate, found.high, found.clusters) == (0.25, 0.625, 1.0, 2)
-    apart = interval(sample(rows), "irq", level=0.9999)
+    apart = interval(sample(rows), "irq", level=0.9999, method="percentile")
     assert (apart.low, apart.high, apart.clusters) == (0.0, 1.0, None)
 
 
@@ -121,7 +122,7 @@ def test_all_scores_come_from_the_resamples_of_one(average, method):
 
 def test_another_seed_gives_other_resamples():
     documents = irq(*np.linspace(0, 4, 30))
-    first, second = (interval(documents, "irq", seed=seed) for seed in (0, 1))
+    first, second = (interval(documents, "irq", method="percentile", seed=seed) for seed in (0, 1))
     assert first.low != second.low
     assert first.estimate == second.estimate == 0.5
 
@@ -132,6 +133,42 @@ def test_equal_documents_have_an_interval_of_no_width(average, method):
     found = interval(sample([(3, 3, 3, 2.1, 1.5)] * 40), "irq", average=average, method=method)
     assert found.low == found.estimate == found.high == pytest.approx(0.7)
     assert found.notes == ("Every resample has the same score.",)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_perfect_documents_do_not_promise_perfect_ones(average):
+    found = {size: interval(sample([PERFECT] * size), "irq", average=average) for size in (5, 20, 100)}
+    assert [one.high for one in found.values()] == [1.0] * 3
+    assert found[5].low < found[20].low < found[100].low < 1.0
+    assert found[20].low == pytest.approx(0.904, abs=0.001)  # 3 / 20 of other documents may well fail: 0.85
+    assert found[20].notes[-1] == (
+        "All documents have the same score: no spread was seen, and the width of the interval is that of the "
+        "adjustment alone."
+    )
+    plain = interval(sample([PERFECT] * 20), "irq", average=average, method="t")
+    assert (plain.low, plain.high, plain.resamples) == (1.0, 1.0, 0)
+    assert plain.notes[-1].endswith("no spread was seen, and the interval has no width.")
+
+
+def test_a_score_of_one_document_alone_has_no_interval():
+    found = interval(sample([HALF, INVENTED, INVENTED]), "irq")
+    assert (found.low, found.estimate, found.high) == (None, 0.5, None)
+    assert found.notes[-1] == "Only one of the documents has this score: it has no interval."
+
+
+def test_an_interval_lies_in_the_range_of_its_score():
+    documents = sample([PERFECT, (2, 2, 2, 1, 1), HALF, MISSED])
+    for average in ("micro", "macro"):
+        for name, one in intervals(documents, average=average).items():
+            assert 0.0 <= one.low <= one.estimate <= one.high <= (0.25 if name == "variance" else 1.0)
+    giant = sample([(10_000, 10_000, 10_000, 10_000, 10_000), *[(1, 1, 1, 1, 1)] * 20])
+    found = interval(giant, "irq")
+    assert found.low < 0.7 < found.estimate == found.high == 1.0
+
+
+def test_documents_that_lack_the_score_do_not_count_as_units():
+    few, many = (interval(sample([PERFECT, HALF, MISSED] + [INVENTED] * more), "irq") for more in (0, 30))
+    assert (many.low, many.high) == pytest.approx((few.low, few.high))
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -156,7 +193,7 @@ def test_a_corpus_without_documents(average):
 @pytest.mark.parametrize("average", ["micro", "macro"])
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_an_undefined_score_has_no_interval(average, method):
-    found = interval(sample([INVENTED] * 12), "irq", average=average, method=method)
+    found = interval(sample([INVENTED] * 30), "irq", average=average, method=method)
     assert (found.low, found.estimate, found.high, found.notes) == (None, None, None, ())
 
 
@@ -165,7 +202,7 @@ def test_an_undefined_score_has_no_interval(average, method):
 def test_resamples_without_the_score_are_left_out_and_said(average, method):
     found = interval(sample([PERFECT, HALF] + [INVENTED] * 8), "irq", average=average, method=method)
     assert 0.5 <= found.low < found.estimate < found.high <= 1.0
-    (note,) = found.notes
+    _, note = found.notes
     undefined = int(re.fullmatch(r"The score is undefined in (\d+) of 2000 resamples, which are left out\.", note)[1])
     assert undefined / 2000 == pytest.approx(0.8**10, abs=0.03)
 
@@ -176,18 +213,22 @@ def test_an_unknown_sum_of_squares_leaves_only_the_variance_unknown():
     assert intervals(sample([HALF, (2, 2, 2, 1, None)] * 5), average="macro")["variance"].estimate == 0.0
 
 
-@pytest.mark.parametrize(("size", "noted"), [(9, True), (10, False)])
+@pytest.mark.parametrize(("size", "noted"), [(29, True), (30, False)])
 def test_few_units_are_warned_of(size, noted):
     rows = [(4, 4, 4, mass, 1) for mass in range(size)]
     for clusters, what in ((None, "documents"), (range(size), "clusters")):
-        found = interval(sample(rows, clusters=clusters and list(clusters)), "irq")
-        expected = (f"Fewer than 10 {what} (9): the interval is probably too narrow.",)
-        assert found.notes == (expected if noted else ())
+        for method, said in (
+            ("adjusted-t", "take the interval as a rough guide"),
+            ("bca", "the interval is probably too narrow"),
+        ):
+            found = interval(sample(rows, clusters=clusters and list(clusters)), "irq", method=method)
+            expected = (f"Fewer than 30 {what} (29): {said}.",)
+            assert found.notes == (expected if noted else ())
 
 
 def test_a_bca_interval_that_does_not_exist_is_not_made_up():
     found = interval(irq(*[4] * 49, 0), "irq", method="bca", level=1 - 1e-10)
-    plain = interval(irq(*[4] * 49, 0), "irq", level=1 - 1e-10)
+    plain = interval(irq(*[4] * 49, 0), "irq", method="percentile", level=1 - 1e-10)
     assert (found.low, found.high, found.method) == (plain.low, plain.high, "percentile")
     assert found.notes == ("The bca interval does not exist for these documents: this is the percentile one.",)
     assert interval(irq(*[4] * 49, 0), "irq", method="bca").method == "bca"
@@ -203,15 +244,16 @@ def test_a_bca_interval_leans_to_the_side_of_the_outlier():
 
 def test_a_unit_left_out_leaves_nothing_of_its_masses():
     rounded = 1.0 - 2**-53  # as 0.1 added up ten times: a unit may be rounded more often than the whole
-    statistic = Statistic(np.array([[rounded, 0.0], [0.0, 2.0]]), np.array([1.0, 2.0]), np.asarray)
+    units = np.array([[rounded, 0.0], [0.0, 2.0]])
+    statistic = Statistic(units, np.array([1.0, 2.0]), np.asarray, np.asarray, (0, 1))
     assert [_left_out(statistic, at).tolist() for at in (0, 1)] == [[0.0, 1.0], [2.0, 0.0]]
 
 
 def test_five_documents_all_better_are_not_enough():
     found = paired(irq(2, 3, 4, 3, 2), irq(1, 1, 2, 1, 1), "irq")
     assert (found.estimate, found.p, found.smallest_p, found.exact) == (pytest.approx(0.4), 2 / 2**5, 0.0625, True)
-    assert 0.25 <= found.low < 0.4 < found.high <= 0.5
-    assert found.notes == ("Fewer than 10 documents (5): the interval is probably too narrow.",)
+    assert (found.low, found.high) == (0.0, pytest.approx(0.8))  # holds 0, as the test does not exclude it
+    assert not found.significant
 
 
 def test_an_exact_p_counts_the_swaps_that_do_as_much():
@@ -221,17 +263,17 @@ def test_an_exact_p_counts_the_swaps_that_do_as_much():
 
 @pytest.mark.parametrize(("size", "exact"), [(16, True), (17, False)])
 def test_up_to_sixteen_documents_every_swap_is_tried(size, exact):
-    found = paired(irq(*[3] * size), irq(*[2] * size), "irq", resamples=99)
-    assert found.exact is exact
-    assert found.smallest_p == (2 / 2**16 if exact else 1 / 100)
-    assert found.p == found.smallest_p
+    found = paired(irq(*[3] * size), irq(*[2] * size), "irq")
+    assert (found.exact, found.swaps) == ((True, 2**15) if exact else (False, 10_000))
+    assert found.smallest_p == (2 / 2**16 if exact else 1 / 10_001)
+    assert found.p == pytest.approx(found.smallest_p, abs=1e-3)
 
 
 def test_clusters_are_swapped_whole():
     rows = {mass: [(4, 4, 4, mass, 1)] * 20 for mass in (2, 3)}
     better, worse = (sample(rows[mass], clusters=[number % 4 for number in range(20)]) for mass in (3, 2))
     found = paired(better, worse, "irq", average="macro")
-    assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, 0.25, 0.25)
+    assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, 0.0, 0.5)
 
 
 def test_an_undefined_difference_has_no_p():
@@ -281,3 +323,82 @@ def test_groups():
     assert groups(np.empty((0, 0))) == ()
     with pytest.raises(DataError, match=re.escape("Expected a square matrix of p, got the shape (1, 2)")):
         groups([[None, 0.1]])
+
+
+def systems(count, size, seed=0, *, step=0.02):
+    """The samples of systems on the same documents, each a little better than the one before."""
+    generator = np.random.default_rng(seed)
+    base = generator.beta(5, 2, size)
+    qualities = [np.clip(base + generator.normal(0, 0.1, size) + step * at, 0, 1) for at in range(count)]
+    return [irq(*(4 * quality)) for quality in qualities]
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_fifteen_systems_can_be_told_apart(average):
+    """With 2,000 swaps the smallest p adjusted for 105 pairs was 105 / 2001 = 0.0525."""
+    samples = systems(15, 60)
+    pairs = list(combinations(range(15), 2))
+    found = contrasts([samples], [pairs], "irq", average=average)
+    assert {one.swaps for one in found} == {21_000}
+    assert found[13].significant
+    assert found[13].p_holm <= 0.05
+    assert 0 < sum(one.significant for one in found) < 105
+    assert all(one.significant is (one.p_holm <= 0.05) is (one.low > 0 or one.high < 0) for one in found)
+    assert all(one.low <= one.estimate <= one.high for one in found)
+    assert {round(one.level, 6) for one in found} >= {round(1 - 0.05 / 105, 6)}
+
+
+def test_only_documents_on_which_systems_differ_count():
+    same = [3] * 40
+    found = paired(irq(4, 4, 4, 4, 4, *same), irq(3, 2, 1, 3, 2, *same), "irq", average="macro")
+    assert (found.p, found.smallest_p, found.exact, found.differing, found.swaps) == (0.0625, 0.0625, True, 5, 16)
+    spread = sample([(4, 4, 4, 3, 2.25)] * 4), sample([(4, 4, 4, 3, 3)] * 4)  # other squares, the same quality
+    assert paired(*spread, "irq").differing == 0
+    assert paired(*spread, "variance").differing == 4
+
+
+def test_equal_systems_do_not_differ():
+    found = paired(irq(1, 2, 3), irq(1, 2, 3), "irq")
+    assert (found.estimate, found.low, found.high, found.p, found.smallest_p) == (0.0, 0.0, 0.0, 1.0, 1.0)
+    assert found.notes == ("The systems have the same results everywhere: no difference was seen.",)
+
+
+def test_pairs_share_swaps_but_not_results():
+    samples = systems(4, 30, step=0.03)
+    together = contrasts([samples], [list(combinations(range(4), 2))], "irq", average="macro")
+    for (a, b), one in zip(combinations(range(4), 2), together, strict=True):
+        alone = paired(samples[a], samples[b], "irq", average="macro")
+        assert (one.estimate, one.differing) == (alone.estimate, alone.differing)
+        assert one.p == pytest.approx(alone.p)
+
+
+def test_blocks_of_swaps_are_the_same_swaps(monkeypatch):
+    samples = systems(3, 30)
+    pairs = [list(combinations(range(3), 2))]
+    whole = contrasts([samples], pairs, "irq")
+    monkeypatch.setattr(swaps, "CELLS", 700)
+    for one, other in zip(contrasts([samples], pairs, "irq"), whole, strict=True):
+        assert (one.p, one.significant) == (other.p, other.significant)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+
+
+def test_the_swaps_suffice_for_every_level():
+    assert swaps.number(1, 0.05) == 10_000
+    assert swaps.number(105, 0.05) == 21_000
+    assert swaps.number(105, 0.01) == 105_000
+
+
+def test_holm_levels_are_those_of_the_steps():
+    samples = [irq(*[4] * 8), irq(*[3] * 8), irq(*[2] * 8)]
+    found = contrasts([samples], [[(0, 1), (0, 2), (1, 2)]], "irq")
+    assert [one.p for one in found] == [1 / 128] * 3
+    assert [1 - one.level for one in found] == pytest.approx([0.05 / 3, 0.05 / 2, 0.05])
+    assert all(one.significant and one.low > 0 for one in found)
+
+
+def test_a_bootstrap_interval_of_a_difference_is_named():
+    one, other = systems(2, 20)
+    for method in ("percentile", "bca"):
+        found = paired(one, other, "irq", method=method)
+        assert found.method == method
+        assert found.p == paired(one, other, "irq").p

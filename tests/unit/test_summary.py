@@ -100,7 +100,7 @@ def test_systems_with_letters():
         ["a", "1.0000", "1.0000", "1.0000", "1.0000", "1.25"],
         ["b", "0.7500", "0.8571", "1.0000", "1.0000", "1.75"],
     ]
-    assert summary.pairs(ranking.pairs).texts == [["a", "b", *["+0.2500"] * 3, "0.0078", "0.0078"]]
+    assert summary.pairs(ranking.pairs).texts == [["a", "b", "+0.2500", "+0.0625", "+0.4375", "0.0078", "0.0078"]]
     assert summary.winners(ranking).texts == [["/*", "1.0000", "0.7500", "a"]]
     assert summary.lacking(ranking).rows == ()
 

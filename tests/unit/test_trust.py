@@ -1,15 +1,19 @@
 """How far a corpus can be trusted: clusters, intervals, what chance scores, what the schema has that gold never shows."""
 
 import csv
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from arbitre import Comparator, DataError
 from arbitre.cli import app
+from arbitre.cli.render import trust
 from arbitre.corpus.chance import DOCUMENTS, Drawn, drawn_from
 from arbitre.corpus.clusters import labels
 from arbitre.corpus.join import Join
@@ -59,10 +63,22 @@ class TestClusters:
 
     def test_pages_drawn_together_give_wider_intervals(self):
         evaluation = LETTERS.evaluate(triples())
-        alone, together = (evaluation.interval("irq", cluster=cluster) for cluster in (None, r"page_\d+"))
-        assert (alone.clusters, together.clusters) == (None, 12)
+        apart = [str(number) for number in range(24)]
+        alone, together = (evaluation.interval("irq", cluster=cluster) for cluster in (apart, r"page_\d+"))
+        assert (alone.clusters, together.clusters) == (24, 12)
         assert alone.estimate == together.estimate == evaluation.macro.irq
         assert together.high - together.low > 1.2 * (alone.high - alone.low)
+        assert evaluation.interval("irq") == replace(together, runs=True)  # two runs of a page are one cluster
+
+    def test_runs_of_a_document_are_one_cluster_everywhere(self):
+        evaluation = LETTERS.evaluate(triples(4))
+        found = evaluation.trust["intervals"]
+        assert (found["documents"], found["clusters"], found["units"], found["runs"]) == (8, 4, 4, True)
+        console = Console(width=100, file=io.StringIO())
+        console.print(trust(evaluation.trust))
+        assert "over 8 documents in 4 clusters (runs of one document)" in " ".join(console.file.getvalue().split())
+        once = LETTERS.evaluate(list(triples(4))[::2]).trust["intervals"]
+        assert (once["documents"], once["clusters"], once["units"], once["runs"]) == (4, None, 4, False)
 
     def test_a_path_has_intervals_of_its_own(self):
         evaluation = LETTERS.evaluate(triples())

@@ -79,8 +79,10 @@ Measures = Annotated[
     typer.Option("--score", metavar="SCORE", help="The first decides; others stand beside it. fq(2) is one too."),
 ]
 Mean = Annotated[Average, typer.Option(help="Means over documents, or all entries together.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Resamples and swaps are drawn with this.")]
-Level = Annotated[float, typer.Option(metavar="SHARE", help="That of the intervals; systems differ where p <= 1 - it.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of resamples and swaps.")]
+Level = Annotated[
+    float, typer.Option(metavar="SHARE", help="Confidence level; a difference is shown if p <= 1 - level.")
+]
 Tables = Annotated[list[str] | None, tables_as("pairs.tex or pairs.parquet")]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write JSON, report.html, and CSV, Markdown and LaTeX tables here.")

@@ -15,7 +15,9 @@ from arbitre.cli.labels import nested, unbroken, visible
 from arbitre.cli.screen import titled
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.paths import order, wildcard
+from arbitre.report.language import Language, Say
 from arbitre.report.summary import AVERAGES
+from arbitre.report.wording import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -114,7 +116,7 @@ def trust(found: Mapping[str, Any]) -> RenderableType:
             Text(number(floor.get(name)), style="dim"),
             style="bold" if name == "f1q" else "",
         )
-    told = [f"Drawn from {drawn['units']} {'clusters' if drawn['clusters'] is not None else 'documents'}."]
+    told = [f"Intervals ({drawn['method']}) over {sampled(drawn, Say(Language.EN))}."]
     told += drawn["notes"]
     if chance is not None and chance["floor"] is not None:
         told.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.cells import cell_len
@@ -11,11 +11,13 @@ from rich.text import Text
 from arbitre.cli import render
 from arbitre.cli.labels import nested, visible
 from arbitre.cli.screen import titled
-from arbitre.corpus.ranking import threshold
+from arbitre.corpus.statistics import threshold
 from arbitre.report import summary
 from arbitre.report.exports import CSV, Export, Sheet, write
+from arbitre.report.language import Language, Say
+from arbitre.report.subjects import ranked
 from arbitre.report.tables import fresh, json_text
-from arbitre.report.typeset import probability
+from arbitre.report.wording import lead, sampled
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ SPARE: Final = ("p", "shared", "chance", "failed", "document quality")
 
 _GAP: Final = 3
 """Between two columns."""
+
+_DIFFERENCE: Final = "The interval of a difference is that of the test: it excludes 0 where a difference is shown."
 
 _CHANCE: Final = "chance: what predictions score against the gold of other documents; never subtracted."
 
@@ -73,17 +77,19 @@ class RankedSystems:
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """What is shown, block by block."""
-        ranking, tables = self.ranking, self.tables
-        units = f" in {ranking.clusters} clusters" * (ranking.clusters is not None)
+        ranking, tables, say = self.ranking, self.tables, Say(Language.EN)
+        systems = asdict(ranked(ranking))
         yield Text.assemble(
-            (f"{len(ranking.systems)} systems on the same {ranking.documents} documents{units}", "bold"),
+            (f"{count(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
             f"\n{summary.AVERAGES[ranking.aggregate]} {ranking.score}, {_drawn(ranking.systems[0].score)}",
         )
         yield _shown(tables.pop("systems"), width)
+        if found := lead(systems, say):
+            yield Text(found)
         legend = [_CHANCE]
         if ranking.pairs:
-            alike = f"Systems that share a letter cannot be told apart (p > {threshold(ranking.level):g}, Holm)."
-            legend = [alike, *legend, f"The smallest p that these can give is {probability(ranking.smallest_p)}."]
+            alike = f"Systems that share a letter: no difference shown (p > {threshold(ranking.level):g}, Holm)."
+            legend = [alike, *legend, _DIFFERENCE]
         yield Text("\n".join((*legend, *ranking.notes)), style="dim")
         for name in ("scores", "pairs", "winners"):
             made = tables.pop(name)
@@ -121,7 +127,7 @@ class ComparedFactors:
         """What is shown, block by block."""
         first = self.factors[0]
         yield Text.assemble(
-            (f"{len(self.factors)} factors of {sum(first.documents.values())} predictions", "bold"),
+            (f"{count(len(self.factors), 'factor')} of {count(sum(first.documents.values()), 'prediction')}", "bold"),
             f"\n{summary.AVERAGES[first.aggregate]} {first.score}, {_drawn(next(iter(first.levels.values())))}",
         )
         yield from (_shown(made, width) for made in self.tables.values() if made.rows)
@@ -137,6 +143,15 @@ class ComparedFactors:
 
 def _drawn(found: Interval) -> str:
     return f"{100.0 * found.level:g} % intervals ({found.method}), seed {found.seed}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "system"), count(2, "system")
+    ('1 system', '2 systems')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:

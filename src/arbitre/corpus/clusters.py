@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Cluster: TypeAlias = str | Mapping[str, str] | Sequence[str] | None
-"""A regular expression on ids, a label for every id, or a label for every document in order; None: every one alone."""
+"""A regular expression on ids, a label for every id, or a label for every document in order; None: by id."""
 
 SECONDS: Final = 1.0
 """A regular expression may take this long on one id."""
@@ -37,6 +37,19 @@ def labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
     if len(cluster) != len(ids):
         raise DataError.of(f"Expected a cluster for each of {len(ids)} documents, got {len(cluster)}")
     return list(cluster)
+
+
+def grouped(ids: Sequence[str], cluster: Cluster) -> tuple[list[str] | None, bool]:
+    """The label of every document's cluster, and whether the clusters are the runs of one document.
+
+    Without a `cluster`, documents that share an id are one cluster; None where every document stands alone.
+
+    >>> grouped(["a", "a", "b"], None), grouped(["a", "b"], None)
+    ((['a', 'a', 'b'], True), (None, False))
+    """
+    if cluster is None and len(set(ids)) < len(ids):
+        return list(ids), True
+    return labels(ids, cluster), False
 
 
 def _found(ids: Iterable[str], pattern: str) -> Iterable[str]:

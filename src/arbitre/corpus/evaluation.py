@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.notebook import scores_html
-from arbitre.corpus.clusters import labels
+from arbitre.corpus.clusters import grouped
 from arbitre.corpus.quality import DocumentQuality
 from arbitre.corpus.records import key
 from arbitre.corpus.statistics import Sample, interval, means
-from arbitre.corpus.statistics.resampling import LEVEL
+from arbitre.corpus.statistics.resampling import LEVEL, METHOD
 from arbitre.corpus.sums import total
 from arbitre.corpus.texts import Lazy
 from arbitre.errors import DataError, did_you_mean
@@ -219,17 +219,27 @@ class Evaluation:
         score: str,
         *,
         level: float = LEVEL,
-        method: Method = "bca",
+        method: Method = METHOD,
         cluster: Cluster = None,
         aggregate: Average = "macro",
         seed: int = 0,
         path: str | None = None,
     ) -> Interval:
-        """Between which values a score would lie over corpora of documents like these, by the bootstrap.
+        """The confidence interval of a score, for corpora of documents like these.
 
-        `cluster` says which documents are drawn together: a regular expression found in their ids (its first group, or
-        all of it), a label for every id, or one for every document in order; None draws `clusters`, or
-        documents. `path` is that of the score, the entries where it is None. Raises DataError.
+        Args:
+            score: The score, one of `arbitre.tally.NAMES`.
+            level: Confidence level.
+            method: `adjusted-t`, `t`, `percentile` or `bca` (see `arbitre.corpus.statistics.Method`).
+            cluster: Which documents belong together: a regular expression found in their ids (its first group, or all
+                of it), a label for every id, or one for every document in order. By default `clusters`; without these,
+                the runs of one document are one cluster.
+            aggregate: macro or micro.
+            seed: Random seed of the bootstrap.
+            path: The path of the score; the entries by default.
+
+        Raises:
+            DataError: An option is not one of its values, or a document has no cluster.
         """
         sample = self.sample(cluster=cluster, path=path)
         return interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
@@ -242,9 +252,8 @@ class Evaluation:
                 f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
             )
         tallies = columns.tallies if path is None else columns.paths[path]
-        return Sample.of(
-            columns.keys, tallies, columns.failed, labels(columns.ids, self.clusters if cluster is None else cluster)
-        )
+        clusters, runs = grouped(columns.ids, self.clusters if cluster is None else cluster)
+        return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
 
     def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)
         """The documents as a `pyarrow.Table`: labels, quality, counts and scores of the entries, a row each.

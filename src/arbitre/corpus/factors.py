@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arbitre.corpus.clusters import labels
+from arbitre.corpus.clusters import grouped
 from arbitre.corpus.ranking import Versus, hopeless, versus
 from arbitre.corpus.scoring import measured, side_by_side
 from arbitre.corpus.statistics import Sample, interval
-from arbitre.corpus.statistics.resampling import LEVEL
+from arbitre.corpus.statistics.resampling import LEVEL, METHOD
 from arbitre.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
@@ -58,14 +58,15 @@ def factor(
     *,
     aggregate: Average = "macro",
     level: float = LEVEL,
-    method: Method = "bca",
+    method: Method = METHOD,
     cluster: Cluster = None,
     seed: int = 0,
 ) -> Factor:
     """The levels of the factor `name`; `values` gives the level of every factor for every document, in order.
 
-    `cluster` is that of `Evaluation.interval`; without one, documents of one id are drawn together. Documents that are
-    the same in all factors are told apart by their order. p is adjusted for all pairs of levels of this factor.
+    `cluster` is that of `Evaluation.interval`; by default the predictions of one document are one cluster. Documents
+    that are the same in all factors are told apart by their order. p is adjusted for all pairs of levels of this
+    factor.
 
     Raises DataError where there is no such factor, no document, or one has no level.
     """
@@ -80,7 +81,8 @@ def factor(
                 hint="Leave out those of documents that were not evaluated.",
             )
     keys = list(_keys(columns.ids, values[name], [values[one] for one in sorted(values) if one != name]))
-    clusters = labels(columns.ids, evaluation.clusters if cluster is None else cluster) or columns.ids
+    by: Cluster = evaluation.clusters if cluster is None else cluster
+    clusters, _ = grouped(columns.ids, list(columns.ids) if by is None else by)
     own = np.array(values[name])
     places = {one: np.flatnonzero(own == one) for one in sorted(set(values[name]))}
 
@@ -90,7 +92,8 @@ def factor(
             [keys[one] for one in chosen],
             columns.tallies[at],
             columns.failed[at],
-            [clusters[one] for one in chosen],
+            clusters and [clusters[one] for one in chosen],
+            runs=by is None,
         )
 
     pairs: list[tuple[str, str, Sample | None, Sample | None]] = []
@@ -105,7 +108,7 @@ def factor(
         one: interval(*measured(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
         for one, at in places.items()
     }
-    against = versus(pairs, score, average=aggregate, level=level, method=method, seed=seed)
+    against = versus(pairs, score, average=aggregate, level=level, seed=seed)
     return Factor(
         name,
         score,

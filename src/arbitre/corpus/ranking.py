@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import scipy
 
-from arbitre.corpus.clusters import labels
+from arbitre.corpus.clusters import grouped
 from arbitre.corpus.scoring import estimate, measured, side_by_side, value
-from arbitre.corpus.statistics import Sample, groups, holm, interval, paired
-from arbitre.corpus.statistics.resampling import LEVEL
+from arbitre.corpus.statistics import Sample, contrasts, groups, interval, threshold
+from arbitre.corpus.statistics.resampling import LEVEL, METHOD
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Interval, Method
+    from arbitre.corpus.statistics import Average, Difference, Interval, Method
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
 """The scores that are shown side by side, each ranked by itself: no hidden composite."""
@@ -52,26 +52,36 @@ class System:
 class Versus:
     """Two systems: the score of `a` less that of `b`, its interval, p, and p adjusted for all pairs (Holm, 1979).
 
-    `smallest_p` is the smallest p that so many documents, or clusters, can give; what is not known is None.
+    `level` is the confidence level of the interval at the pair's step of Holm's correction: `significant` says that the
+    adjusted p is at most 1 less the level of the ranking, which is where the interval excludes 0. `differing` is the
+    number of documents (or clusters) on which the systems differ, `smallest_p` the smallest p that these can give.
+    What is not known is None.
     """
 
     a: str
     b: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    smallest_p: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    significant: bool = False
+    smallest_p: float | None = None
+    differing: int | None = None
+    clusters: int | None = None
+    exact: bool | None = None
+    swaps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Systems from the best to the worst, every two of them, and the sets in which no two can be told apart.
+    """Systems by descending score, every two of them, and the sets in which no difference is shown.
 
-    Two are told apart where p, adjusted for all pairs, is at most 1 - `level`. `by_path` holds the score of every
-    system on every path (micro), `winners` the systems that have the best one. `smallest_p` is the smallest p that so
-    many documents, or clusters, can give; `signature` the measurement of the first system.
+    A difference is shown where p, adjusted for all pairs, is at most 1 - `level`. `by_path` holds the score of every
+    system on every path (micro), `winners` the systems that have the highest one. `smallest_p` is the smallest p that
+    any pair can have; `clusters` is None where each document is a unit, `runs` says that the clusters are the runs of
+    one document; `signature` is the measurement of the first system.
     """
 
     score: str
@@ -85,6 +95,7 @@ class Ranking:
     smallest_p: float
     documents: int
     clusters: int | None
+    runs: bool
     signature: Mapping[str, Any]
     notes: tuple[str, ...]
 
@@ -100,15 +111,15 @@ def rank(
     beside: Sequence[str] = SCORES,
     aggregate: Average = "macro",
     level: float = LEVEL,
-    method: Method = "bca",
+    method: Method = METHOD,
     cluster: Cluster = None,
     seed: int = 0,
 ) -> Ranking:
     """Rank systems that were evaluated on the same documents, by a score of `arbitre.corpus.scoring`.
 
-    Every two are compared on the documents drawn together and by approximate randomisation (see
-    `arbitre.corpus.statistics.paired`). `cluster` is that of `Evaluation.interval`; without one, several runs of a
-    document are drawn together. The scores `beside` it are ranked too, each by itself.
+    Every two are compared by paired approximate randomisation (see `arbitre.corpus.statistics.contrasts`). `cluster` is
+    that of `Evaluation.interval`; by default the runs of one document are one cluster. The scores `beside` it are
+    ranked too, each by itself.
 
     Raises DataError where there is no system, the systems have other documents, or a score is none of these.
 
@@ -132,14 +143,12 @@ def rank(
         name: interval(*measured(samples[name], score), average=aggregate, level=level, method=method, seed=seed)
         for name in ordered
     }
-    pairs = versus(
-        [(a, b, samples[a], samples[b]) for a, b in combinations(ordered, 2)],
-        score,
-        average=aggregate,
-        level=level,
-        method=method,
-        seed=seed,
+    measurable = [measured(samples[name], score) for name in ordered]
+    places_of = list(combinations(range(len(ordered)), 2))
+    tests = contrasts(
+        [[sample for sample, _ in measurable]], [places_of], measurable[0][1], average=aggregate, level=level, seed=seed
     )
+    pairs = tuple(_versus(ordered[a], ordered[b], one) for (a, b), one in zip(places_of, tests, strict=True))
     places = {one: dict(zip(ordered, _places([scores[name][one] for name in ordered]), strict=True)) for one in names}
     by_path = side_by_side({name: systems[name].by_path for name in ordered}, score)
     first = systems[ordered[0]]
@@ -165,9 +174,10 @@ def rank(
         _alike(ordered, pairs, level),
         by_path,
         {path: _best(known) for path, known in by_path.items()},
-        max((pair.smallest_p for pair in pairs if pair.smallest_p is not None), default=1.0),
+        min((pair.smallest_p for pair in pairs if pair.smallest_p is not None), default=1.0),
         len(samples[ordered[0]].keys),
         samples[ordered[0]].clusters,
+        samples[ordered[0]].runs,
         first.signature.to_dict(),
         tuple(
             dict.fromkeys(
@@ -187,62 +197,70 @@ def versus(
     *,
     average: Average,
     level: float,
-    method: Method,
     seed: int,
 ) -> tuple[Versus, ...]:
-    """Every two systems, p adjusted for all of them; None for the sample of two that share no document."""
-    results = [
-        None
-        if one is None or other is None
-        else paired(
-            measured(one, score)[0],
-            *measured(other, score),
+    """Every two systems, p adjusted for all of them; None for the samples of two that share no document."""
+    known = [
+        ([measured(one, score)[0], measured(other, score)[0]], measured(one, score)[1])
+        for _, _, one, other in duels
+        if one is not None and other is not None
+    ]
+    if not known:
+        return tuple(Versus(a, b) for a, b, _, _ in duels)
+    made = iter(
+        contrasts(
+            [samples for samples, _ in known],
+            [[(0, 1)]] * len(known),
+            known[0][1],
             average=average,
             level=level,
-            method=method,
             seed=seed,
         )
-        for _, _, one, other in duels
-    ]
-    adjusted = holm([None if result is None else result.p for result in results])
+    )
     return tuple(
-        Versus(a, b, None, None, None, None, None, None)
-        if result is None
-        else Versus(a, b, result.estimate, result.low, result.high, result.p, p, result.smallest_p)
-        for (a, b, _, _), result, p in zip(duels, results, adjusted, strict=True)
+        Versus(a, b) if one is None or other is None else _versus(a, b, next(made)) for a, b, one, other in duels
+    )
+
+
+def _versus(a: str, b: str, one: Difference) -> Versus:
+    return Versus(
+        a,
+        b,
+        one.estimate,
+        one.low,
+        one.high,
+        one.level,
+        one.p,
+        one.p_holm,
+        one.significant,
+        one.smallest_p,
+        one.differing,
+        one.clusters,
+        one.exact,
+        one.swaps,
     )
 
 
 def hopeless(pairs: Sequence[Versus], level: float) -> tuple[str, ...]:
-    """What to say where even the clearest difference could not be told from chance; nothing where it could."""
+    """A warning where no pair could have a significant difference, however clear it is."""
     known = [pair.smallest_p for pair in pairs if pair.smallest_p is not None]
     smallest = min(1.0, len(known) * min(known, default=0.0))
     if smallest <= threshold(level):
         return ()
     adjusted = f", adjusted for {len(known)} pairs" * (len(known) > 1)
-    return (f"No p can be below {smallest:.4g} here{adjusted}: more documents are needed to tell them apart.",)
-
-
-def threshold(level: float) -> float:
-    """The p up to which two systems differ.
-
-    >>> threshold(0.95)
-    0.05
-    """
-    return round(1.0 - level, 12)
+    return (f"No p can be below {smallest:.4g} here{adjusted}: more documents are needed to show a difference.",)
 
 
 def drawn(evaluation: Evaluation, cluster: Cluster) -> Sample:
-    """The documents by id, where each has one prediction; else by id and run, those of one id drawn together."""
+    """The documents by id, where each has one prediction; else by id and run, the runs of one id being a cluster."""
     columns = evaluation.columns
-    clusters = labels(columns.ids, evaluation.clusters if cluster is None else cluster)
-    if len(set(columns.ids)) == len(columns.ids):
-        return Sample.of(columns.ids, columns.tallies, columns.failed, clusters)
-    return Sample.of(columns.keys, columns.tallies, columns.failed, clusters or columns.ids)
+    clusters, runs = grouped(columns.ids, evaluation.clusters if cluster is None else cluster)
+    keys = columns.ids if len(set(columns.ids)) == len(columns.ids) else columns.keys
+    return Sample.of(keys, columns.tallies, columns.failed, clusters, runs=runs)
 
 
 def _places(scores: Sequence[float | None]) -> list[float]:
-    """1 is the best; equal ones share the mean of their places, those without a score the last."""
+    """1 is the highest; equal scores share the mean of their places, those without a score the last."""
     places: list[float] = scipy.stats.rankdata([np.inf if score is None else -score for score in scores]).tolist()
     return places
 

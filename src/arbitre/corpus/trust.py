@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from arbitre.corpus.statistics import Average, intervals
+from arbitre.corpus.statistics.resampling import METHOD
 
 if TYPE_CHECKING:
     from arbitre.corpus.evaluation import Evaluation
-    from arbitre.corpus.statistics import Method
 
-METHOD: Final[Method] = "bca"
 HEADLINE: Final = "f1q"
 """The score whose interval's notes are told."""
 
@@ -18,7 +17,7 @@ HEADLINE: Final = "f1q"
 def trust(evaluation: Evaluation) -> dict[str, Any]:
     """What stands under `trust` in `evaluation.json`; the same corpus gives the same."""
     sample = evaluation.sample()
-    found = {average: intervals(sample, average=average, method=METHOD) for average in get_args(Average)}
+    found = {average: intervals(sample, average=average) for average in get_args(Average)}
     first = next(iter(found["micro"].values()))
     chance, coverage = evaluation.chance, evaluation.coverage
     return {
@@ -28,7 +27,9 @@ def trust(evaluation: Evaluation) -> dict[str, Any]:
             "resamples": first.resamples,
             "seed": first.seed,
             "units": sample.units,
+            "documents": first.documents,
             "clusters": first.clusters,
+            "runs": first.runs,
             "notes": list(dict.fromkeys(note for ones in found.values() for note in ones[HEADLINE].notes)),
             **{
                 average: {name: {"low": one.low, "high": one.high} for name, one in ones.items()}

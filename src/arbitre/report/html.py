@@ -23,6 +23,7 @@ from arbitre.report.charts import composition, survival
 from arbitre.report.language import Language, Say
 from arbitre.report.tables import compact
 from arbitre.report.text import HIDDEN, clipped, visible
+from arbitre.report.wording import lead, procedure, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -109,8 +110,10 @@ def page(view: View, language: Language = Language.EN) -> str:
             warning=lambda subject, name: say(
                 f"warning.{name}", n=_number_of(subject, name), documents=subject["documents"]
             ),
-            lead=partial(_lead, say=say),
+            lead=partial(lead, say=say),
+            sampled=partial(sampled, say=say),
             methods=lambda subject: _methods(subject, plain["version"], say),
+            procedure=partial(procedure, say=say),
         )
     )
 
@@ -251,17 +254,6 @@ def _sentences(subject: Mapping[str, Any], say: Say) -> Iterator[Markup]:
         yield strong("said.outside", paths=", ".join((*named[:OUTSIDE], *more)))
 
 
-def _lead(systems: Mapping[str, Any], say: Say) -> Markup:
-    """Who is ahead, in words."""
-    board = [one for one in systems["board"] if one["score"] is not None]
-    named = [(visible(one["name"]), say.language.number(one["score"], 2)) for one in board]
-    rest = ", ".join(f"{name} ({score})" for name, score in named[1:])
-    if not rest:
-        return Markup()
-    first = Markup("<b>{}</b> ({})").format(*named[0])
-    return escape(say.template("systems.lead")).format(first=first, rest=rest)
-
-
 def _number_of(subject: Mapping[str, Any], name: str) -> int:
     """The number that a warning speaks of."""
     counted: dict[str, int] = {
@@ -291,4 +283,9 @@ def _methods(subject: Mapping[str, Any], version: str, say: Say) -> str:
         **{name: counts[name] for name in ("gold", "predicted", "matched")},
         **shown,
     )
+    found = next((line["interval"] for line in subject["headline"] if line["interval"]), None)
+    if found and subject["sampled"]:
+        level, method = say.percent(found["level"], 0), say(f"method.{found['method']}")
+        units = sampled(subject["sampled"], say)
+        text += f" {say('methods.interval', level=level, method=method, units=units)}"
     return f"{text} {say('methods.cite', version=version)}"

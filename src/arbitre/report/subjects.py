@@ -6,7 +6,7 @@ which are sums of the steps of the survival curve.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
@@ -22,6 +22,7 @@ from arbitre.report.view import (
     Level,
     LevelsPath,
     PathRow,
+    Sampled,
     Standing,
     Subject,
     Systems,
@@ -43,8 +44,8 @@ KINDS: Final = {
     "spread": ("variance",),
 }
 BINS: Final = 10
-FEW: Final = 10
-"""With fewer documents than this the scores may be another matter on the next ones."""
+FEW: Final = 30
+"""Reports of fewer documents carry a warning."""
 
 
 def subject(
@@ -93,6 +94,7 @@ def subject(
         explorer=held.get("kept", []),
         reference=trust.reference,
         published=held.get("published"),
+        sampled=trust.sampled,
     )
 
 
@@ -186,8 +188,15 @@ def several(subjects: Sequence[Subject], *, score: str = "f1q", most: int = 10) 
 
 
 def standing(subjects: Sequence[Subject], ranking: Ranking) -> Systems:
-    """The same with what a ranking says of the systems: intervals, groups, and the test of every two."""
-    plain = several(subjects, score=ranking.score if ranking.score in NAMES else "f1q")
+    """The same with the intervals, groups and tests of a ranking."""
+    plain, found = several(subjects, score=ranking.score if ranking.score in NAMES else "f1q"), ranked(ranking)
+    places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
+    differing = [Differing(one.key, [one.scores[place] for place in places]) for one in plain.differing]
+    return replace(found, differing=differing)
+
+
+def ranked(ranking: Ranking) -> Systems:
+    """The systems of a ranking, with their intervals, groups and tests, but not document by document."""
     board = [
         Standing(
             one.name,
@@ -197,10 +206,9 @@ def standing(subjects: Sequence[Subject], ranking: Ranking) -> Systems:
         )
         for one in ranking.systems
     ]
-    places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
-    differing = [Differing(one.key, [one.scores[place] for place in places]) for one in plain.differing]
     tests = [_contrast(asdict(one), ranking.documents, ranking.smallest_p) for one in ranking.pairs]
-    return Systems(ranking.score, board, tests, differing, ranking.aggregate)
+    sampled = Sampled(ranking.documents, ranking.clusters, ranking.runs)
+    return Systems(ranking.score, board, tests, [], ranking.aggregate, ranking.level, sampled)
 
 
 def compared(factors: Mapping[str, Any]) -> list[Factor]:
@@ -220,9 +228,15 @@ def _factor(one: Mapping[str, Any]) -> Factor:
     return Factor(one["name"], one["score"], one["aggregate"], levels, tests, one["balanced"], one["notes"], paths)
 
 
+_TESTED: Final = (
+    *("a", "b", "difference", "low", "high", "p"),
+    *("significant", "differing", "clusters", "exact", "swaps"),
+)
+
+
 def _contrast(pair: Mapping[str, Any], shared: int, smallest: float | None = None) -> Contrast:
     """What `corpus.ranking.Versus` says, given as plain JSON; `smallest` is the p where it knows none."""
-    known = {name: pair[name] for name in ("a", "b", "difference", "low", "high", "p")}
+    known = {name: pair[name] for name in _TESTED}
     least = smallest if pair["smallest_p"] is None else pair["smallest_p"]
     return Contrast(**known, adjusted=pair["p_holm"], smallest_p=least, shared=shared)
 

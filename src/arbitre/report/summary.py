@@ -127,7 +127,7 @@ def figures(
 
 
 def leaderboard(ranking: Ranking) -> Table:
-    """Systems from the best to the worst; those that share a letter cannot be told apart."""
+    """Systems by descending score; no difference is shown between those that share a letter."""
     columns = (
         Column("system"),
         Column(ranking.score, SCORE),
@@ -157,22 +157,22 @@ def side_by_side(ranking: Ranking) -> Table:
 
 
 def pairs(found: Iterable[Versus]) -> Table:
-    """Every two systems: how far they are apart, and how often chance alone makes as much of it."""
+    """Every two systems: their difference, its interval, and p."""
     return Table(
         "Every two", (Column("a"), Column("b"), *_VERSUS), tuple((one.a, one.b, *_apart(one)) for one in found)
     )
 
 
 def winners(ranking: Ranking) -> Table:
-    """On every path the best score, that of the next, and who has the best."""
-    columns = (Column("path"), Column(ranking.score, SCORE), Column("next", SCORE), Column("best"))
+    """On every path the highest score, that of the next, and which systems have the highest."""
+    columns = (Column("path"), Column(ranking.score, SCORE), Column("next", SCORE), Column("system"))
     rows: list[tuple[Cell, ...]] = []
     for path, names in ranking.winners.items():
         known = ranking.by_path[path]
         others = [one for name, one in known.items() if name not in names and one is not None]
         named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
         rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
-    return Table(f"Who is best, path by path: {AVERAGES['micro']}", columns, tuple(rows), _signed(ranking))
+    return Table(f"Highest score by path (not tested): {AVERAGES['micro']}", columns, tuple(rows), _signed(ranking))
 
 
 def lacking(ranking: Ranking) -> Table:

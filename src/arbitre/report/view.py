@@ -28,6 +28,15 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampled:
+    """The units of intervals and tests: documents, or clusters of them; `runs`: those of one document are a cluster."""
+
+    documents: int
+    clusters: int | None = None
+    runs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Headline:
     """One score of the entries: of all documents together, and the mean of the documents' scores.
 
@@ -106,6 +115,7 @@ class Trust:
     intervals: Mapping[str, Interval] | None = None
     chance: Mapping[str, float | None] | None = None
     reference: Reference | None = None
+    sampled: Sampled | None = None
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Trust:
@@ -115,16 +125,18 @@ class Trust:
         return cls(
             {name: Interval(one["low"], one["high"], drawn["level"], drawn["method"]) for name, one in known.items()},
             chance["floor"] if chance is not None else None,
+            sampled=Sampled(drawn["documents"], drawn["clusters"], drawn["runs"]),
         )
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trust:
         """The inverse of `dataclasses.asdict`."""
-        intervals, reference = data["intervals"], data["reference"]
+        intervals, reference, sampled = data["intervals"], data["reference"], data["sampled"]
         return cls(
             None if intervals is None else {name: Interval(**one) for name, one in intervals.items()},
             data["chance"],
             None if reference is None else Reference(**reference),
+            None if sampled is None else Sampled(**sampled),
         )
 
 
@@ -163,6 +175,8 @@ class Subject:
     explorer: Sequence[Mapping[str, Any]]
     reference: Reference | None = None
     published: Mapping[str, float] | None = None
+    sampled: Sampled | None = None
+    """The units of its intervals, where these are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +193,9 @@ class Standing:
 class Contrast:
     """Two systems, or levels, on the documents they share: the difference of their scores, its interval and its p.
 
-    `adjusted` is p by Holm; `shared` says how many documents there are.
+    `adjusted` is p by Holm, `significant` says that a difference is shown; the interval excludes 0 exactly there.
+    `shared` is the number of documents, `clusters` that of the clusters, None where documents are the units;
+    `differing` is the number of units on which the two differ, `swaps` that of the swaps of the test.
     """
 
     a: str
@@ -191,6 +207,11 @@ class Contrast:
     adjusted: float | None
     smallest_p: float | None
     shared: int
+    significant: bool = False
+    differing: int | None = None
+    clusters: int | None = None
+    exact: bool | None = None
+    swaps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +232,9 @@ class Systems:
     differing: Sequence[Differing]
     average: str = "micro"
     """Of all entries together, or the mean of the documents ("macro")."""
+    level: float = 0.95
+    """Confidence level of the intervals; a difference is shown where the adjusted p is at most 1 less it."""
+    sampled: Sampled | None = None
 
 
 @dataclass(frozen=True, slots=True)

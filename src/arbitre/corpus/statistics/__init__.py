@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arbitre.corpus.statistics.comparing import Difference, groups, holm, paired
+from arbitre.corpus.statistics.comparing import Contrasting, Difference, contrasts, groups, holm, paired, threshold
 from arbitre.corpus.statistics.documents import document_intervals
 from arbitre.corpus.statistics.means import means
 from arbitre.corpus.statistics.resampling import Interval, Method, interval, intervals
@@ -10,10 +10,12 @@ from arbitre.corpus.statistics.sample import Average, Sample, scored
 
 __all__ = [
     "Average",
+    "Contrasting",
     "Difference",
     "Interval",
     "Method",
     "Sample",
+    "contrasts",
     "document_intervals",
     "groups",
     "holm",
@@ -22,4 +24,5 @@ __all__ = [
     "means",
     "paired",
     "scored",
+    "threshold",
 ]

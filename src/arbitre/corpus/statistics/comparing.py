@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from arbitre.corpus.statistics.resampling import CELLS, LEVEL, RESAMPLES, TIE, Interval, bootstrap
-from arbitre.corpus.statistics.sample import Statistic
+from arbitre.corpus.statistics.resampling import LEVEL, RESAMPLES, bounds
+from arbitre.corpus.statistics.sample import Statistic, one_of
+from arbitre.corpus.statistics.swaps import swapped
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from arbitre.corpus.statistics.resampling import Method
-    from arbitre.corpus.statistics.sample import Average, Floats, Sample
+    from arbitre.corpus.statistics.sample import Average, Sample
+    from arbitre.corpus.statistics.swaps import Swaps
 
-ENUMERATED: Final = 16
-"""With at most so many units, every way of swapping the systems is tried (2^16 = 65536, half of them opposite)."""
+Contrasting: TypeAlias = Literal["swaps", "percentile", "bca"]
+"""How the interval of a difference is made.
+
+- `swaps`: the difference plus or minus what the test requires of it, so that the interval excludes 0 where p <= alpha.
+- `percentile`, `bca`: the bootstrap; where interval and test disagree, the test decides.
+"""
+
+ROUNDING: Final = 1e-12
+"""Levels closer than this are equal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Difference(Interval):
-    """The score of one system less that of another, its interval, and how often chance alone makes as much of it.
+class Difference:
+    """The score of one system less that of another on the same documents.
 
-    `p` is two-sided, in (0, 1], None where the difference is undefined; `smallest_p` the smallest that so many
-    documents (or clusters, or swaps tried) can give; `exact` says whether every way of swapping was tried.
+    `low` and `high` bound it at the confidence `level`, which is that of the step of Holm's correction where several
+    pairs were compared. `p` is two-sided, None where the difference is undefined; `p_holm` is adjusted for all pairs,
+    and `significant` says that it is at most alpha. `smallest_p` is the smallest p that the `differing` units can give
+    (documents, or clusters, on which the systems differ); `exact` says that all swaps were enumerated.
     """
 
-    p: float | None = None
-    smallest_p: float = 1.0
-    exact: bool = False
+    estimate: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: Contrasting
+    clusters: int | None
+    p: float | None
+    p_holm: float | None
+    significant: bool
+    smallest_p: float
+    exact: bool
+    differing: int
+    swaps: int
+    notes: tuple[str, ...] = ()
 
 
 def paired(
@@ -43,17 +64,11 @@ def paired(
     *,
     average: Average = "micro",
     level: float = LEVEL,
-    method: Method = "percentile",
+    method: Contrasting = "swaps",
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Difference:
-    """The score of system a less that of system b on the same documents.
-
-    The interval resamples both systems' documents (or clusters) together; p is that of approximate randomisation
-    (Noreen, 1989): were the systems alike, their results on a unit could be swapped. Over every way of swapping, or
-    `resamples` random ones, p is the share of differences at least as great in size, the observed one counted;
-    a swap that leaves the difference undefined counts against it. (`scipy.stats.permutation_test` doubles the
-    smaller tail instead, and makes a sample of every document.)
+    """The score of system a less that of system b on the same documents, with the test of `contrasts`.
 
     Raises DataError where the samples differ in documents or clusters, or an option is not one of its values.
 
@@ -65,52 +80,127 @@ def paired(
     >>> round(found.estimate, 3), found.p, found.smallest_p, found.exact
     (0.075, 0.0625, 0.0625, True)
     """
-    if sample_a.keys != sample_b.keys or not np.array_equal(sample_a.starts, sample_b.starts):
-        other = sorted(set(sample_a.keys) ^ set(sample_b.keys))
-        raise DataError.of(
-            "Expected both systems to have the same documents in the same clusters, got "
-            + (f"{len(other)} that one lacks, such as {other[0]!r}" if other else "other clusters"),
-            hint="Compare them on the documents that both have; one without a prediction is a failure.",
-        )
+    one_of("method", method, get_args(Contrasting))
+    (found,) = contrasts([[sample_a, sample_b]], [[(0, 1)]], score, average=average, level=level, seed=seed)
+    if method == "swaps":
+        return found
     a, b = (Statistic.scores(sample, [score], average) for sample in (sample_a, sample_b))
-    found = bootstrap(a.minus(b), sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
-    exact = sample_a.units <= ENUMERATED
-    tried = 2 ** max(sample_a.units - 1, 0) if exact else resamples  # a swap's complement has the opposite difference
+    drawn = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
+    made: Contrasting = "bca" if drawn.method == "bca" else "percentile"
+    return replace(found, low=drawn.low, high=drawn.high, method=made, notes=drawn.notes)
+
+
+def contrasts(
+    groups: Sequence[Sequence[Sample]],
+    pairs: Sequence[Sequence[tuple[int, int]]],
+    score: str,
+    *,
+    average: Average = "micro",
+    level: float = LEVEL,
+    seed: int = 0,
+) -> list[Difference]:
+    """Every pair of systems within groups on the same documents, p adjusted for all pairs of all groups together.
+
+    p is that of paired approximate randomisation (see `swaps`): the share of swaps whose difference is at least as
+    large in size as the observed one. All swaps are enumerated where the systems differ on at most 16 units; else
+    there are at least 10,000 random ones, and at least 10 x pairs / alpha, the observed one counted. A swap that leaves
+    the difference undefined counts against it.
+
+    The interval is the difference plus or minus the largest difference that the test does not reject, at the step of
+    Holm's correction at which the pair was judged. So it excludes 0 exactly where `significant`.
+
+    Args:
+        groups: Samples of systems on the same units, for each group.
+        pairs: Indices of two samples of the group, for each group.
+        score: One of `arbitre.tally.NAMES`.
+        average: micro or macro.
+        level: Confidence level; alpha is 1 less it.
+        seed: Random seed of the swaps.
+
+    Raises:
+        DataError: The samples of a group differ in documents or clusters, or an option is not one of its values.
+    """
+    alpha = threshold(level)
+    tests = sum(map(len, pairs))
+    found: list[tuple[float, int | None, Swaps]] = []
+    for samples, chosen in zip(groups, pairs, strict=True):
+        for sample in samples[1:]:
+            _check_same(samples[0], sample)
+        statistics = [Statistic.scores(sample, [score], average) for sample in samples]
+        made = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
+        estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
+        found += [
+            (float(estimates[a] - estimates[b]), samples[0].clusters, test)
+            for (a, b), test in zip(chosen, made, strict=True)
+        ]
+    adjusted, steps = _stepped([test.p for _, _, test in found], alpha)
+    return [_difference(*one, p_holm, step) for one, p_holm, step in zip(found, adjusted, steps, strict=True)]
+
+
+def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: float | None, step: float) -> Difference:
+    low = high = None
+    significant = test.p is not None and test.p <= step + ROUNDING
+    notes: tuple[str, ...] = ()
+    if test.p is not None:
+        room = test.critical(step)
+        low, high = max(-1.0, estimate - room), min(1.0, estimate + room)
+        if not significant:  # rounding must not exclude 0
+            low, high = min(low, 0.0), max(high, 0.0)
+    if not test.differing:
+        notes = ("The systems have the same results everywhere: no difference was seen.",)
     return Difference(
-        found.estimate,
-        found.low,
-        found.high,
-        found.level,
-        found.method,
-        found.resamples,
-        found.seed,
-        found.clusters,
-        found.notes,
-        p=None if found.estimate is None else _swapped(a, b, abs(found.estimate), tried, seed, exact=exact),
-        smallest_p=1.0 / tried if exact else max(2.0 ** (1 - sample_a.units), 1.0 / (1.0 + tried)),
-        exact=exact,
+        None if np.isnan(estimate) else estimate,
+        low,
+        high,
+        1.0 - step,
+        "swaps",
+        clusters,
+        test.p,
+        p_holm,
+        significant,
+        test.smallest_p,
+        test.exact,
+        test.differing,
+        test.tried,
+        notes,
     )
 
 
-def _swapped(a: Statistic, b: Statistic, observed: float, tried: int, seed: int, *, exact: bool) -> float:
-    """The share of swaps that leave a difference at least as great as the observed one."""
-    extreme = 0
-    for swap in _every_swap(len(a.units), tried) if exact else _random_swaps(len(a.units), tried, seed):
-        stay = 1.0 - swap
-        difference = a.of(stay @ a.units + swap @ b.units) - b.of(swap @ a.units + stay @ b.units)
-        extreme += int(np.count_nonzero(~(np.abs(difference) < observed - TIE)))  # nan is not smaller either
-    return extreme / tried if exact else (1.0 + extreme) / (1.0 + tried)
+def _check_same(sample_a: Sample, sample_b: Sample) -> None:
+    if sample_a.keys == sample_b.keys and np.array_equal(sample_a.starts, sample_b.starts):
+        return
+    other = sorted(set(sample_a.keys) ^ set(sample_b.keys))
+    raise DataError.of(
+        "Expected both systems to have the same documents in the same clusters, got "
+        + (f"{len(other)} that one lacks, such as {other[0]!r}" if other else "other clusters"),
+        hint="Compare them on the documents that both have; one without a prediction is a failure.",
+    )
 
 
-def _every_swap(units: int, ways: int) -> Iterator[Floats]:
-    yield (np.arange(ways)[:, None] >> np.arange(units) & 1).astype(np.float64)
+def threshold(level: float) -> float:
+    """The alpha of a confidence level: two systems differ where the adjusted p is at most this.
+
+    >>> threshold(0.95)
+    0.05
+    """
+    if not 0.0 < level < 1.0:
+        raise DataError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
+    return round(1.0 - level, 12)
 
 
-def _random_swaps(units: int, tried: int, seed: int) -> Iterator[Floats]:
-    generator = np.random.default_rng((seed, 1))  # not the draws of the interval again
-    rows = max(1, CELLS // units)
-    for start in range(0, tried, rows):
-        yield generator.integers(2, size=(min(rows, tried - start), units), dtype=np.uint8).astype(np.float64)
+def _stepped(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float | None], list[float]]:
+    """P adjusted by Holm, and the level at which each was judged: p <= level exactly where the adjusted p <= alpha.
+
+    The smallest of m is judged at alpha / m, the next at alpha / (m - 1), until one fails; the others are judged at
+    the level of that one.
+    """
+    known = sorted((p, place) for place, p in enumerate(pvalues) if p is not None)
+    levels, left, failed = [alpha] * len(pvalues), len(known), False
+    for p, place in known:
+        levels[place] = alpha / left
+        failed = failed or p > alpha / left + ROUNDING
+        left = left if failed else max(left - 1, 1)
+    return holm(pvalues), levels
 
 
 def holm(pvalues: Sequence[float | None]) -> list[float | None]:

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of the scores of a corpus (Efron, 1979; 1987).
+"""Confidence intervals of the scores of a corpus: Student's t (see `student`), or the bootstrap (Efron, 1979; 1987).
 
 `scipy.stats.bootstrap` is held against this in the tests and draws the same resamples. It is not used because its
 jackknife takes quadratic time, one undefined resample voids its interval, and it draws anew for each score.
@@ -13,34 +13,48 @@ import numpy as np
 import scipy
 
 from arbitre.corpus.statistics.sample import Statistic, one_of, portions
+from arbitre.corpus.statistics.student import HALF, ends, left_out, moments
 from arbitre.errors import DataError
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from arbitre.corpus.statistics.sample import Average, Floats, Sample
 
-Method: TypeAlias = Literal["percentile", "bca"]
-"""percentile: quantiles of the resampled scores; bca: the same, corrected for bias and skewness."""
+Method: TypeAlias = Literal["adjusted-t", "t", "percentile", "bca"]
+"""How an interval is made.
+
+- `adjusted-t`: Student's t on jackknife pseudo-values, after adding half a unit that scores 0 and half a perfect one.
+- `t`: the same without the added units.
+- `percentile`: quantiles of the bootstrap distribution.
+- `bca`: the same, corrected for bias and skewness.
+"""
 
 LEVEL: Final = 0.95
+METHOD: Final[Method] = "adjusted-t"
 RESAMPLES: Final = 2000
-FEW: Final = 10
-"""With fewer units than this a note warns of the interval."""
+FEW: Final = 30
+"""Intervals of fewer units carry a note."""
 
 TIE: Final = 1e-12
-"""Scores this near are equal."""
+"""Scores closer than this are equal."""
 
 CELLS: Final = 1 << 20
-"""So many weights are drawn at once, or those of one resample where these are more."""
+"""Number of weights drawn at once, unless a single resample needs more."""
+
+TOPS: Final = {"variance": 0.25}
+"""The largest value of each score that does not reach 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A score of a corpus, and between which values it would lie over corpora of documents like these.
+    """A confidence interval of a corpus score, for corpora of documents like these.
 
-    `estimate` is None where the score is undefined; `low` and `high` are, where nothing can be said: too few units,
-    or a score undefined in the corpus or in every resample. `method` is the one that gave the interval; `clusters`
-    the number of clusters drawn, None where documents were; `notes` say what to be careful about.
+    `estimate` is None where the score is undefined. `low` and `high` are None where there is no interval: too few
+    units, or a score that is undefined in the corpus or in every resample. `method` is the one that was used;
+    `resamples` is 0 for the t methods. `clusters` is the number of clusters, None where each document is a unit;
+    `runs` says that the clusters are the runs of one document. `notes` are caveats.
     """
 
     estimate: float | None
@@ -50,7 +64,9 @@ class Interval:
     method: Method
     resamples: int
     seed: int
+    documents: int
     clusters: int | None
+    runs: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -60,7 +76,7 @@ def interval(
     *,
     average: Average = "micro",
     level: float = LEVEL,
-    method: Method = "percentile",
+    method: Method = METHOD,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
@@ -70,10 +86,10 @@ def interval(
     >>> sample = Sample.of([f"{n:02}" for n in range(12)], [(4, 4, 4, 3 + n / 12, 2.5) for n in range(12)])
     >>> found = interval(sample, "irq")
     >>> round(found.low, 3), round(found.estimate, 3), round(found.high, 3)
-    (0.825, 0.865, 0.905)
+    (0.72, 0.865, 0.953)
     """
     statistic = Statistic.scores(sample, [score], average)
-    return bootstrap(statistic, sample, level=level, method=method, resamples=resamples, seed=seed)[0]
+    return bounds(statistic, [score], sample, level=level, method=method, resamples=resamples, seed=seed)[0]
 
 
 def intervals(
@@ -81,22 +97,23 @@ def intervals(
     *,
     average: Average = "micro",
     level: float = LEVEL,
-    method: Method = "percentile",
+    method: Method = METHOD,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, Interval]:
-    """The interval of every score of `arbitre.tally.NAMES`, from the same resamples.
+    """The interval of every score of `arbitre.tally.NAMES`.
 
-    Documents are drawn with replacement, or clusters with all their documents, as many as there are. Resamples in
-    which a score is undefined are left out of its interval. Equal documents give an interval of width 0, a single
-    document or cluster none. `percentile` after Efron (1979), `bca` after Efron (1987) with the acceleration of the
-    jackknife; where `bca` does not exist the interval is the percentile one and says so. O(resamples x units) time,
-    O(units) room: the weights of all resamples are never there at once.
+    The units are documents, or clusters with all their documents. The t methods (see `student`) draw nothing: their
+    degrees of freedom are the units that have the score, less 1, and they are clipped to the range of the score.
+    The bootstrap draws units with replacement, as many as there are, the same ones for every score; resamples in which
+    a score is undefined are left out of its interval. `percentile` follows Efron (1979), `bca` Efron (1987) with the
+    acceleration of the jackknife; where `bca` does not exist the interval is the percentile one and says so. A single
+    unit has no interval. O(units) time and memory, O(resamples x units) time for the bootstrap.
 
     Raises DataError where an option is not one of its values.
     """
     statistic = Statistic.scores(sample, NAMES, average)
-    found = bootstrap(statistic, sample, level=level, method=method, resamples=resamples, seed=seed)
+    found = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
     return dict(zip(NAMES, found, strict=True))
 
 
@@ -110,32 +127,93 @@ def _check(level: float, method: str, resamples: int) -> None:
         )
 
 
-def bootstrap(
-    statistic: Statistic, sample: Sample, *, level: float, method: Method, resamples: int, seed: int
+def bounds(
+    statistic: Statistic,
+    names: Sequence[str],
+    sample: Sample,
+    *,
+    level: float,
+    method: Method,
+    resamples: int,
+    seed: int,
 ) -> list[Interval]:
-    """The interval of each value of a statistic of the units of `sample`."""
+    """The interval of each value of a statistic of the units of `sample`; `names` are the scores."""
     _check(level, method, resamples)
     estimates = statistic.of(statistic.total)
-    drawn = np.empty((0, len(estimates)))
-    if sample.units > 1:
-        drawn = statistic.of(_resampled(statistic.units, resamples, seed))
-    found = []
-    for at, (estimate, values) in enumerate(zip(estimates.tolist(), drawn.T, strict=True)):
-        others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
-        low, high, used, notes = _ends(estimate, values, others, level, method)
-        center = None if np.isnan(estimate) else estimate
-        notes = (*_few(sample), *notes)
-        found.append(Interval(center, low, high, level, used, resamples, seed, sample.clusters, notes))
-    return found
+    drawn = method in {"percentile", "bca"}
+    made = (
+        _bootstrapped(statistic, estimates, sample, level=level, method=method, resamples=resamples, seed=seed)
+        if drawn
+        else _student(statistic, estimates, names, sample, level=level, method=method)
+    )
+    return [
+        Interval(
+            None if np.isnan(estimate) else estimate,
+            low,
+            high,
+            level,
+            used,
+            resamples if drawn else 0,
+            seed,
+            len(sample.keys),
+            sample.clusters,
+            sample.runs,
+            (*_few(sample, used), *notes),
+        )
+        for estimate, (low, high, used, notes) in zip(estimates.tolist(), made, strict=True)
+    ]
 
 
-def _few(sample: Sample) -> tuple[str, ...]:
+def _few(sample: Sample, method: Method) -> tuple[str, ...]:
     what = "cluster" if sample.clustered else "document"
     if sample.units == 1:
         return (f"A single {what}: nothing says how far the score can be trusted.",)
-    if sample.units < FEW:
-        return (f"Fewer than {FEW} {what}s ({sample.units}): the interval is probably too narrow.",)
-    return ()
+    if not 0 < sample.units < FEW:
+        return ()
+    narrow = "take the interval as a rough guide" if method == METHOD else "the interval is probably too narrow"
+    return (f"Fewer than {FEW} {what}s ({sample.units}): {narrow}.",)
+
+
+_Made: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
+
+
+def _student(
+    statistic: Statistic, estimates: Floats, names: Sequence[str], sample: Sample, *, level: float, method: Method
+) -> Iterator[_Made]:
+    found = moments(statistic, estimates)
+    what = "clusters" if sample.clustered else "documents"
+    for at, (name, estimate) in enumerate(zip(names, estimates.tolist(), strict=True)):
+        top, units = TOPS.get(name, 1.0), int(found.units[at])
+        if np.isnan(estimate) or units < 2:  # noqa: PLR2004
+            lone = units == 1 < sample.units
+            yield None, None, method, (f"Only one of the {what} has this score: it has no interval.",) * lone
+            continue
+        added = HALF if method == "adjusted-t" else 0.0
+        low, high = ends(estimate, found, at, level, top=top, added=added)
+        notes: tuple[str, ...] = ()
+        if found.largest[at] <= TIE:
+            seen = "the width of the interval is that of the adjustment alone" if added else "the interval has no width"
+            low, high = (low, high) if added else (estimate, estimate)
+            notes = (f"All {what} have the same score: no spread was seen, and {seen}.",)
+        yield max(low, 0.0), min(high, top), method, notes
+
+
+def _bootstrapped(
+    statistic: Statistic,
+    estimates: Floats,
+    sample: Sample,
+    *,
+    level: float,
+    method: Method,
+    resamples: int,
+    seed: int,
+) -> Iterator[_Made]:
+    drawn = np.empty((0, len(estimates)))
+    if sample.units > 1:
+        drawn = statistic.of(_resampled(statistic.units, resamples, seed))
+    for at, (estimate, values) in enumerate(zip(estimates.tolist(), drawn.T, strict=True)):
+        others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
+        yield _ends(estimate, values, others, level, method)
 
 
 def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
@@ -156,15 +234,11 @@ def _left_out(statistic: Statistic, at: int) -> Floats:
     """One of the values (units,) without each unit. All of them at once would take more room than the units do."""
     found = np.empty(len(statistic.units))
     for some in portions(len(found)):
-        rest = statistic.total - statistic.units[some]
-        rest[rest <= TIE * statistic.total] = 0.0  # a denominator is 0 or it is not: rounding must not decide
-        found[some] = statistic.of(rest)[..., at]
+        found[some] = statistic.of(left_out(statistic, some))[..., at]
     return found
 
 
-def _ends(
-    estimate: float, values: Floats, jackknife: Floats, level: float, method: Method
-) -> tuple[float | None, float | None, Method, tuple[str, ...]]:
+def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _Made:
     """The ends of an interval, the method that gave them, and what to be careful about."""
     known = values[~np.isnan(values)]
     if np.isnan(estimate) or not known.size:

@@ -22,8 +22,8 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-AT_ONCE: Final = 1 << 13
-"""So many documents are looked at together."""
+AT_ONCE: Final = 1 << 10
+"""Number of documents scored together, which bounds the memory of their scores."""
 
 Average: TypeAlias = Literal["micro", "macro"]
 """micro: the scores of the summed tallies; macro: the means of the documents' scores."""
@@ -44,6 +44,8 @@ class Sample:
     failed: Mask
     starts: Indices
     clustered: bool
+    runs: bool = False
+    """Whether the clusters are the runs of one document, which share an id."""
 
     @classmethod
     def of(
@@ -52,8 +54,10 @@ class Sample:
         tallies: npt.ArrayLike,
         failed: Sequence[bool] | Mask | None = None,
         clusters: Sequence[str] | Sequence[int] | None = None,
+        *,
+        runs: bool = False,
     ) -> Sample:
-        """The documents in any order; `clusters` gives the label of each one's cluster.
+        """The documents in any order; `clusters` gives the label of each one's cluster, `runs` says that it is an id.
 
         `dataclasses.astuple` of a Tally is a row of `tallies`.
 
@@ -76,7 +80,8 @@ class Sample:
             codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
             grouped = np.argsort(codes, kind="stable")
             order, starts = order[grouped], np.flatnonzero(np.diff(codes[grouped], prepend=-1))
-        return cls(Texts.of(names[at] for at in order), rows[order], flags[order], starts, clusters is not None)
+        clustered = clusters is not None
+        return cls(Texts.of(names[at] for at in order), rows[order], flags[order], starts, clustered, runs)
 
     @property
     def units(self) -> int:
@@ -126,17 +131,36 @@ def _check_keys(ordered: Sequence[str]) -> None:
             )
 
 
+_USED: Final = {
+    "precision": (1, 2),
+    "recall": (0, 2),
+    "f1": (0, 1, 2),
+    "imq": (1, 3),
+    "irq": (0, 3),
+    "f1q": (0, 1, 3),
+    "amq": (2, 3),
+    "omq": (0, 1, 2, 3),
+    "omq_imq": (0, 1, 2, 3),
+    "quality": (0, 1, 2, 3),
+    "variance": (2, 3, 4),
+}
+"""The columns of a tally on which each score depends."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Statistic:
     """Scores as a function of sums over documents: a resample is a row of weights, many are one matrix product.
 
     `units` (units, columns) is what each unit adds; `total` (columns,) the sum over all documents, correctly rounded;
-    `of` takes sums (..., columns) to scores (..., names), nan where undefined.
+    `of` takes sums (..., columns) to scores (..., names), nan where undefined; `masses` takes units (units, columns) to
+    their masses in each score, shape (units, names) or (units, 1). `used` lists the columns on which the scores depend.
     """
 
     units: Floats
     total: Floats
     of: Callable[[Floats], Floats]
+    masses: Callable[[Floats], Floats]
+    used: Sequence[int]
 
     @classmethod
     def scores(cls, sample: Sample, names: Sequence[str], average: Average) -> Statistic:
@@ -144,19 +168,29 @@ class Statistic:
         for name in names:
             one_of("score", name, NAMES)
         one_of("average", average, get_args(Average))
-        picked = [NAMES.index(name) for name in names]
+        picked, width = [NAMES.index(name) for name in names], len(names)
         if average == "micro":
-            return cls._summed(sample, sample.tallies, lambda sums: scored(sums)[..., picked])
-        columns = table(len(sample.tallies), 2 * len(names))
+            used = sorted({column for name in names for column in _USED[name]})
+            tallies, of = sample.tallies, lambda sums: scored(sums)[..., picked]
+            return cls._summed(sample, tallies, of, lambda units: units[:, :1] + units[:, 1:2], used)
+        columns = table(len(sample.tallies), 2 * width)
         for some in portions(len(columns)):
             values, known = known_of(sample.tallies[some], sample.failed[some])
             columns[some] = np.hstack([values[:, picked], known[:, picked]])
-        return cls._summed(sample, columns, lambda sums: ratio(sums[..., : len(names)], sums[..., len(names) :]))
+        of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
+        return cls._summed(sample, columns, of, lambda units: units[:, width:], range(2 * width))
 
     @classmethod
-    def _summed(cls, sample: Sample, columns: Floats, of: Callable[[Floats], Floats]) -> Statistic:
+    def _summed(
+        cls,
+        sample: Sample,
+        columns: Floats,
+        of: Callable[[Floats], Floats],
+        masses: Callable[[Floats], Floats],
+        used: Sequence[int],
+    ) -> Statistic:
         units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
-        return cls(units, np.array([total(column) for column in columns.T]), of)
+        return cls(units, np.array([total(column) for column in columns.T]), of, masses, used)
 
     def minus(self, other: Statistic) -> Statistic:
         """The difference of two statistics of the same units, drawn together."""
@@ -165,6 +199,8 @@ class Statistic:
             np.hstack([self.units, other.units]),
             np.hstack([self.total, other.total]),
             lambda sums: self.of(sums[..., :width]) - other.of(sums[..., width:]),
+            lambda units: self.masses(units[:, :width]) + other.masses(units[:, width:]),
+            [*self.used, *(width + column for column in other.used)],
         )
 
 

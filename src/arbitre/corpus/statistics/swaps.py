@@ -1,0 +1,200 @@
+"""Paired approximate randomisation (Noreen, 1989): the swaps of two systems' results, for many pairs at once.
+
+Null hypothesis: on every unit (a document, or a cluster) the results of the two systems are exchangeable. Under it,
+swapping the two results of any set of units gives a difference that was as likely as the observed one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.corpus.statistics.resampling import CELLS, TIE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from arbitre.corpus.statistics.sample import Floats, Statistic
+
+ENUMERATED: Final = 16
+"""Largest number of differing units for which all swaps are enumerated: 2^16 = 65536, half of them mirror images."""
+
+DRAWN: Final = 10_000
+"""Smallest number of random swaps of a test that is not exact."""
+
+BEYOND: Final = 10
+"""Random swaps expected beyond the strictest step of Holm's correction."""
+
+_WORD: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """The test of one pair of systems.
+
+    `p` is two-sided, in (0, 1], None where the difference is undefined. `smallest_p` is the smallest value p can take,
+    which follows from the number of `differing` units (and of swaps). `exact` says that all swaps were enumerated,
+    `tried` how many there were. `largest` holds the largest absolute differences of the swaps, in descending order.
+    """
+
+    p: float | None
+    smallest_p: float
+    exact: bool
+    differing: int
+    tried: int
+    largest: Floats
+
+    def critical(self, alpha: float) -> float:
+        """The difference that a pair must exceed to have p <= alpha, for any alpha up to that of the test.
+
+        The largest difference of all where no difference is enough.
+        """
+        beyond = alpha * self.tried if self.exact else alpha * (1 + self.tried) - 1.0
+        at = max(0, int(beyond + TIE * self.tried))
+        return float(self.largest[min(at, len(self.largest) - 1)]) if len(self.largest) else 0.0
+
+
+def number(tests: int, alpha: float) -> int:
+    """Number of random swaps, such that Holm's correction can reject for so many tests.
+
+    >>> number(1, 0.05), number(105, 0.05)
+    (10000, 21000)
+    """
+    return max(DRAWN, ceil(BEYOND * max(tests, 1) / alpha - TIE))
+
+
+def swapped(
+    statistics: Sequence[Statistic], pairs: Sequence[tuple[int, int]], *, alpha: float, tests: int, seed: int
+) -> list[Swaps]:
+    """The tests of pairs of systems on the same units; each statistic has one score.
+
+    Args:
+        statistics: One per system.
+        pairs: Indices of two systems each.
+        alpha: Level of the tests before correction.
+        tests: Number of tests that are corrected together; decides the number of random swaps.
+        seed: Random seed. All pairs share the random swaps.
+    """
+    observed = [_difference(statistics[a], statistics[b]) for a, b in pairs]
+    masks = [_differing(statistics[a], statistics[b]) for a, b in pairs]
+    found: dict[int, Swaps] = {}
+    drawn: list[int] = []
+    for at, ((a, b), mask) in enumerate(zip(pairs, masks, strict=True)):
+        if np.count_nonzero(mask) <= ENUMERATED:
+            found[at] = _enumerated(statistics[a], statistics[b], mask, observed[at])
+        else:
+            drawn.append(at)
+    if drawn:
+        tried = number(tests, alpha)
+        chosen = np.array([pairs[at] for at in drawn], dtype=np.intp)
+        sizes = np.abs([observed[at] for at in drawn])
+        counts, largest = _sampled(statistics, chosen, sizes, tried=tried, alpha=alpha, seed=seed)
+        for place, at in enumerate(drawn):
+            differing = int(np.count_nonzero(masks[at]))
+            p = None if np.isnan(sizes[place]) else float((1 + counts[place]) / (1 + tried))
+            smallest = max(2.0 ** (1 - differing), 1.0 / (1 + tried))
+            found[at] = Swaps(p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place])
+    return [found[at] for at in range(len(pairs))]
+
+
+def _difference(a: Statistic, b: Statistic) -> float:
+    return float(a.of(a.total)[0] - b.of(b.total)[0])
+
+
+def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
+    """Which units (units,) differ in what the score depends on."""
+    ours, theirs = (one.units[:, list(one.used)] for one in (a, b))
+    equal = np.asarray(np.isclose(ours, theirs, rtol=TIE, atol=TIE, equal_nan=True))
+    return np.asarray(~np.all(equal, axis=1), dtype=np.bool_)
+
+
+def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observed: float) -> Swaps:
+    """All swaps of the differing units. A swap and its complement have opposite differences: half of them suffice."""
+    differing = int(np.count_nonzero(mask))
+    tried = 2 ** max(differing - 1, 0)
+    if np.isnan(observed):
+        return Swaps(None, 1.0 / tried, exact=True, differing=differing, tried=tried, largest=np.empty(0))
+    swap = (np.arange(tried)[:, None] >> np.arange(differing) & 1).astype(np.float64)
+    moved = swap @ (a.units[mask] - b.units[mask])
+    sizes = _sizes(a, a.total - moved, b.total + moved)
+    count = np.count_nonzero(sizes >= abs(observed) - TIE)
+    largest = -np.sort(-sizes)
+    return Swaps(float(count / tried), 1.0 / tried, exact=True, differing=differing, tried=tried, largest=largest)
+
+
+def _sizes(statistic: Statistic, ours: Floats, theirs: Floats) -> Floats:
+    """Absolute differences of scores; a swap that leaves one undefined counts as beyond every difference."""
+    found: Floats = np.abs(statistic.of(ours) - statistic.of(theirs))[..., 0]
+    found[np.isnan(found)] = np.inf
+    return found
+
+
+def _sampled(
+    statistics: Sequence[Statistic],
+    pairs: npt.NDArray[np.intp],
+    sizes: Floats,
+    *,
+    tried: int,
+    alpha: float,
+    seed: int,
+) -> tuple[npt.NDArray[np.intp], Floats]:
+    """How many random swaps are at least as far apart as observed (pairs,), and the largest sizes (pairs, some).
+
+    One matrix product per block of swaps serves every pair: what a swap moves from a to b is what it picks of a, less
+    what it picks of b. Memory is bounded by CELLS and by the share of the swaps that Holm's correction may look at.
+    """
+    units, columns = statistics[0].units.shape
+    every = np.hstack([one.units for one in statistics])
+    totals = np.stack([one.total for one in statistics])
+    first, second = pairs.T
+    rows = max(1, CELLS // max(units, len(pairs) * columns))
+    kept = int(alpha * (1 + tried)) + 2
+    counts, largest = np.zeros(len(pairs), dtype=np.intp), _Largest(len(pairs), kept)
+    for swap in _random(units, tried, rows, seed):
+        picked = (swap @ every).reshape(len(swap), len(statistics), columns)
+        moved = picked[:, first] - picked[:, second]
+        some = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
+        counts += np.count_nonzero(some >= sizes - TIE, axis=0)
+        largest.add(some.T)
+    return counts, largest.sorted()
+
+
+def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
+    """Random swaps, some rows at a time: the same ones however many rows there are at a time."""
+    generator = np.random.default_rng((seed, 1))  # not the draws of a bootstrap with the same seed
+    width = ceil(units / _WORD) * _WORD // 8
+    for start in range(0, tried, rows):
+        count = min(rows, tried - start)
+        drawn = np.frombuffer(generator.bytes(count * width), dtype=np.uint8).reshape(count, width)
+        yield np.unpackbits(drawn, axis=1, count=units).astype(np.float64)
+
+
+class _Largest:
+    """Keeps the largest values of each row while blocks of columns pass by."""
+
+    def __init__(self, rows: int, kept: int) -> None:
+        self._kept, self._used = kept, 0
+        self._held = np.empty((rows, 2 * kept))
+
+    def add(self, block: Floats) -> None:
+        width = 2 * self._kept
+        for start in range(0, block.shape[1], self._kept):
+            part = block[:, start : start + self._kept]
+            if self._used + part.shape[1] > width:
+                self._shrink()
+            self._held[:, self._used : self._used + part.shape[1]] = part
+            self._used += part.shape[1]
+
+    def sorted(self) -> Floats:
+        """The largest values, in descending order: shape (rows, kept) or fewer columns."""
+        return -np.sort(-self._held[:, : self._used], axis=1)[:, : self._kept]
+
+    def _shrink(self) -> None:
+        self._held[:, : self._used].partition(self._used - self._kept, axis=1)
+        self._held[:, : self._kept] = self._held[:, self._used - self._kept : self._used].copy()
+        self._used = self._kept

@@ -1,0 +1,124 @@
+"""What is said of tests and intervals: one sentence for the terminal, the report and its methods text."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict
+
+import pytest
+from rich.console import Console
+
+import arbitre
+from arbitre.cli.standings import RankedSystems
+from arbitre.corpus.ranking import rank
+from arbitre.report.language import Language, Say
+from arbitre.report.subjects import ranked
+from arbitre.report.wording import lead, procedure, sampled
+
+NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
+EN, FR = Say(Language.EN), Say(Language.FR)
+GOLD = ["Ada", "Bo", "Cy", "Di"]
+
+
+def right(*counts, runs=1):
+    """The evaluation of a system that finds so many of the four names on each page, in several runs."""
+    return NAMES.evaluate((f"p{at:02}", GOLD, GOLD[:count]) for at, count in enumerate(counts) for _ in range(runs))
+
+
+def systems(found):
+    return asdict(ranked(found))
+
+
+def test_three_documents_show_no_difference():
+    found = systems(rank({"a": right(4, 4, 4), "b": right(2, 3, 1)}, "irq"))
+    assert lead(found, EN) == (
+        "Scores: a (1.00), b (0.50). "
+        "No difference shown between a and b (p = 0.25; with 3 documents no p below 0.25 is possible)."
+    )
+    assert lead(found, FR) == (
+        "Scores : a (1,00), b (0,50). "
+        "Aucune différence établie entre a et b (p = 0,25 ; avec 3 documents, aucun p inférieur à 0,25 n’est possible)."
+    )
+
+
+def test_the_smallest_p_is_that_of_the_documents_that_differ():
+    found = systems(rank({"a": right(4, 4, *[3] * 10), "b": right(3, 3, *[3] * 10)}, "irq"))
+    assert lead(found, EN).endswith("(p = 0.5; with 2 differing documents no p below 0.5 is possible).")
+
+
+def test_clusters_are_named():
+    found = systems(rank({"a": right(4, 4, 4, runs=2), "b": right(2, 3, 1, runs=2)}, "irq"))
+    assert lead(found, EN).endswith("(p = 0.25; with 3 clusters no p below 0.25 is possible).")
+    assert sampled(found["sampled"], EN) == "6 documents in 3 clusters (runs of one document)"
+    assert sampled(found["sampled"], FR) == "6 documents en 3 groupes (passes d’un même document)"
+
+
+def test_no_limit_is_named_where_there_is_none():
+    found = systems(rank({"a": right(4, 2, 3, 1, 4, 2, 3, 1), "b": right(2, 4, 1, 3, 2, 4, 1, 2)}, "irq"))
+    assert lead(found, EN).endswith("No difference shown between a and b (p = 1).")
+
+
+def test_a_difference_is_said_of_the_better_one():
+    found = systems(rank({"worse": right(*[3] * 8), "Better": right(*[4] * 8)}, "irq"))
+    assert lead(found, EN) == "Scores: Better (1.00), worse (0.75). Better is better than worse (p = 0.00781)."
+
+
+def test_several_systems_are_told_in_two_sentences():
+    evaluations = {"a": right(*[4] * 9), "b": right(*[4] * 7, 3, 3), "c": right(*[2] * 9), "d": right(*[1] * 9)}
+    found = systems(rank(evaluations, "irq"))
+    assert lead(found, EN) == (
+        "a (1.00) has the highest score. "
+        "a is better than c and d (p ≤ 0.0234, Holm over 6 pairs). "
+        "No difference shown between a and b (p = 0.5, Holm over 6 pairs; "
+        "with 2 differing documents no p below 0.5 is possible before adjustment). "
+        "A difference is shown for 5 of 6 pairs."
+    )
+
+
+def test_many_systems_are_counted():
+    found = systems(rank({f"s{at:02}": right(4, 4, 4, at % 4) for at in range(15)}, "irq"))
+    assert (
+        "No difference shown between s03 and any of s07, s11, s02, s06, s10 and 9 more (p ≥ 1, Holm over 105 pairs; "
+        in lead(found, EN)
+    )
+
+
+def test_equal_systems_and_undefined_scores():
+    same = systems(rank({"a": right(4, 3), "b": right(4, 3)}, "irq"))
+    assert lead(same, EN).endswith("No difference between a and b: their results are the same on every document.")
+    nothing = {"a": NAMES.evaluate([("p", [], ["x"])]), "b": NAMES.evaluate([("p", [], [])])}
+    assert lead(systems(rank(nothing, "irq")), EN) == ""
+
+
+def test_without_tests_nothing_is_claimed():
+    found = systems(rank({"a": right(4), "b": right(3)}, "irq")) | {"tests": None}
+    assert lead(found, EN) == ("Scores: a (1.00) and b (0.75). Whether they differ by more than chance was not tested.")
+    assert procedure(found, EN) == ""
+
+
+@pytest.mark.parametrize("counts", [(4, 3, 2), (4, 4, 4, 4, 4, 4, 4, 4)])
+def test_the_terminal_says_the_same(counts):
+    found = rank({"a": right(*counts), "b": right(*[2] * len(counts))}, "irq")
+    console = Console(width=200, file=io.StringIO())
+    for block in RankedSystems(found, {}).blocks(200):
+        console.print(block)
+    text = " ".join(console.file.getvalue().split())
+    assert lead(systems(found), EN) in text
+    assert "ahead" not in text
+    assert ("better" in text) is found.pairs[0].significant
+
+
+def test_the_methods_text_names_interval_test_correction_and_units():
+    evaluations = {"a": right(*[4] * 9, runs=2), "b": right(*[3] * 9, runs=2), "c": right(*[2] * 9, runs=2)}
+    text = procedure(systems(rank(evaluations, "irq")), EN)
+    for part in (
+        "irq, as the mean over documents, on 18 documents in 9 clusters (runs of one document)",
+        "Intervals at 95%: Student’s t on jackknife pseudo-values, after adding half a failing and half a perfect unit",
+        "paired approximate randomisation (Noreen, 1989), with all swaps enumerated",
+        "the null hypothesis is that the results of both systems on a cluster are exchangeable",
+        "p was adjusted for 3 pairs (Holm, 1979)",
+    ):
+        assert part in text
+    drawn = procedure(systems(rank({"a": right(*[4] * 20), "b": right(*[3] * 20)}, "irq")), FR)
+    assert "avec 10000 permutations aléatoires" in drawn
+    assert "Un seul test a été fait" in drawn
