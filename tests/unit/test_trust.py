@@ -93,7 +93,7 @@ class TestChance:
         assert evaluation.chance_floor.irq == 0.0
         assert evaluation.chance.comparisons == 6 * 4  # the other run of the same page is no other document
         assert not evaluation.chance.sampled
-        assert evaluation.gold_self_agreement == pytest.approx(1 / 4)
+        assert evaluation.gold_self_agreement == 0.0
 
     def test_what_all_pages_share_is_found_by_chance(self):
         pairs = [(name, ["same", f"own {name}"], ["same", f"own {name}"]) for name in "abc"]
@@ -101,8 +101,17 @@ class TestChance:
 
     def test_one_document_has_no_floor(self):
         evaluation = LETTERS.evaluate([("a", ["x", "y"], ["x"])])
-        assert (evaluation.chance_floor, evaluation.gold_self_agreement) == (None, 0.5)
+        assert (evaluation.chance_floor, evaluation.gold_self_agreement) == (None, 0.0)
         assert LETTERS.evaluate([("a", [], [])]).gold_self_agreement is None
+
+    def test_entries_of_gold_are_compared_with_other_entries_only_and_pooled_by_pairs(self):
+        evaluation = LETTERS.evaluate([("a", ["x", "x", "y"], []), ("b", ["z", "z"], []), ("c", ["w"], [])])
+        assert evaluation.gold_self_agreement == pytest.approx((2 + 2) / (6 + 2))
+
+    def test_a_document_that_is_its_own_entry_has_no_other_entry(self):
+        whole = Comparator({"type": "object", "properties": {"name": {"type": "string"}}})
+        pairs = [(name, {"name": name}, {"name": name}) for name in "ab"]
+        assert whole.evaluate(pairs).gold_self_agreement is None
 
     def test_a_large_corpus_is_sampled_alike_each_time(self):
         many = [(f"d{number}", [str(number % 7)], [str(number % 5)]) for number in range(3 * DOCUMENTS)]

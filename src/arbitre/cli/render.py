@@ -124,7 +124,7 @@ def trust(found: Mapping[str, Any]) -> RenderableType:
             f"{' drawn' if chance['sampled'] else ''}); never subtracted."
         )
     if chance is not None and chance["self_agreement"] is not None:
-        told.append(f"Two entries of one gold document are {chance['self_agreement']:.2f} alike on average.")
+        told.append(f"Two different entries of one gold document are {chance['self_agreement']:.2f} alike on average.")
     never = found["coverage"]["never"]
     if never:
         told.append(f"Never in gold, so nothing is said of them: {', '.join(map(visible, never[:SHOWN]))}.")

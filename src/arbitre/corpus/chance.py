@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -46,7 +45,8 @@ class Chance:
 
     `floor` are the scores of the entries of predictions, each matched optimally with those of another document's gold
     (None where there is no other); `comparisons` so many were made, drawn with `seed` where `sampled`. `self_agreement`
-    is the mean quality of two entries of one gold document drawn with replacement, over the gold documents; in [0, 1].
+    is the mean quality of two different entries of one gold document, over all such pairs of the documents; in [0, 1],
+    None if no document has two entries.
     """
 
     floor: Scores | None
@@ -100,22 +100,26 @@ def chance(plan: Plan, pairs: Sequence[Pair], documents: int, seed: int = 0) -> 
         if sum(tally.gold * tally.predicted for tally in tallies) > CELLS:
             break
     golds = {pair.id: pair.gold for pair in ordered}
-    agreements = [found for gold in golds.values() if (found := _agreement(plan, gold, seed)) is not None]
+    alike, compared = (
+        zip(*(_agreement(plan, gold, seed) for gold in golds.values()), strict=True) if golds else ((), ())
+    )
     return Chance(
         Scores(Tally.sum(tallies)) if tallies else None,
         len(tallies),
-        fmean(agreements) if agreements else None,
+        math.fsum(alike) / sum(compared) if sum(compared) else None,
         seed,
         documents > len(ordered) or len(tallies) < len(duels),
     )
 
 
-def _agreement(plan: Plan, gold: Json, seed: int) -> float | None:
+def _agreement(plan: Plan, gold: Json, seed: int) -> tuple[float, int]:
+    """Return the sum of the qualities of all ordered pairs of different entries of a document, and their number."""
     try:
         distances = pool(plan, [gold], [], sample=ENTRIES, seed=seed).distances
     except DataError:
-        return None
-    return 1.0 - math.fsum(distances.ravel().tolist()) / distances.size
+        return 0.0, 0
+    apart = distances[~np.eye(len(distances), dtype=np.bool_)]
+    return len(apart) - math.fsum(apart.tolist()), len(apart)
 
 
 def _tallies(plan: Plan, duels: Sequence[tuple[Json, Json]]) -> list[Tally]:

@@ -158,7 +158,7 @@ class Evaluation:
 
     @property
     def gold_self_agreement(self) -> float | None:
-        """The mean quality of two entries of one gold document, drawn with replacement; in [0, 1]."""
+        """The mean quality of two different entries of one gold document, in [0, 1]; None if none has two."""
         return None if self.chance is None else self.chance.self_agreement
 
     @property
