@@ -19,6 +19,7 @@ if __name__ == "__main__":
 
 import argparse
 import json
+from collections import defaultdict
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -130,17 +131,44 @@ def error(population, design, units, systems, corpora):
 
 
 def markdown(rows, rates):
+    """Three tables: coverage, mean width and type-I error, each cell for every number of units."""
+    units = " / ".join(map(str, dict.fromkeys(row.units for row in rows)))
     methods = list(dict.fromkeys(row.method for row in rows))
-    units = list(dict.fromkeys(row.units for row in rows))
-    head = ["population", "units", "score", *(f"{method}, {size}" for method in methods for size in units)]
-    lines = [f"| {' | '.join(head)} |", "|" + ":---|" * 3 + "---:|" * (len(head) - 3)]
-    cells = {(row.population, row.design, row.average, row.method, row.units): row.coverage for row in rows}
-    for population, design, average in dict.fromkeys((row.population, row.design, row.average) for row in rows):
-        found = [f"{cells[population, design, average, method, size]:.3f}" for method in methods for size in units]
-        lines.append(f"| {' | '.join([population, design, average, *found])} |")
-    lines += ["", "| population | units | number | systems | type-I error |", "|:---|:---|---:|---:|---:|"]
-    lines += [f"| {one.population} | {one.design} | {one.units} | {one.systems} | {one.error:.3f} |" for one in rates]
-    return "\n".join(lines) + "\n"
+    tables = []
+    for name in ("coverage", "width"):
+        cells = defaultdict(list)
+        for row in rows:
+            if name == "coverage" or (row.design, row.average) == (DESIGNS[0], "macro"):
+                cells[(row.population, row.design, row.average), row.method].append(getattr(row, name))
+        settings = dict.fromkeys(setting for setting, _ in cells)
+        tables.append(
+            grid(
+                ("population", "units", "score", *methods),
+                [(*one, *(cell(cells[one, method]) for method in methods)) for one in settings],
+                f"{name.capitalize()} with {units} units",
+            )
+        )
+    errors = defaultdict(dict)
+    for one in rates:
+        errors[one.population, one.design, str(one.systems)][one.units] = one.error
+    numbers = sorted({one.units for one in rates})
+    found = [
+        (*setting, *(f"{shares[number]:.3f}" if number in shares else "" for number in numbers))
+        for setting, shares in errors.items()
+    ]
+    tables.append(
+        grid(("population", "units", "systems", *map(str, numbers)), found, "Type-I error, by number of units")
+    )
+    return "\n".join(tables)
+
+
+def cell(shares):
+    return " / ".join(f"{share:.3f}".removeprefix("0") for share in shares)
+
+
+def grid(head, rows, title):
+    lines = [f"{title}:", "", f"| {' | '.join(head)} |", "|" + ":---|" * len(head)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
 def main():
@@ -162,7 +190,7 @@ def main():
         for row in coverage(population, design, size, methods=METHODS, corpora=corpora)
     ]
     rates = [
-        error(population, design, size, 2, max(corpora // 5, 1))
+        error(population, design, size, 2, corpora if short else max(corpora // 5, 1))
         for population, design in settings
         for size in units[:3]
     ]
