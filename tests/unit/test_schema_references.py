@@ -153,9 +153,7 @@ class TestRecursion:
     )
     def test_a_circle_without_a_value(self, schema):
         problems = refused(schema)
-        assert {problem.message for problem in problems} == {
-            "The references run in a circle without ever reaching a value"
-        }
+        assert {problem.message for problem in problems} == {"The references form a cycle that never reaches a value"}
 
 
 TREE = {
