@@ -269,11 +269,15 @@ class TestLimits:
         monkeypatch.setattr(expand, "shape_of", lambda *given: expanded.append(given) or shape_of(*given))
         monkeypatch.setattr(Located, "follow", lambda *given: followed.append(given) or follow(*given))
         monkeypatch.setattr(expand, "both", lambda *given: combined.append(given) or both(*given))
+        problems = ()
         try:
             Comparator({"$defs": definitions, "$ref": "#/$defs/d0"})
         except SchemaError as error:
-            message = "Expected at most 256 alternatives in one place, got more"
-            assert {problem.message for problem in error.problems} == {message}
+            problems = error.problems
+        too_many = {"Expected at most 256 alternatives in one place, got more"}
+        assert {problem.message for problem in problems} == (
+            too_many if {"anyOf", "oneOf"} & twice({}).keys() else set()
+        )
         subschemas = 7 * (levels + 1)  # each counted as itself, and as one that only adds to others
         assert len(expanded) <= 2 * subschemas
         assert len(followed) <= 4 * subschemas

@@ -17,6 +17,7 @@ from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[im
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
+from arbitre import deep
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, order, pointer
 from arbitre.values import Json, check_keys, check_number, kind_of
@@ -92,25 +93,33 @@ class Library:
         return document
 
     def check(self, schema: Json, document: Document, place: str) -> None:
-        """Hold a subschema against the metaschema, unless that is done. Raises SchemaError listing all problems."""
+        """Validate a subschema against its metaschema, once. Raises SchemaError listing all problems.
+
+        Subschemas that declare another draft are validated against the metaschema of that draft.
+        """
         if id(schema) in self._checked:
             return
-        errors = document.validator(document.validator.META_SCHEMA).iter_errors(schema)
-        problems = dict.fromkeys(_problem(error, document.file, place) for error in errors)
-        if problems:
-            raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
+        self._validate(schema, document.validator, document.file, place)
         specification = document.resource._specification  # noqa: SLF001  (no public name)
         pending = [(document.uri, specification.create_resource(schema))]
         while pending:
             uri, resource = pending.pop()
+            contents = resource.contents
+            draft = _validator_of(contents, document.validator)
+            if draft is not document.validator and contents is not schema:
+                self._validate(contents, draft, document.file, self._places[id(contents)][1])
             uri = urljoin(uri, resource.id() or "")
-            self._checked.add(id(resource.contents))
-            if (
-                isinstance(resource.contents, dict)
-                and {"$dynamicAnchor", "$recursiveAnchor"} & resource.contents.keys()
-            ):
+            self._checked.add(id(contents))
+            if isinstance(contents, dict) and {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
                 self.dynamic.add(uri)
             pending.extend((uri, inner) for inner in resource.subresources())
+
+    def _validate(self, schema: Json, draft: type[Validator], file: str | None, place: str) -> None:
+        validator = draft(draft.META_SCHEMA)
+        errors = deep.call(lambda: list(validator.iter_errors(schema)))
+        problems = dict.fromkeys(_problem(error, file, place) for error in errors)
+        if problems:
+            raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
 
     def place(self, schema: Json) -> tuple[Document, str] | None:
         """The document that an object or list is part of, and its pointer there."""

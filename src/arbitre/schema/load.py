@@ -10,7 +10,6 @@ from urllib.parse import urljoin
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre import deep
 from arbitre.errors import Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, pointer
 from arbitre.schema.documents import Document, Library, UnavailableError, read_json
@@ -146,10 +145,6 @@ def load(source: Source) -> Located:
     Raises SchemaError where the file cannot be read, the schema is not valid JSON Schema (draft 7, 2019-09 or
     2020-12), or the source is none of the three; every problem the metaschema finds is listed.
     """
-    return deep.call(lambda: _root(source))
-
-
-def _root(source: Source) -> Located:
     shelf = Library()
     if isinstance(source, (str, Path)):
         path = Path(source)
