@@ -43,15 +43,11 @@ def violations(root: Located, document: Json) -> tuple[Violation, ...]:
             form a cycle in a part of the schema that is not compared.
     """
 
-    def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
-        whole, place = root.shelf.place(schema) or (root.document, "")
-        replace(root, schema=schema, document=whole, resolver=resolver, pointer=place).follow(keyword)
-
     def found() -> list[Violation]:
-        bounded = Bounded(_STEPS * (100 + _size(document)), check).validator(root.document.validator)
+        checker = _bounded(root, _STEPS * (100 + _size(document)))
         return [
             Violation(pointer(error.absolute_path), _cut(error.message), str(error.validator or "false"))
-            for error in bounded(root.schema, _resolver=root.resolver).iter_errors(document)
+            for error in checker.iter_errors(document)
         ]
 
     try:
@@ -61,6 +57,16 @@ def violations(root: Located, document: Json) -> tuple[Violation, ...]:
         hint = "Look for references that form a cycle, and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
     return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
+
+
+def _bounded(located: Located, steps: int) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """A validator of a subschema that follows at most so many references."""
+
+    def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
+        whole, place = located.shelf.place(schema) or (located.document, "")
+        replace(located, schema=schema, document=whole, resolver=resolver, pointer=place).follow(keyword)
+
+    return Bounded(steps, check).validator(located.document.validator)(located.schema, _resolver=located.resolver)
 
 
 def _size(document: Json) -> int:
