@@ -20,6 +20,10 @@ LIMIT: Final = 256
 """Maximum number of alternatives of one value: combinations of unions multiply."""
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_SAME_VALUE: Final = frozenset(
+    (*_REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+)
+"""Keywords with subschemas that apply to the same value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,8 @@ class Parts:
     def of(cls, located: Located) -> Parts:
         """The parts of a subschema; a boolean subschema has none."""
         schema = located.schema
-        if not isinstance(schema, dict):
-            return cls((), (), (), (), ())
+        if not isinstance(schema, dict) or _SAME_VALUE.isdisjoint(schema):
+            return _NO_PARTS
         required, problems = [], list[Problem]()
         for keyword in _REFERENCES:
             if keyword in schema:
@@ -68,6 +72,9 @@ class Parts:
             conditional += [located.below(keyword, name) for name, value in inner.items() if isinstance(value, dict)]
         tests = tuple(located.below(keyword) for keyword in ("if", "not") if keyword in schema)
         return cls(tuple(required), unions, tuple(conditional), tests, tuple(problems))
+
+
+_NO_PARTS: Final = Parts((), (), (), (), ())
 
 
 def _members(located: Located, keyword: str) -> tuple[Located, ...]:
@@ -98,7 +105,11 @@ class Expander:
 
     def _expand(self, root: Located) -> list[Shape]:
         """The alternatives of one subschema."""
-        if root not in self._expanded:
+        if root in self._expanded:
+            return self._expanded[root]
+        if self._parts_of(root) is _NO_PARTS:
+            self._expanded[root] = self._combined(root)
+        else:
             self._check_cycles(root)
             for located, _ in _bottom_up(root, lambda one: self._parts_of(one).described, self._expanded):
                 self._expanded[located] = self._combined(located)
