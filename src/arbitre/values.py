@@ -184,8 +184,9 @@ def check_depth(value: Json, what: str = "value") -> None:
                 f"Expected at most {MAX_DEPTH} nested lists and objects in the {what}, got more",
                 hint="Flatten it. A Python object must not contain itself.",
             )
-        inner = item.values() if isinstance(item, dict) else item
-        pending += [(part, level + 1) for part in inner if isinstance(part, (list, dict))]
+        for part in item.values() if isinstance(item, dict) else item:
+            if isinstance(part, (list, dict)):
+                pending.append((part, level + 1))  # noqa: PERF401  (most parts are scalars: half the time)
 
 
 def equal(left: Json, right: Json) -> bool:
