@@ -14,6 +14,7 @@ from arbitre.engine import calls, outcome
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, Source, compile_plan, load
 from arbitre.schema.infer import infer
+from arbitre.values import check_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -111,8 +112,11 @@ class Comparator:
 
         Neither is changed, and neither has to be valid. They must not be changed as long as the comparison is asked
         for details, which are worked out from them. `exhaustive` computes every pair that a matching could make: the
-        same scores, for diagnosis. Raises DataError for values that are not JSON.
+        same scores, for diagnosis. Raises DataError for values that are not JSON, or have more than 512
+        nested lists and objects.
         """
+        check_depth(gold, "gold document")
+        check_depth(predicted, "predicted document")
         traced = outcome(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
             traced=traced,
@@ -130,6 +134,8 @@ class Comparator:
 
         With a bound, or beside a field that tells the items of a list apart, about as often as there are items.
         """
+        check_depth(gold, "gold document")
+        check_depth(predicted, "predicted document")
         return calls(self.plan, gold, predicted)
 
     def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:

@@ -1,4 +1,4 @@
-"""A deep stack for library code that recurses, so that a deep document is no RecursionError."""
+"""A deep stack for libraries that recurse over deep values."""
 
 from __future__ import annotations
 
@@ -18,10 +18,24 @@ _STACK: Final = 256 * 1024 * 1024
 
 
 def call(function: Callable[[], T]) -> T:
-    """`function()`, run in a thread with a stack of its own; its result, or what it raised.
+    """Call a function, and call it again with a deep stack if it raises RecursionError.
 
-    The recursion limit of the interpreter is raised while it runs, and put back; one call at a time.
+    The second call runs in a thread with a large stack of its own, one at a time; the recursion limit of the
+    interpreter is raised while it runs. The function must not keep state of its first call.
+
+    Args:
+        function: What to call. `jsonschema` and `genson` recurse over schemas and documents, several frames a level.
+
+    Returns:
+        What the function returns; what it raises is raised here.
     """
+    try:
+        return function()
+    except RecursionError:
+        return _with_deep_stack(function)
+
+
+def _with_deep_stack(function: Callable[[], T]) -> T:
     future: Future[T] = Future()
 
     def run() -> None:

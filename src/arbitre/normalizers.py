@@ -73,7 +73,7 @@ def normalized(
 
 def _itemwise(change: Apply, value: Json) -> Json:
     if isinstance(value, list):
-        return [_itemwise(change, item) for item in value]
+        return list(map(partial(_itemwise, change), value))  # one frame a level
     return value if isinstance(value, dict) else change(value)
 
 

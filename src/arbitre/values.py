@@ -17,6 +17,10 @@ Json = Any
 """None, bool, int, float, str, list or dict, nested: what `json.loads` returns."""
 
 
+MAX_DEPTH: Final = 512
+"""Maximum number of lists and objects nested in each other in a document."""
+
+
 class _Absent(enum.Enum):
     ABSENT = "absent"
 
@@ -107,7 +111,7 @@ def canonical(value: Json) -> Hashable:
     """A hashable key, equal for two values exactly when they are equal as JSON.
 
     True is not 1, 1 is 1.0, big integers are exact, key order does not count, list order does. The key of a list or
-    an object is flat, so it can be built, hashed and compared at any depth.
+    an object is flat. Raises DataError for what is not JSON, or nested too deep.
 
     >>> canonical(True) == canonical(1), canonical(1) == canonical(1.0)
     (False, True)
@@ -124,7 +128,11 @@ def canonical(value: Json) -> Hashable:
         return _Mark.TRUE if value else _Mark.FALSE
     key: list[Hashable] = []
     pending: list[Json] = [value]
+    unchecked = True
     while pending:
+        if unchecked and len(key) > MAX_DEPTH:  # what has fewer parts cannot be nested too deep
+            unchecked = False
+            check_depth(value)
         item = pending.pop()
         kind = kind_of(item)
         if kind is Kind.ARRAY:
@@ -153,6 +161,32 @@ def check(value: Json) -> None:
         elif kind is Kind.OBJECT:
             check_keys(item, at)
             pending.extend((part, (*at, key)) for key, part in item.items())
+
+
+def check_depth(value: Json, what: str = "value") -> None:
+    """Refuse a value with more than MAX_DEPTH lists and objects nested in each other, or one that contains itself.
+
+    Everything downstream relies on this check: it may recurse, or build one column for each level. Readers make it on
+    text; `Comparator` makes it on the documents that it is given.
+
+    Args:
+        value: A JSON value, or ABSENT.
+        what: What the message calls it, such as "gold document".
+
+    Raises:
+        DataError: The value is nested too deep.
+    """
+    pending = [(value, 1)] if isinstance(value, (list, dict)) else []
+    while pending:
+        item, level = pending.pop()
+        if level > MAX_DEPTH:
+            raise DataError.of(
+                f"Expected at most {MAX_DEPTH} nested lists and objects in the {what}, got more",
+                hint="Flatten it. A Python object must not contain itself.",
+            )
+        for part in item.values() if isinstance(item, dict) else item:
+            if isinstance(part, (list, dict)):
+                pending.append((part, level + 1))  # noqa: PERF401  (most parts are scalars: half the time)
 
 
 def equal(left: Json, right: Json) -> bool:

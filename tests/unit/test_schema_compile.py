@@ -9,6 +9,8 @@ import pytest
 import arbitre
 from arbitre import Comparator
 from arbitre.errors import SchemaError
+from arbitre.schema import expand
+from arbitre.schema.load import Located
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -204,7 +206,7 @@ class TestLimits:
 
     def test_10_000_levels_are_refused(self):
         (problem,) = refused(self.nested(10_000))
-        assert problem.message == "Expected a schema with at most 2000 objects and lists in each other, got more"
+        assert problem.message == "Expected at most 2000 nested lists and objects in a schema, got more"
 
     def test_10_000_levels_in_a_file_are_refused(self, tmp_path):
         file = tmp_path / "deep.json"
@@ -234,7 +236,7 @@ class TestLimits:
         problems = refused({"allOf": branches})
         assert time.monotonic() - start < 1
         assert [problem.message for problem in problems] == ["Expected at most 256 alternatives in one place, got more"]
-        assert problems[0].hint == "Flatten the combinations of anyOf, oneOf and allOf."
+        assert problems[0].hint == "Simplify the combinations of anyOf, oneOf and allOf."
 
     def test_branches_of_fields_of_branches_are_refused_where_they_are_too_many(self):
         def field(number):
@@ -243,6 +245,45 @@ class TestLimits:
         (problem,) = refused({"oneOf": [obj(kind={"const": n}, x=field(n)) for n in range(20)]})
         assert problem.message == "Expected at most 256 alternatives in one place, got more"
         assert problem.pointer == "/oneOf/0/properties/x"
+
+    @pytest.mark.parametrize(
+        "twice",
+        [
+            lambda ref: {"allOf": [ref, ref]},
+            lambda ref: {"anyOf": [ref, ref]},
+            lambda ref: {"oneOf": [ref, ref]},
+            lambda ref: {"not": {"allOf": [ref, ref]}},
+            lambda ref: {"not": ref, "if": ref},
+            lambda ref: {"if": ref, "then": ref, "else": ref},
+            lambda ref: {"dependentSchemas": {"a": ref, "b": ref}},
+            lambda ref: {"dependencies": {"a": ref, "b": ref}},
+            lambda ref: {**ref, "allOf": [ref]},
+            lambda ref: {"anyOf": [{**ref, "title": "a"}, {**ref, "minimum": 3}]},
+            lambda ref: {"allOf": [obj(x=ref), obj(x=ref)]},
+        ],
+    )
+    @pytest.mark.parametrize("leaf", [NUMBER, obj(a=STRING)])
+    def test_definitions_combined_twice_at_every_level_are_expanded_once(self, monkeypatch, twice, leaf):
+        levels = 18
+        definitions = {f"d{n}": twice({"$ref": f"#/$defs/d{n + 1}"}) for n in range(levels)} | {f"d{levels}": leaf}
+        expanded, followed, combined = [], [], []
+        shape_of, follow, both = expand.shape_of, Located.follow, expand.both
+        monkeypatch.setattr(expand, "shape_of", lambda *given: expanded.append(given) or shape_of(*given))
+        monkeypatch.setattr(Located, "follow", lambda *given: followed.append(given) or follow(*given))
+        monkeypatch.setattr(expand, "both", lambda *given: combined.append(given) or both(*given))
+        problems = ()
+        try:
+            Comparator({"$defs": definitions, "$ref": "#/$defs/d0"})
+        except SchemaError as error:
+            problems = error.problems
+        too_many = {"Expected at most 256 alternatives in one place, got more"}
+        assert {problem.message for problem in problems} == (
+            too_many if {"anyOf", "oneOf"} & twice({}).keys() else set()
+        )
+        subschemas = 7 * (levels + 1)  # each counted as itself, and as one that only adds to others
+        assert len(expanded) <= 2 * subschemas
+        assert len(followed) <= 4 * subschemas
+        assert len(combined) <= 5_000
 
     def test_positions_beyond_the_limit_are_refused(self, monkeypatch):
         monkeypatch.setattr("arbitre.schema.compile.LIMIT", 10)

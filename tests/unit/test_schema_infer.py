@@ -3,8 +3,9 @@
 import pytest
 
 from arbitre import Comparator
-from arbitre.errors import DataError, SchemaError
+from arbitre.errors import DataError
 from arbitre.schema.infer import infer
+from arbitre.values import MAX_DEPTH
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -72,9 +73,18 @@ def test_deep_documents():
     assert Comparator.infer([document]).compare(gold=document, predicted=document).quality == 1.0
 
 
-def test_documents_too_deep_for_a_schema_are_refused():
+def test_documents_of_the_greatest_depth():
+    lists = objects = 1
+    for _ in range(MAX_DEPTH):
+        lists, objects = [lists], {"a": objects}
+    for document in (lists, objects):
+        assert Comparator.infer([document]).compare(gold=document, predicted=document).quality == 1.0
+
+
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 1_000_000])
+def test_documents_that_are_too_deep_are_refused(levels):
     document = 1
-    for _ in range(5_000):
+    for _ in range(levels):
         document = [document]
-    with pytest.raises(SchemaError, match="at most 2000 objects and lists in each other"):
+    with pytest.raises(DataError, match="Expected at most 512 nested lists and objects in the document, got more"):
         Comparator.infer([document])

@@ -103,7 +103,7 @@ class TestLocal:
             ("#/$defs/zzz", "Write #/$defs/NAME"),
             ("#nowhere", "Write #/$defs/NAME"),
             ("#/title/x", "Write #/$defs/NAME"),
-            ("other.json", "A schema that is no file has no folder to look in"),
+            ("other.json", "A schema that is not a file has no folder"),
         ],
     )
     def test_one_that_leads_nowhere(self, reference, hint):
@@ -153,9 +153,7 @@ class TestRecursion:
     )
     def test_a_circle_without_a_value(self, schema):
         problems = refused(schema)
-        assert {problem.message for problem in problems} == {
-            "The references run in a circle without ever reaching a value"
-        }
+        assert {problem.message for problem in problems} == {"The references form a cycle that never reaches a value"}
 
 
 TREE = {
@@ -302,8 +300,7 @@ class TestNetwork:
         (problem,) = refused(obj(a={"$ref": url}))
         assert problem.pointer == "/properties/a/$ref"
         assert (
-            problem.hint
-            == f"{url} is not fetched, as no reference is: put the subschema under $defs, or refer to a file."
+            problem.hint == f"{url} is not fetched over the network. Copy the subschema into $defs, or refer to a file."
         )
 
     def test_a_relative_reference_below_an_id_that_is_a_url(self):

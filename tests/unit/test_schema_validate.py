@@ -220,3 +220,75 @@ def test_alternatives_that_multiply_in_recursion():
 def test_a_large_document():
     schema = {"items": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}}
     assert found(schema, [{"a": n} for n in range(5_000)] + [{}]) == [("/5000", "required")]
+
+
+@pytest.mark.parametrize(
+    ("reference", "hint"),
+    [
+        ({"$ref": "#/nowhere"}, "Write #/$defs/NAME"),
+        ({"$ref": "#/title/x"}, "Write #/$defs/NAME"),
+        ({"$ref": "#/title"}, None),
+        ({"$ref": "https://example.org/x"}, "is not fetched"),
+        ({"$ref": "other.json"}, "A schema that is not a file"),
+        ({"$ref": "http://[bad"}, "Write #/$defs/NAME"),
+        ({"$dynamicRef": "#nowhere"}, "Write #/$defs/NAME"),
+    ],
+)
+@pytest.mark.parametrize("around", [lambda ref: ref, lambda ref: {"not": ref}, lambda ref: {"anyOf": [ref]}])
+def test_a_broken_reference_in_a_part_that_is_not_compared(reference, hint, around):
+    schema = {"title": "a", "properties": {"a": around(reference)}, "x-arbitre": {"distance": "exact"}}
+    with pytest.raises(SchemaError) as caught:
+        violations(schema, {"a": 1})
+    (problem,) = caught.value.problems
+    (keyword,) = reference
+    assert problem.message.startswith(f'Expected `{keyword}` to name a subschema, got "{reference[keyword]}"')
+    assert problem.pointer.startswith("/properties/a/")
+    assert problem.pointer.endswith(keyword)
+    assert hint is None or hint in problem.hint
+
+
+@pytest.mark.parametrize("target", [{"type": "text"}, {"properties": 5}, {"type": 5}])
+def test_a_reference_to_what_is_no_schema_in_a_part_that_is_not_compared(target):
+    schema = {"other": target, "properties": {"a": {"$ref": "#/other"}}, "x-arbitre": {"distance": "exact"}}
+    with pytest.raises(SchemaError, match="Not valid JSON Schema") as caught:
+        violations(schema, {"a": {}})
+    assert caught.value.problems[0].pointer.startswith("/other/")
+
+
+def older(draft, **keywords):
+    return {"$schema": f"http://json-schema.org/draft-0{draft}/schema#", **keywords}
+
+
+@pytest.mark.parametrize("draft", [6, 7])
+def test_boolean_subschemas_of_an_older_draft_within_a_newer_one(draft):
+    inner = older(draft, properties={"b": True, "c": False})
+    assert found({"properties": {"a": inner}}, {"a": {"b": "x"}}) == []
+    schema = {"$defs": {"a": inner}, "properties": {"a": {"$ref": "#/$defs/a"}}}
+    assert found(schema, {"a": {"b": "x", "c": 1}}) == [("/a/c", "false")]
+
+
+@pytest.mark.parametrize("draft", [3, 4])
+@pytest.mark.parametrize(
+    ("place", "schema"),
+    [
+        ("/properties/a", lambda inner: {"properties": {"a": inner}}),
+        ("/$defs/a", lambda inner: {"$defs": {"a": inner}, "$ref": "#/$defs/a"}),
+        ("/$defs/a", lambda inner: {"$defs": {"a": {"id": "http://example.org/a", **inner}}, "type": "object"}),
+    ],
+)
+def test_drafts_without_boolean_subschemas_refuse_them_within_a_newer_one(draft, place, schema):
+    with pytest.raises(SchemaError, match="Not valid JSON Schema: True is not of type 'object'") as caught:
+        Comparator(schema(older(draft, properties={"b": True})))
+    assert [problem.pointer for problem in caught.value.problems] == [f"{place}/properties/b"]
+
+
+def test_dependencies_of_draft_7():
+    schema = {"$schema": DRAFT_7, "dependencies": {"a": ["b"], "c": {"required": ["d"]}, "e": True}}
+    assert found(schema, {"a": 1, "c": 1, "e": 1}) == [("", "dependencies"), ("", "required")]
+
+
+def test_a_cycle_beside_unevaluated_properties():
+    node = {"unevaluatedProperties": False, "$ref": "#/$defs/a"}
+    schema = {"$defs": {"a": node}, "properties": {"a": node}, "x-arbitre": {"distance": "exact"}}
+    with pytest.raises(SchemaError, match="The violations of a document cannot be found in bounded time"):
+        violations(schema, {"a": {"x": 1}})

@@ -14,7 +14,8 @@ from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.read import Failure
 from arbitre.errors import DataError
 from arbitre.report.entries import Entries
-from arbitre.report.tables import cell, csv_writer, evaluate_into, fresh, portable
+from arbitre.report.tables import cell, csv_writer, evaluate_into, fresh, json_text, portable
+from arbitre.values import MAX_DEPTH
 
 PERSON = {
     "type": "object",
@@ -74,11 +75,12 @@ def test_no_line_break_in_a_cell_ends_a_row(tmp_path, text):
     assert "\r" in text or "\r" not in file.getvalue()
 
 
-def test_a_cell_as_deep_as_one_likes():
+def test_a_cell_of_the_greatest_depth():
     value = []
-    for _ in range(5000):
+    for _ in range(MAX_DEPTH - 1):
         value = [value]
-    assert cell(value) == "[" * 5001 + "]" * 5001
+    assert cell(value) == "[" * MAX_DEPTH + "]" * MAX_DEPTH
+    assert json.loads(json_text({"nodes": [{"gold": value}]})) == {"nodes": [{"gold": value}]}
 
 
 def test_columns_and_rows_of_matches(tmp_path):

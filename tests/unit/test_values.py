@@ -8,7 +8,7 @@ from collections import OrderedDict
 import pytest
 
 from arbitre.errors import DataError
-from arbitre.values import ABSENT, Absence, Kind, canonical, depth, equal, kind_of
+from arbitre.values import ABSENT, MAX_DEPTH, Absence, Kind, canonical, check_depth, depth, equal, kind_of
 
 
 class Colour(enum.StrEnum):
@@ -98,14 +98,32 @@ def test_depth(value, expected):
     assert depth(value) == expected
 
 
-def test_depth_and_keys_know_no_limit():
-    deep = []
-    for _ in range(20_000):
-        deep = [deep]
-    assert depth(deep) == 20_001
-    assert canonical(deep) == canonical([deep[0]])
-    while deep:  # taken apart by hand: the interpreter would recurse
-        deep = deep.pop()
+def nested(levels, leaf=1):
+    for level in range(levels):
+        leaf = [leaf] if level % 2 else {"a": leaf, "c": 1}
+    return leaf
+
+
+def cyclic():
+    lists, objects = [1], {"a": 1}
+    lists += [lists, lists]
+    objects["b"] = [objects, {"c": objects}]
+    return [lists, objects, [2, objects]]
+
+
+def test_the_greatest_depth():
+    assert depth(nested(MAX_DEPTH)) == MAX_DEPTH
+    check_depth(nested(MAX_DEPTH))
+    check_depth(ABSENT)
+    assert depth(nested(20_000)) == 20_000
+    assert canonical(nested(MAX_DEPTH)) == canonical(nested(MAX_DEPTH))
+
+
+@pytest.mark.parametrize("refuse", [canonical, check_depth])
+@pytest.mark.parametrize("value", [nested(MAX_DEPTH + 1), nested(MAX_DEPTH, []), nested(20_000), *cyclic()])
+def test_deeper_values_and_values_that_contain_themselves_are_refused(refuse, value):
+    with pytest.raises(DataError, match="Expected at most 512 nested lists and objects in the value, got more"):
+        refuse(value)
 
 
 @pytest.mark.parametrize(

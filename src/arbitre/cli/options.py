@@ -9,6 +9,7 @@ import typer
 
 from arbitre.cli.thresholds import over, under
 from arbitre.corpus.gates import Gate
+from arbitre.values import MAX_DEPTH
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
@@ -62,7 +63,10 @@ FailOver = Annotated[
     ),
 ]
 MaxDepth = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Refuse documents with more containers one in the other.")
+    int,
+    typer.Option(
+        metavar="N", min=1, max=MAX_DEPTH, help="Refuse documents with more lists and objects nested in each other."
+    ),
 ]
 Close = Annotated[float, typer.Option(metavar="QUALITY", help="From this quality on, what is not equal is close.")]
 Plain = Annotated[bool, typer.Option("--no-color", help="No colours, nor any other escape code. NO_COLOR works too.")]

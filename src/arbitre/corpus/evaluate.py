@@ -14,7 +14,8 @@ from arbitre.corpus.records import Failure, key
 from arbitre.corpus.seen import Seen
 from arbitre.corpus.totals import Totals
 from arbitre.corpus.work import Worker
-from arbitre.values import ABSENT
+from arbitre.errors import DataError
+from arbitre.values import ABSENT, check_depth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -101,6 +102,15 @@ def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failu
                 break
         if number > 1:
             runs[name] = number + 1
+        try:
+            check_depth(gold, "gold document")
+        except DataError as error:
+            failures.append(Failure("gold", name, run, reason=error.message))
+            continue
         failure = Failure("predicted", name, run, reason="no prediction") if predicted is ABSENT else None
+        try:
+            check_depth(predicted, "predicted document")
+        except DataError as error:
+            predicted, failure = ABSENT, Failure("predicted", name, run, reason=error.message)
         failures += [failure] if failure is not None else []
         yield Pair(name, run, gold, predicted, failure)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
-from arbitre import deep
 from arbitre.corpus.records import Failure, Origin, Pair, Place
 from arbitre.corpus.spool import SPOOL
 from arbitre.errors import DataError
@@ -86,7 +85,7 @@ class _Texts:
 
     def value(self, place: Place, identity: str) -> Json:
         try:
-            value = _decoded(self._text(place))
+            value = json.loads(self._text(place))
             if place.without and str(value[place.without[0]]) != identity:
                 raise _changed(place, identity)
             if place.member is not None:
@@ -103,13 +102,6 @@ class _Texts:
             file = self._files[place.file] = self._stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
         file.seek(place.offset)
         return file.read(place.length)
-
-
-def _decoded(text: bytes) -> Json:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        return deep.call(lambda: json.loads(text))
 
 
 def _changed(place: Place, identity: str) -> DataError:

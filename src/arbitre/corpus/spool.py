@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from arbitre import deep
 from arbitre.corpus.records import Place
 
 if TYPE_CHECKING:
@@ -35,10 +34,7 @@ class Spool:
 
     def keep(self, value: Json) -> Place:
         """Write a document; where it stands."""
-        try:
-            text = json.dumps(value).encode()
-        except RecursionError:
-            text = deep.call(lambda: json.dumps(value)).encode()
+        text = json.dumps(value).encode()
         if self._file is None:
             self._file = self._made()
         self._file.write(text)

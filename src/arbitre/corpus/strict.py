@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from arbitre import values
 from arbitre.errors import DataError, Problem
 from arbitre.paths import pointer
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from arbitre.paths import Path as Tokens
     from arbitre.values import Json
 
-MAX_DEPTH: Final = 512
-"""How many containers may stand one in the other, unless said otherwise."""
+MAX_DEPTH: Final = values.MAX_DEPTH
+"""Default for `max_depth`: the maximum that comparisons accept."""
 
 _BOM: Final = "\ufeff"
 _BLANK: Final = " \t\r\n"
@@ -100,7 +101,7 @@ def _parse(text: str | bytes, max_depth: int) -> Json:
         raise DataError.of(
             f"Expected at most {max_depth} nested containers, got more",
             line=line,
-            hint="Flatten the document, or raise `max_depth`.",
+            hint="Flatten the document." if max_depth >= MAX_DEPTH else "Flatten the document, or raise `max_depth`.",
         )
     try:
         value = _decode(_STRICT, text)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 import numpy as np
 
-from arbitre import deep
 from arbitre.corpus import frames
 from arbitre.corpus.evaluate import Running, evaluate
 from arbitre.corpus.strict import unwritable
@@ -99,7 +98,7 @@ def json_text(value: Json) -> str:
     >>> json_text({"page": "XII, é"})
     '{\n  "page": "XII, é"\n}\n'
     """
-    return deep.call(lambda: json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def cell(value: Json) -> str:
@@ -116,13 +115,10 @@ def cell(value: Json) -> str:
 
 
 def compact(value: Json) -> str:
-    """A value as JSON without blanks, however deep it is."""
+    """A value as JSON without blanks."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # most cells: encoders take their time
         return repr(value)
-    try:
-        return _COMPACT.encode(value)
-    except RecursionError:
-        return deep.call(lambda: _COMPACT.encode(value))
+    return _COMPACT.encode(value)
 
 
 def portable(evaluation: Evaluation) -> dict[str, Any]:

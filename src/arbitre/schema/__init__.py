@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from arbitre import deep, matching, normalizers
+from arbitre import matching, normalizers
 from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.aliases import with_aliases
@@ -54,7 +54,7 @@ def compile_plan(
         None if distance is None else distances.build(distance),
     )
     compiler = Compiler(distances, matching.catalogue, normalizers.catalogue)
-    return replace(deep.call(lambda: _compiled(root, laid, float(close), compiler, forced)), max_calls=max_calls)
+    return replace(_compiled(root, laid, float(close), compiler, forced), max_calls=max_calls)
 
 
 def _compiled(root: Located, overlay: Overlay | None, close: float, compiler: Compiler, forced: Instead) -> Plan:

@@ -1,213 +1,207 @@
-"""JSON Schema validators whose regular expressions cannot run for ever."""
+"""JSON Schema validators with bounded running time.
+
+`jsonschema` validates, with two changes: regular expressions have a time limit (its own keywords search with `re`,
+which has none), and the number of references followed is limited (references can multiply, or form a cycle).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import regex
 from jsonschema import ValidationError
-from jsonschema.validators import extend, validator_for
+from jsonschema.validators import extend
 from referencing.jsonschema import lookup_recursive_ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from referencing._core import Resolver
 
     from arbitre.values import Json
 
+    Validator = Any  # jsonschema has no type for its validators and their classes
+    Errors = Iterator[ValidationError]
+    Keyword = Callable[[Validator, Any, Json, Any], Errors | None]
+    """How `jsonschema` checks a keyword: (validator, value of the keyword, instance, schema) -> errors."""
+
 SECONDS: Final = 1.0
-"""A regular expression may take this long on one text; it is not tried again when it takes longer."""
+"""Time limit in seconds for one regular expression on one text."""
 
 DEPTH: Final = 10_000
-"""So many subschemas may be applied one inside the other: far from where the interpreter gives up."""
+"""Maximum number of references followed one inside the other."""
 
+_REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 _LONG: Final = 60
 
 
 class TooManyStepsError(Exception):
-    """The subschemas applied to a document have become too many."""
+    """A document needs more references or errors than `Bounded.steps` allows."""
 
 
-class _UnknownError(Exception):
-    """Whether a pattern matches cannot be told; the text says why."""
+class _UndecidedError(Exception):
+    """Whether a pattern matches is not known; the text says why."""
 
 
 @dataclass(slots=True)
 class Bounded:
-    """Makes validator classes in which a pattern that takes too long is reported as violated.
+    """Makes validator classes with bounded running time.
 
-    After `steps` subschemas applied and errors handed on, TooManyStepsError is raised: in recursion they multiply.
-    The keywords are those of jsonschema, rewritten where it searches by regular expression.
+    A pattern that takes longer than SECONDS, or is no regular expression, counts as violated. It is not tried again.
+
+    Attributes:
+        steps: How many references may still be followed, and how many of their errors reported.
+        check: Called as `check(resolver, schema, keyword)` before the reference of a schema is followed for the first
+            time; raises SchemaError for a reference that leads nowhere.
     """
 
     steps: int
+    check: Callable[[Resolver[Any], Json, str], object]
     slow: set[str] = field(default_factory=set)
     _depth: int = 0
-    _kinds: dict[Any, Any] = field(default_factory=dict)
+    _checked: set[tuple[int, str]] = field(default_factory=set)
+    _classes: dict[Validator, Validator] = field(default_factory=dict)
 
-    def validator(self, base: Any) -> Any:  # noqa: ANN401  (jsonschema types no validator class)
-        """The bounded version of a validator class; what it refers to in another draft is bounded too."""
-        if base not in self._kinds:
-            self._kinds[base] = self._bounded(base)
-        return self._kinds[base]
+    def validator(self, base: Validator) -> Validator:
+        """The bounded version of a validator class of `jsonschema`."""
+        if base not in self._classes:
+            self._classes[base] = self._bounded(base)
+        return self._classes[base]
 
-    def _bounded(self, base: Any) -> Any:  # noqa: ANN401
-        keywords: dict[str, Callable[..., Iterator[ValidationError]]] = {
+    def _bounded(self, base: Validator) -> Validator:
+        keywords: dict[str, Keyword] = {
             "pattern": self._pattern,
             "patternProperties": self._pattern_properties,
             "additionalProperties": self._additional_properties,
             "unevaluatedProperties": self._unevaluated_properties,
         }
-        extended: Any = extend
-        kind = extended(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
-        descended, iterated = kind.descend, kind.iter_errors
-        fields = [one for one in attrs.fields(kind) if one.init]
+        for key in _REFERENCES & base.VALIDATORS.keys():
+            keywords[key] = self._reference(key, base.VALIDATORS[key])
+        create: Validator = extend  # its types are incomplete
+        bounded = create(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
+        evolve, descend = bounded.evolve, bounded.descend
 
-        def evolve(validator: Any, **changes: Any) -> Any:  # noqa: ANN401
-            wanted = self.validator(validator_for(changes.get("schema", validator.schema), default=base))
-            return wanted(**{one.alias: getattr(validator, one.name) for one in fields} | changes)
+        def evolve_bounded(validator: Validator, **changes: Json) -> Validator:
+            evolved = evolve(validator, **changes)  # of another class where the subschema names another draft
+            if isinstance(evolved, bounded):
+                return evolved
+            made = self.validator(type(evolved))
+            return made(evolved.schema, format_checker=evolved.format_checker, _resolver=evolved._resolver)  # noqa: SLF001
 
-        def descend(validator: Any, instance: Json, schema: Json, path: Any = None, **more: Any) -> Any:  # noqa: ANN401
-            for error in self._counted(descended(validator, instance, schema, path, **more)):
-                if schema is False and path is not None:  # the one place where jsonschema leaves the path out
+        def descend_with_path(validator: Validator, instance: Json, schema: Json, **more: Json) -> Errors:
+            path = more.get("path")
+            for error in descend(validator, instance, schema, **more):
+                if schema is False and path is not None:  # jsonschema omits the path of these errors
                     error.path.appendleft(path)
                 yield error
 
-        def iter_errors(validator: Any, instance: Json) -> Any:  # noqa: ANN401
-            return self._counted(iterated(validator, instance))
+        bounded.evolve, bounded.descend = evolve_bounded, descend_with_path
+        return bounded
 
-        kind.evolve, kind.descend, kind.iter_errors = evolve, descend, iter_errors
-        return kind
+    def _reference(self, keyword: str, check: Keyword) -> Keyword:
+        """Limit a keyword that follows a reference. Between two references, the work is that of one subschema."""
 
-    def _counted(self, errors: Iterator[ValidationError]) -> Iterator[ValidationError]:
-        """The errors of one subschema. Raises TooManyStepsError."""
-        self._depth += 1
-        try:
-            self._step()
-            for error in errors:
-                self._step()
-                yield error
-        finally:
-            self._depth -= 1
+        def limited(validator: Validator, value: Json, instance: Json, schema: Json) -> Errors:
+            self._depth += 1
+            try:
+                self._before(keyword, schema, validator)
+                for error in check(validator, value, instance, schema) or ():
+                    self._step()
+                    yield error
+            finally:
+                self._depth -= 1
+
+        return limited
+
+    def _before(self, keyword: str, schema: Json, validator: Validator) -> None:
+        """What is due before a reference is followed. Raises SchemaError, TooManyStepsError."""
+        self._step()
+        if (id(schema), keyword) not in self._checked:
+            self.check(validator._resolver, schema, keyword)  # noqa: SLF001  (what the keywords of jsonschema use)
+            self._checked.add((id(schema), keyword))
 
     def _step(self) -> None:
         self.steps -= 1
         if self.steps < 0 or self._depth > DEPTH:
             raise TooManyStepsError
 
-    def _search(self, pattern: str, text: str) -> bool:
-        """Whether a pattern occurs in a text. Raises _UnknownError."""
+    def _matches(self, pattern: str, text: str) -> bool:
+        """Whether a pattern occurs in a text. Raises _UndecidedError."""
         if pattern in self.slow:
-            raise _UnknownError(f"the pattern {pattern!r} takes too long, and was not tried here")
+            raise _UndecidedError(f"the pattern {pattern!r} takes too long, and was not tried here")
         try:
             return regex.search(pattern, text, timeout=SECONDS) is not None
         except TimeoutError as error:
             self.slow.add(pattern)
             shown = text if len(text) <= _LONG else f"{text[:_LONG]}…"
-            raise _UnknownError(f"the pattern {pattern!r} takes more than {SECONDS:g} s on {shown!r}") from error
+            raise _UndecidedError(f"the pattern {pattern!r} takes more than {SECONDS:g} s on {shown!r}") from error
         except regex.error as error:
-            raise _UnknownError(f"{pattern!r} is not a regular expression: {error}") from error
+            raise _UndecidedError(f"{pattern!r} is not a regular expression: {error}") from error
 
-    def _matched(self, patterns: Iterable[str], key: str) -> bool:
-        return any(self._search(pattern, key) for pattern in patterns)
-
-    def _pattern(self, validator: Any, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:  # noqa: ANN401
-        if not validator.is_type(instance, "string"):
-            return
-        try:
-            if not self._search(pattern, instance):
-                yield ValidationError(f"{instance!r} does not match {pattern!r}")
-        except _UnknownError as error:
-            yield ValidationError(str(error))
+    def _pattern(self, validator: Validator, pattern: str, instance: Json, _: Json) -> Errors:
+        if validator.is_type(instance, "string"):
+            try:
+                if not self._matches(pattern, instance):
+                    yield ValidationError(f"{instance!r} does not match {pattern!r}")
+            except _UndecidedError as error:
+                yield ValidationError(str(error))
 
     def _pattern_properties(
-        self,
-        validator: Any,  # noqa: ANN401
-        patterns: Mapping[str, Json],
-        instance: Json,
-        _: Json,
-    ) -> Iterator[ValidationError]:
-        if not validator.is_type(instance, "object"):
-            return
-        for pattern, subschema in patterns.items():
-            for key, value in instance.items():
-                try:
-                    found = self._search(pattern, key)
-                except _UnknownError as error:
-                    yield ValidationError(str(error))
-                    break
-                if found:
-                    yield from validator.descend(value, subschema, path=key, schema_path=pattern)
+        self, validator: Validator, patterns: Mapping[str, Json], instance: Json, _: Json
+    ) -> Errors:
+        for pattern, subschema in patterns.items() if validator.is_type(instance, "object") else ():
+            try:
+                matched = [key for key in instance if self._matches(pattern, key)]
+            except _UndecidedError as error:
+                yield ValidationError(str(error))
+                continue
+            for key in matched:
+                yield from validator.descend(instance[key], subschema, path=key, schema_path=pattern)
 
     def _additional_properties(
-        self,
-        validator: Any,  # noqa: ANN401
-        additional: Json,
-        instance: Json,
-        schema: Mapping[str, Json],
-    ) -> Iterator[ValidationError]:
-        if not validator.is_type(instance, "object"):
-            return
-        try:
-            extra = [
-                key
-                for key in instance
-                if key not in schema.get("properties", {})
-                and not self._matched(schema.get("patternProperties", {}), key)
-            ]
-        except _UnknownError:
-            return  # `patternProperties` says so
-        for key in extra:
-            if additional is False:
-                yield ValidationError(f"the key {key!r} is not allowed here")
-            else:
-                yield from validator.descend(instance[key], additional, path=key)
+        self, validator: Validator, additional: Json, instance: Json, schema: Mapping[str, Json]
+    ) -> Errors:
+        return self._others(validator, additional, instance, lambda: self._named(schema, instance))
 
     def _unevaluated_properties(
-        self,
-        validator: Any,  # noqa: ANN401
-        unevaluated: Json,
-        instance: Json,
-        schema: Mapping[str, Json],
-    ) -> Iterator[ValidationError]:
+        self, validator: Validator, unevaluated: Json, instance: Json, schema: Mapping[str, Json]
+    ) -> Errors:
+        own = {key: value for key, value in schema.items() if key != "unevaluatedProperties"}
+        return self._others(validator, unevaluated, instance, lambda: self._evaluated(validator, instance, own))
+
+    def _others(self, validator: Validator, subschema: Json, instance: Json, known: Callable[[], set[str]]) -> Errors:
+        """Apply a subschema to the values of all keys that are not known."""
         if not validator.is_type(instance, "object"):
             return
         try:
-            known = self._evaluated(validator, instance, schema, own=True)
-        except _UnknownError:
-            return  # `patternProperties` says so
+            keys = known()
+        except _UndecidedError:
+            return  # `patternProperties` reports it
         for key in instance:
-            if key in known:
-                continue
-            if unevaluated is False:
+            if key not in keys and subschema is False:
                 yield ValidationError(f"the key {key!r} is not allowed here")
-            else:
-                yield from validator.descend(instance[key], unevaluated, path=key)
+            elif key not in keys:
+                yield from validator.descend(instance[key], subschema, path=key)
 
-    def _evaluated(
-        self,
-        validator: Any,  # noqa: ANN401
-        instance: dict[str, Json],
-        schema: Json,
-        *,
-        own: bool = False,
-    ) -> set[str]:
-        """The keys of which a schema, and all that holds beside it, speaks; `own` leaves its last word out."""
+    def _named(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
+        """The keys that `properties` and `patternProperties` name. Raises _UndecidedError."""
+        properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+        return {key for key in instance if key in properties or any(self._matches(one, key) for one in patterns)}
+
+    def _evaluated(self, validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
+        """The keys that a schema and everything applied beside it evaluates. Raises _UndecidedError."""
         if isinstance(schema, bool):
             return set()
-        found = set(schema.get("properties", {})) & set(instance)
-        found |= {key for key in instance if self._matched(schema.get("patternProperties", {}), key)}
-        if "additionalProperties" in schema or ("unevaluatedProperties" in schema and not own):
+        if "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return set(instance)
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-            if keyword in schema:
-                resolver = validator._resolver  # noqa: SLF001  (what the keywords of jsonschema use)
-                lookup = (
-                    lookup_recursive_ref(resolver) if keyword == "$recursiveRef" else resolver.lookup(schema[keyword])
-                )
-                target = validator.evolve(schema=lookup.contents, _resolver=lookup.resolver)
-                found |= self._evaluated(target, instance, lookup.contents)
+        keys = self._named(schema, instance)
+        for keyword in sorted(_REFERENCES & schema.keys()):
+            self._before(keyword, schema, validator)
+            resolver = validator._resolver  # noqa: SLF001
+            lookup = lookup_recursive_ref(resolver) if keyword == "$recursiveRef" else resolver.lookup(schema[keyword])
+            target = validator.evolve(schema=lookup.contents, _resolver=lookup.resolver)
+            keys |= self._evaluated(target, instance, lookup.contents)
         beside = [inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance]
         for keyword in ("allOf", "anyOf", "oneOf"):
             beside += [inner for inner in schema.get(keyword, ()) if _valid(validator, instance, inner)]
@@ -217,9 +211,9 @@ class Bounded:
             branch = "then" if holds else "else"
             beside += [schema[branch]] if branch in schema else []
         for inner in beside:
-            found |= self._evaluated(validator, instance, inner)
-        return found
+            keys |= self._evaluated(validator, instance, inner)
+        return keys
 
 
-def _valid(validator: Any, instance: Json, schema: Json) -> bool:  # noqa: ANN401
+def _valid(validator: Validator, instance: Json, schema: Json) -> bool:
     return next(iter(validator.descend(instance, schema)), None) is None

@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 Group = tuple[Tags, Subschemas]
 """What holds of a value, and the branches of the enclosing object under which it does."""
 
+Branch = tuple[frozenset[int], Shape]
+"""One alternative of an object, and its number as a set."""
+
 LIMIT: Final = 20_000
-"""A schema with more positions than this is refused."""
+"""Maximum number of positions of a schema."""
 
 EXTREME: Final = 1e12
 """Largest ratio between two weights in an object: a smaller share of the object is lost to rounding."""
@@ -54,9 +57,15 @@ class _Request:
 
 @dataclass(slots=True)
 class Compiler:
-    """Builds the table of sites, one for each distinct position; positions that recur are built once.
+    """Builds the table of sites, one for each distinct position. The first site is that of the root.
 
-    `sites[0]` is the root; `aliases` and `marked` are what the passes over the finished table need.
+    Attributes:
+        distances: The distances that a schema may name.
+        matchers: The matchers that a schema may name.
+        normalizers: The normalisers that a schema may name.
+        problems: Everything that is wrong with the schema.
+        marked: The value of `entries`, by the index of the site that has it.
+        aliases: The setting `aliases`, by the index of the site of the object and the name of the field.
     """
 
     distances: Catalogue[Distance]
@@ -77,9 +86,9 @@ class Compiler:
         self._leaves = Leaves(self.distances, self.normalizers, self.problems)
 
     def compile(self, root: Located, overlay: Overlay | None) -> list[Site]:
-        """The table of sites; what is wrong is in `problems`."""
+        """Build the table of sites; adds what is wrong to `problems`. Raises SchemaError for too many positions."""
         sites: list[Site] = []
-        self._no_field_keys([(None, ((root,),))], "the root of the schema", overlay)
+        self.problems += self._stray_field_keys([(None, ((root,),))], "the root of the schema", overlay)
         self._request(self._grouped([(None, ((root,),))]), Absence(), overlay)
         while self._queue:
             if len(sites) == LIMIT:
@@ -144,10 +153,26 @@ class Compiler:
     def _object(self, index: int, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None) -> Object:
         variants = _distinct((tag, shape) for tag, shape in alternatives if shape.takes(Kind.OBJECT))
         branches = [(frozenset({number}), shape) for number, (_, shape) in enumerate(variants)]
-        fields: list[Field] = []
-        ignored: set[str] = set()
-        weights: list[Setting] = []
-        for name in dict.fromkeys(name for _, shape in variants for name in shape.properties):
+        fields, ignored = self._fields(index, branches, absent, overlay)
+        star = overlay.at(STAR) if overlay else None
+        patterns, by_pattern = self._patterns(branches, absent, star)
+        additional, by_branch = self._additional(branches, absent, star)
+        return Object(
+            fields=fields,
+            variants=tuple(self._variant(tags, shape, absent) for tags, shape in variants) if len(variants) > 1 else (),
+            patterns=patterns,
+            additional=additional,
+            declared_map=any(shape.additional for _, shape in branches),
+            tagged=by_pattern or by_branch,
+            ignored=ignored,
+        )
+
+    def _fields(
+        self, index: int, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
+    ) -> tuple[tuple[Field, ...], frozenset[str]]:
+        """The keys that the branches declare: those that are compared, and the names of those that are ignored."""
+        fields, ignored, weights = list[Field](), set[str](), list[Setting]()
+        for name in dict.fromkeys(name for _, shape in branches for name in shape.properties):
             groups = self._grouped((branch, shape.said_of(name)) for branch, shape in branches)
             here = overlay.at(name) if overlay else None
             settings = self._field_settings([subschemas for _, subschemas in groups], here)
@@ -156,33 +181,33 @@ class Compiler:
                 if here is not None:
                     here.used = True
                 continue
-            site = self._request(groups, absent, here)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
-            fields.append(Field(name, site, weight, len(groups) > 1))
+            fields.append(Field(name, self._request(groups, absent, here), weight, len(groups) > 1))
             weights += [settings["weight"]] if "weight" in settings else []
             if "aliases" in settings:
                 self.aliases[index, name] = settings["aliases"]
-        self._check_weights(weights)
-        star = overlay.at(STAR) if overlay else None
+        self.problems += _weight_problems(weights)
+        return tuple(fields), frozenset(ignored)
+
+    def _patterns(
+        self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
+    ) -> tuple[tuple[tuple[str, int], ...], bool]:
+        """The regular expressions for keys with their sites, and whether one of these depends on the branch."""
         patterns, tagged = [], False
-        for pattern in dict.fromkeys(pattern for _, shape in variants for pattern in shape.patterns):
-            held = self._grouped((branch, shape.patterns.get(pattern, ())) for branch, shape in branches)
-            self._no_field_keys(held, "the values of a map", star)
-            self._check_pattern(pattern, held[0][1][0][0])
-            patterns.append((pattern, self._request(held, absent, star)))
-            tagged |= len(held) > 1
-        additional = self._grouped((branch, shape.additional) for branch, shape in branches)
-        star = star if additional else None
-        self._no_field_keys(additional, "the values of a map", star)
-        return Object(
-            fields=tuple(fields),
-            variants=tuple(self._variant(tags, shape, absent) for tags, shape in variants) if len(variants) > 1 else (),
-            patterns=tuple(patterns),
-            additional=self._request(additional or _ANYTHING, absent, star),
-            declared_map=bool(additional),
-            tagged=tagged or len(additional) > 1,
-            ignored=frozenset(ignored),
-        )
+        for pattern in dict.fromkeys(pattern for _, shape in branches for pattern in shape.patterns):
+            groups = self._grouped((branch, shape.patterns.get(pattern, ())) for branch, shape in branches)
+            self.problems += self._stray_field_keys(groups, "the values of a map", overlay)
+            self.problems += _pattern_problems(pattern, groups[0][1][0][0])
+            patterns.append((pattern, self._request(groups, absent, overlay)))
+            tagged |= len(groups) > 1
+        return tuple(patterns), tagged
+
+    def _additional(self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None) -> tuple[int, bool]:
+        """The site of every other key, and whether it depends on the branch."""
+        groups = self._grouped((branch, shape.additional) for branch, shape in branches)
+        here = overlay if groups else None
+        self.problems += self._stray_field_keys(groups, "the values of a map", here)
+        return self._request(groups or _ANYTHING, absent, here), len(groups) > 1
 
     def _variant(self, tags: Tags, shape: Shape, absent: Absence) -> Variant:
         tests = []
@@ -199,12 +224,12 @@ class Compiler:
             here = overlay.at(str(position)) if overlay else None
             held = ((tags, (*shape.prefix, shape.items)[: position + 1][-1]) for tags, shape in shapes)
             groups = self._grouped(held, open_too=True)
-            self._no_field_keys(groups, "an item of a list", here)
+            self.problems += self._stray_field_keys(groups, "an item of a list", here)
             prefix.append(self._request(groups, absent, here))
             tagged |= len(groups) > 1
         items = self._grouped(((tags, shape.items) for tags, shape in shapes), open_too=True) or _ANYTHING
         star = overlay.at(STAR) if overlay and shapes else None
-        self._no_field_keys(items, "an item of a list", star)
+        self.problems += self._stray_field_keys(items, "an item of a list", star)
         site = self._request(items, absent, star)
         return List(site, self._matcher(shapes), tuple(prefix), tagged or len(items) > 1)
 
@@ -236,21 +261,15 @@ class Compiler:
                     self.problems.append(setting.problem(message, hint))
         return found | laid
 
-    def _check_weights(self, settings: Sequence[Setting]) -> None:
-        """Refuse weights in one object that are too far apart; a key without a weight weighs 1."""
-        weights = sorted([1.0, *(float(setting.value) for setting in settings)])
-        if weights[-1] / EXTREME > weights[0]:
-            farthest = max(settings, key=lambda setting: abs(log(setting.value)))
-            message = f"Expected the weights in an object to differ by a factor of at most {EXTREME:g}"
-            hint = "A smaller share is lost to rounding. Keys without a weight weigh 1; `ignore` what should not count."
-            self.problems.append(farthest.problem(f"{message}, got {weights[0]:g} and {weights[-1]:g}", hint))
-
-    def _no_field_keys(self, groups: Iterable[Group], place: str, overlay: Overlay | None) -> None:
+    def _stray_field_keys(self, groups: Iterable[Group], place: str, overlay: Overlay | None) -> list[Problem]:
+        """A problem for every setting of a field that is given where there is no field."""
         settings = [shape.settings for _, group in groups for shape in self._expander.alternatives(group)]
         settings += [overlay.settings] if overlay else []
-        for here in settings:
-            for key in sorted(FIELD_KEYS & here.keys()):
-                self.problems.append(here[key].problem(f"`{key}` is for the fields of an object, and this is {place}"))
+        return [
+            here[key].problem(f"`{key}` is for the fields of an object, and this is {place}")
+            for here in settings
+            for key in sorted(FIELD_KEYS & here.keys())
+        ]
 
     def _grouped(self, held: Iterable[Group], *, open_too: bool = False) -> list[Group]:
         """The groups with those that say the same made one; where only one is left, the branch does not matter.
@@ -268,11 +287,24 @@ class Compiler:
             return [(None, subschemas) for subschemas in found]
         return [(tags, subschemas) for subschemas, tags in found.items()]
 
-    def _check_pattern(self, pattern: str, located: Located) -> None:
-        try:
-            regex.compile(pattern)
-        except regex.error as error:
-            self.problems.append(located.problem(f'Expected a regular expression, got "{pattern}": {error}'))
+
+def _weight_problems(settings: Sequence[Setting]) -> list[Problem]:
+    """Refuse weights in one object that are too far apart; a key without a weight weighs 1."""
+    weights = sorted([1.0, *(float(setting.value) for setting in settings)])
+    if weights[-1] / EXTREME <= weights[0]:
+        return []
+    farthest = max(settings, key=lambda setting: abs(log(setting.value)))
+    message = f"Expected the weights in an object to differ by a factor of at most {EXTREME:g}"
+    hint = "A smaller share is lost to rounding. Keys without a weight weigh 1; `ignore` what should not count."
+    return [farthest.problem(f"{message}, got {weights[0]:g} and {weights[-1]:g}", hint)]
+
+
+def _pattern_problems(pattern: str, located: Located) -> list[Problem]:
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        return [located.problem(f'Expected a regular expression, got "{pattern}": {error}')]
+    return []
 
 
 def _distinct(alternatives: Iterable[Tagged]) -> list[Tagged]:

@@ -1,4 +1,4 @@
-"""The documents that a schema is made of: its own and the files it refers to; read, checked, never fetched."""
+"""The documents of a schema: its own and the files that it refers to. Nothing is fetched over a network."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[im
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
+from arbitre import deep
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, order, pointer
 from arbitre.values import Json, check_keys, check_number, kind_of
@@ -28,21 +29,24 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 DEPTH: Final = 2_000
-"""A schema whose lists and objects stand deeper in each other than this is refused."""
+"""Maximum number of lists and objects nested in each other in a schema."""
 
 _LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
 
 
 class UnavailableError(Exception):
-    """Why nothing can be read at a URI; the text is a hint."""
+    """No document can be read at a URI. The text is a hint."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Document:
-    """One whole JSON document: `uri` is its base for references, `file` its name in messages.
+    """One whole JSON document.
 
-    `validator` is that of its draft; `legacy` says that it is read by the rules of draft 7 and before, where nothing
-    counts beside `$ref`.
+    Attributes:
+        contents: Its JSON.
+        uri: The base of its references.
+        file: Its name in messages.
+        validator: The validator class of its draft.
     """
 
     contents: Json
@@ -52,6 +56,7 @@ class Document:
 
     @property
     def legacy(self) -> bool:
+        """Whether its draft ignores all keywords next to `$ref`: draft 7 and earlier."""
         return self.validator in _LEGACY
 
     @property
@@ -64,7 +69,9 @@ class Document:
 class Library:
     """The documents read so far. Each is read once, so a subschema is one object however often it is referred to.
 
-    `dynamic` are the URIs of resources with a dynamic anchor: what `$dynamicRef` means below depends on these alone.
+    Attributes:
+        registry: The documents, for resolving references.
+        dynamic: The URIs of resources with a dynamic anchor; the meaning of `$dynamicRef` depends on them alone.
     """
 
     registry: Registry[Any] = field(init=False)
@@ -78,7 +85,7 @@ class Library:
         self.registry = Registry(retrieve=self.retrieve)  # type: ignore[call-arg]  # attrs names it so
 
     def add(self, contents: Json, uri: str, file: str | None) -> Document:
-        """Take in a document; the first is the root, and its draft is the default of the others. Raises SchemaError."""
+        """Add a document. The first is the root; its draft is the default for the others. Raises SchemaError."""
         places = dict(_walk(contents, file))
         if not isinstance(contents, (dict, bool)):
             raise SchemaError.of(f"Expected a schema to be an object or true, got {_shown(contents)}", file=file)
@@ -92,32 +99,40 @@ class Library:
         return document
 
     def check(self, schema: Json, document: Document, place: str) -> None:
-        """Hold a subschema against the metaschema, unless that is done. Raises SchemaError listing all problems."""
+        """Validate a subschema against its metaschema, once. Raises SchemaError listing all problems.
+
+        Subschemas that declare another draft are validated against the metaschema of that draft.
+        """
         if id(schema) in self._checked:
             return
-        errors = document.validator(document.validator.META_SCHEMA).iter_errors(schema)
-        problems = dict.fromkeys(_problem(error, document.file, place) for error in errors)
-        if problems:
-            raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
+        self._validate(schema, document.validator, document.file, place)
         specification = document.resource._specification  # noqa: SLF001  (no public name)
         pending = [(document.uri, specification.create_resource(schema))]
         while pending:
             uri, resource = pending.pop()
+            contents = resource.contents
+            draft = _validator_of(contents, document.validator)
+            if draft is not document.validator and contents is not schema:
+                self._validate(contents, draft, document.file, self._places[id(contents)][1])
             uri = urljoin(uri, resource.id() or "")
-            self._checked.add(id(resource.contents))
-            if (
-                isinstance(resource.contents, dict)
-                and {"$dynamicAnchor", "$recursiveAnchor"} & resource.contents.keys()
-            ):
+            self._checked.add(id(contents))
+            if isinstance(contents, dict) and {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
                 self.dynamic.add(uri)
             pending.extend((uri, inner) for inner in resource.subresources())
 
+    def _validate(self, schema: Json, draft: type[Validator], file: str | None, place: str) -> None:
+        validator = draft(draft.META_SCHEMA)
+        errors = deep.call(lambda: list(validator.iter_errors(schema)))
+        problems = dict.fromkeys(_problem(error, file, place) for error in errors)
+        if problems:
+            raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
+
     def place(self, schema: Json) -> tuple[Document, str] | None:
-        """The document that an object or list is part of, and its pointer there."""
+        """The document that contains this list or object, and its JSON Pointer there."""
         return self._places.get(id(schema))
 
     def retrieve(self, uri: str) -> Resource[Any]:
-        """The document at a URI: a file, or a metaschema; none is fetched. Raises UnavailableError, SchemaError."""
+        """The document at a URI, which names a file or a metaschema. Raises UnavailableError, SchemaError."""
         if uri not in self._resources:
             scheme = urlparse(uri).scheme
             if uri in METASCHEMAS:
@@ -131,15 +146,17 @@ class Library:
                 self.add(contents, uri, str(path))
             elif scheme:
                 raise UnavailableError(
-                    f"{uri} is not fetched, as no reference is: put the subschema under $defs, or refer to a file."
+                    f"{uri} is not fetched over the network. Copy the subschema into $defs, or refer to a file."
                 )
             else:
-                raise UnavailableError("A schema that is no file has no folder to look in: give the path of its file.")
+                raise UnavailableError(
+                    "A schema that is not a file has no folder for relative references. Pass the path of its file."
+                )
         return self._resources[uri]
 
 
 def read_json(path: Path, what: str) -> Json:
-    """The JSON of a file. Raises OSError, and SchemaError where it is not valid or names a key twice."""
+    """Read a JSON file. Raises OSError, and SchemaError for invalid JSON or a duplicate key."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -152,7 +169,7 @@ def read_json(path: Path, what: str) -> Json:
         line = getattr(error, "lineno", None)
         raise SchemaError.of(f"The {what} is not valid JSON: {error}", file=str(path), line=line) from error
     except RecursionError as error:
-        raise SchemaError.of(f"The {what} is nested too deep to be read", file=str(path)) from error
+        raise SchemaError.of(f"The {what} is nested too deeply", file=str(path)) from error
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -165,7 +182,7 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
-    """The identity and the pointer of every list and object. Raises SchemaError for what is not JSON, or too deep."""
+    """Yield the id and the pointer of every list and object. Raises SchemaError for what is not JSON, or too deep."""
     pending: list[tuple[Json, str, int]] = [(contents, "", 1)]
     while pending:
         value, place, level = pending.pop()
@@ -178,15 +195,15 @@ def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
             raise SchemaError(*(replace(one, file=file, pointer=place) for one in error.problems)) from error
         if isinstance(value, (dict, list)):
             if level > DEPTH:
-                message = f"Expected a schema with at most {DEPTH} objects and lists in each other, got more"
-                raise SchemaError.of(message, file=file, hint="Name what recurs under $defs, and refer to it.")
+                message = f"Expected at most {DEPTH} nested lists and objects in a schema, got more"
+                raise SchemaError.of(message, file=file, hint="Move recursive parts to $defs, and refer to them.")
             yield id(value), place
             inner = value.items() if isinstance(value, dict) else enumerate(value)
             pending.extend((part, f"{place}/{escape(token)}", level + 1) for token, part in inner)
 
 
 def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
-    """The validator of the draft that a document declares."""
+    """The validator class of the draft that a document declares."""
     declared = isinstance(contents, dict) and isinstance(contents.get("$schema"), str)
     return validator_for(contents, default=default) if declared else default
 

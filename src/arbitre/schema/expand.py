@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import Problem, SchemaError
@@ -11,70 +12,148 @@ from arbitre.schema.vocabulary import settings_of
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from arbitre.schema.load import Located
 
 LIMIT: Final = 256
-"""More alternatives than this in one place are refused: combinations multiply."""
+"""Maximum number of alternatives of one value: combinations of unions multiply."""
 
-_CIRCLE: Final = "The references run in a circle without ever reaching a value"
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_SAME_VALUE: Final = frozenset(
+    (*_REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+)
+"""Keywords with subschemas that apply to the same value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The subschemas that apply to the same value as the subschema that names them.
+
+    Attributes:
+        required: Targets of references and members of `allOf`: all apply.
+        unions: The branches of `anyOf` and of `oneOf`: one of each applies.
+        conditional: `then`, `else` and dependent schemas: each may apply.
+        tests: `if` and `not`, which validate the value but describe nothing to compare.
+        problems: The references that cannot be resolved.
+    """
+
+    required: tuple[Located, ...]
+    unions: tuple[tuple[Located, ...], ...]
+    conditional: tuple[Located, ...]
+    tests: tuple[Located, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def described(self) -> Iterator[Located]:
+        """Every part except the tests."""
+        return chain(self.required, *self.unions, self.conditional)
+
+    @classmethod
+    def of(cls, located: Located) -> Parts:
+        """The parts of a subschema; a boolean subschema has none."""
+        schema = located.schema
+        if not isinstance(schema, dict) or _SAME_VALUE.isdisjoint(schema):
+            return _NO_PARTS
+        required, problems = [], list[Problem]()
+        for keyword in _REFERENCES:
+            if keyword in schema:
+                try:
+                    required.append(located.follow(keyword))
+                except SchemaError as error:
+                    problems.extend(error.problems)
+        if "$ref" in schema and located.legacy:  # up to draft 7, keywords next to `$ref` are ignored
+            return cls(tuple(required), (), (), (), tuple(problems))
+        required += _members(located, "allOf")
+        unions = tuple(_members(located, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema)
+        conditional = [located.below(key) for key in ("then", "else") if "if" in schema and key in schema]
+        for keyword in ("dependentSchemas", "dependencies"):
+            inner = schema.get(keyword, {})
+            conditional += [located.below(keyword, name) for name, value in inner.items() if isinstance(value, dict)]
+        tests = tuple(located.below(keyword) for keyword in ("if", "not") if keyword in schema)
+        return cls(tuple(required), unions, tuple(conditional), tests, tuple(problems))
+
+
+_NO_PARTS: Final = Parts((), (), (), (), ())
+
+
+def _members(located: Located, keyword: str) -> tuple[Located, ...]:
+    return tuple(located.below(keyword, index) for index in range(len(located.schema.get(keyword, ()))))
 
 
 @dataclass(slots=True)
 class Expander:
-    """Expands subschemas, each once; what is wrong on the way is added to `problems`."""
+    """Expands every subschema once, however often it is referred to; adds what is wrong to `problems`."""
 
     problems: list[Problem]
     _known: dict[Subschemas, list[Shape]] = field(default_factory=dict)
+    _expanded: dict[Located, list[Shape]] = field(default_factory=dict)
+    _parts: dict[Located, Parts] = field(default_factory=dict)
+    _without_cycle: set[Located] = field(default_factory=set)
 
     def alternatives(self, subschemas: Subschemas) -> list[Shape]:
-        """The alternatives of a value of which all these groups hold, in order."""
+        """The alternatives of a value to which all these groups apply, in order."""
         if subschemas not in self._known:
             found = [Shape()]
             for group in subschemas:
-                shapes = [shape for located in group for shape in self._expand(located, frozenset())]
+                shapes = [shape for located in group for shape in self._expand(located)]
                 found = self._all(found, shapes, group[0])
             if any(located.soft for group in subschemas for located in group):
                 found = [declared(shape) for shape in found]
             self._known[subschemas] = found
         return self._known[subschemas]
 
-    def _expand(self, located: Located, trail: frozenset[Located]) -> list[Shape]:
-        """The alternatives of one subschema.
+    def _expand(self, root: Located) -> list[Shape]:
+        """The alternatives of one subschema."""
+        if root in self._expanded:
+            return self._expanded[root]
+        if self._parts_of(root) is _NO_PARTS:
+            self._expanded[root] = self._combined(root)
+        else:
+            self._check_cycles(root)
+            for located, _ in _bottom_up(root, lambda one: self._parts_of(one).described, self._expanded):
+                self._expanded[located] = self._combined(located)
+        return self._expanded[root]
+
+    def _combined(self, located: Located) -> list[Shape]:
+        """The alternatives of a subschema whose parts are expanded.
 
         References and `allOf` must hold together; `anyOf` and `oneOf` are alternatives; `then` and `else` both add
         what they declare. A setting nearer to the field overrides the same setting of what it refers to.
         """
-        schema = located.schema
-        if not isinstance(schema, dict):
-            return [Shape() if schema else NOTHING]
-        if located in trail:
-            self.problems.append(located.problem(_CIRCLE))
-            return [Shape()]
-        trail |= {located}
+        if not isinstance(located.schema, dict):
+            return [Shape() if located.schema else NOTHING]
+        parts = self._parts_of(located)
         found = [shape_of(located, settings_of(located, self.problems))]
-        for keyword in _REFERENCES:
-            if keyword in schema:
-                try:
-                    target = located.follow(keyword)
-                except SchemaError as error:
-                    self.problems.extend(error.problems)
-                    continue
-                found = self._all(found, self._expand(target, trail), located)
-        if "$ref" in schema and located.legacy:
-            return found  # before 2019-09 everything beside $ref is void; our annotation is kept
-        for index in range(len(schema.get("allOf", ()))):
-            found = self._all(found, self._expand(located.below("allOf", index), trail), located)
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in schema:
-                indices = range(len(schema[keyword]))
-                inner = (self._expand(located.below(keyword, index), trail) for index in indices)
-                branches = merged([shape for shapes in inner for shape in shapes])
-                self._check_branches(found, branches)
-                found = self._all(found, branches, located)
-        extras = self._conditional(located, trail)
-        self._check_circles(located, trail)
+        self.problems.extend(parts.problems)
+        for part in parts.required:
+            found = self._all(found, self._shapes([part]), located)
+        for union in parts.unions:
+            branches = merged(self._shapes(union))
+            self._check_branches(found, branches)
+            found = self._all(found, branches, located)
+        extras = self._shapes(parts.conditional)
         return [enriched(shape, extras) for shape in found] if extras else found
+
+    def _shapes(self, parts: Iterable[Located]) -> list[Shape]:
+        anything = [Shape()]  # what closes a cycle, which is reported, is not expanded
+        return [shape for part in parts for shape in self._expanded.get(part, anything)]
+
+    def _parts_of(self, located: Located) -> Parts:
+        if located not in self._parts:
+            self._parts[located] = Parts.of(located)
+        return self._parts[located]
+
+    def _check_cycles(self, root: Located) -> None:
+        """Report references that lead back to the same value, tests included: no document could be validated."""
+
+        def parts(located: Located) -> Iterator[Located]:
+            found = self._parts_of(located)
+            return chain(found.described, found.tests)
+
+        for located, cycle in _bottom_up(root, parts, self._without_cycle):
+            self._without_cycle.add(located)
+            self.problems.extend(one.problem("The references form a cycle that never reaches a value") for one in cycle)
 
     def _all(self, left: list[Shape], right: list[Shape], located: Located) -> list[Shape]:
         """Every combination of one alternative of either side that can hold together; the left one is nearer."""
@@ -86,7 +165,7 @@ class Expander:
                     found.append(shape)
             if len(found) > LIMIT:
                 message = f"Expected at most {LIMIT} alternatives in one place, got more"
-                hint = "Flatten the combinations of anyOf, oneOf and allOf."
+                hint = "Simplify the combinations of anyOf, oneOf and allOf."
                 self.problems.append(located.problem(message, hint=hint))
                 return found[:1]
         return found or [both(left[0], right[0])]
@@ -101,19 +180,32 @@ class Expander:
                     message = f"`{key}` is given on the union and, differently, on its branch ({other.pointer})"
                     self.problems.append(setting.problem(message, "Keep one of the two."))
 
-    def _check_circles(self, located: Located, trail: frozenset[Located]) -> None:
-        """Refuse circles through what is no alternative, but holds of the same value: nothing could be validated."""
-        aside = Expander([])
-        for keyword in ("if", "not"):
-            if keyword in located.schema:
-                aside._expand(located.below(keyword), trail)
-        self.problems.extend(problem for problem in aside.problems if problem.message == _CIRCLE)
 
-    def _conditional(self, located: Located, trail: frozenset[Located]) -> list[Shape]:
-        """What conditions add when they hold: both sides of if/then/else, and dependent schemas."""
-        schema = located.schema
-        places: list[tuple[str, ...]] = [(key,) for key in ("then", "else") if "if" in schema and key in schema]
-        for keyword in ("dependentSchemas", "dependencies"):
-            inner = schema.get(keyword, {})
-            places += [(keyword, name) for name, value in inner.items() if isinstance(value, dict)]
-        return [shape for place in places for shape in self._expand(located.below(*place), trail)]
+def _bottom_up(
+    root: Located, parts: Callable[[Located], Iterable[Located]], done: Iterable[Located]
+) -> Iterator[tuple[Located, list[Located]]]:
+    """Yield what is below a subschema, and then itself, each once, without recursion.
+
+    Args:
+        root: Where to start.
+        parts: Yields what is directly below a subschema.
+        done: What to skip; the caller adds each subschema that is yielded.
+
+    Yields:
+        A subschema, and those of its parts that lead back to it.
+    """
+    stack = [root]
+    cycles: dict[Located, list[Located]] = {}  # of the subschemas between the root and the top of the stack
+    while stack:
+        located = stack[-1]
+        if located in done:
+            stack.pop()
+        elif located in cycles:
+            yield stack.pop(), cycles.pop(located)
+        else:
+            cycles[located] = []
+            for part in parts(located):
+                if part in cycles:
+                    cycles[located].append(part)
+                elif part not in done:
+                    stack.append(part)

@@ -8,7 +8,7 @@ from genson import SchemaBuilder
 
 from arbitre import deep
 from arbitre.errors import DataError
-from arbitre.values import canonical
+from arbitre.values import check, check_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,8 @@ def infer(documents: Iterable[Json]) -> dict[str, Any]:
     if not known:
         raise DataError.of("Expected at least one gold document to infer a schema from, got none")
     for document in known:
-        canonical(document)  # refuses what is not JSON
+        check_depth(document, "document")
+        check(document)
 
     def build() -> dict[str, Any]:
         builder = SchemaBuilder(schema_uri="https://json-schema.org/draft/2020-12/schema")

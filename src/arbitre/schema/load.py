@@ -1,4 +1,4 @@
-"""Schemas from wherever they come: a dictionary, a file, a Pydantic model; references resolved without a network."""
+"""Loads schemas from a dictionary, a file or a Pydantic model, and resolves references without a network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from urllib.parse import urljoin
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre import deep
 from arbitre.errors import Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, pointer
 from arbitre.schema.documents import Document, Library, UnavailableError, read_json
@@ -28,15 +27,18 @@ Source = Any
 _BESIDE: Final = frozenset(
     ("$schema", "$defs", "definitions", "$comment", "title", "description", "default", "examples", "deprecated")
 )
-"""Keywords that say nothing of a value: beside these, `$ref` is a plain reference."""
+"""Keywords that do not describe a value: next to only these, `$ref` is a plain reference."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Located:
-    """A subschema, where it stands, and how its references are resolved.
+    """A subschema, its place in a document, and how its references are resolved.
 
-    `soft` says that it only adds to what is declared elsewhere (its own types and constants are conditions, not
-    declarations). Two are equal that mean the same: one object of a document, read alike.
+    Two are equal if they are the same object of a document, read in the same way.
+
+    Attributes:
+        soft: Whether it only adds to what is declared elsewhere: its types and constants are conditions.
+        scope: The URIs with dynamic anchors on the way here, which decide what `$dynamicRef` names.
     """
 
     schema: Json
@@ -62,7 +64,7 @@ class Located:
         return hash(self._identity)
 
     def __reduce__(self) -> tuple[Callable[[Source], Located], tuple[Source]]:
-        """The root of a schema is sent to another process as what it was loaded from."""
+        """Send the root of a schema to another process as its source."""
         return load, (Path(self.document.file) if self.document.file is not None else self.document.contents,)
 
     @property
@@ -80,7 +82,7 @@ class Located:
         return replace(self, schema=schema, resolver=resolver, pointer=self.pointer + pointer(tokens))
 
     def follow(self, keyword: str) -> Located:
-        """What the reference under `$ref`, `$dynamicRef` or `$recursiveRef` names. Raises SchemaError."""
+        """The subschema that `$ref`, `$dynamicRef` or `$recursiveRef` names. Raises SchemaError."""
         reference = self.schema[keyword]
         try:
             found = self._resolved(keyword, reference)
@@ -99,7 +101,7 @@ class Located:
         return replace(self, schema=schema, document=document, resolver=found.resolver, pointer=place, scope=scope)
 
     def direct(self) -> Located:
-        """What this names, where it is a plain reference and nothing more; else itself."""
+        """The target of a plain reference; any other subschema itself."""
         found, seen = self, {self}
         while found._plain:
             try:
@@ -121,7 +123,7 @@ class Located:
         return self.resolver.lookup(reference)
 
     def _why(self, reference: str, error: BaseException | None) -> str:
-        """A hint for a reference that leads nowhere. Raises SchemaError where the file it names is itself wrong."""
+        """A hint for a broken reference. Raises SchemaError if the file that it names is invalid."""
         while error is not None:
             if isinstance(error, SchemaError):
                 raise error
@@ -132,7 +134,7 @@ class Located:
         keys = ("$defs", "definitions") if isinstance(contents, dict) else ()
         known = [escape(name) for key in keys for name in contents.get(key, ())]
         return did_you_mean(reference.rpartition("/")[2], known) or (
-            "Write #/$defs/NAME for a definition of this schema, FILE.json#/$defs/NAME for one of another."
+            "Write #/$defs/NAME for a definition in this schema, FILE.json#/$defs/NAME for one in another file."
         )
 
     def problem(self, message: str, *tokens: str | int, hint: str | None = None) -> Problem:
@@ -141,15 +143,18 @@ class Located:
 
 
 def load(source: Source) -> Located:
-    """The root of a schema.
+    """Load a schema.
 
-    Raises SchemaError where the file cannot be read, the schema is not valid JSON Schema (draft 7, 2019-09 or
-    2020-12), or the source is none of the three; every problem the metaschema finds is listed.
+    Args:
+        source: A dictionary or boolean, the path of a JSON file, or a Pydantic model class.
+
+    Returns:
+        The root of the schema.
+
+    Raises:
+        SchemaError: The file cannot be read, the schema is not valid JSON Schema, or the source is something else.
+            Lists every problem that the metaschema finds.
     """
-    return deep.call(lambda: _root(source))
-
-
-def _root(source: Source) -> Located:
     shelf = Library()
     if isinstance(source, (str, Path)):
         path = Path(source)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arbitre import deep
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
 from arbitre.paths import Token, escape, parse
 from arbitre.schema.documents import read_json
@@ -34,7 +33,7 @@ class Overlay:
         data: Any = source
         if isinstance(source, (str, Path)):
             try:
-                data = deep.call(lambda: read_json(Path(source), "overlay"))
+                data = read_json(Path(source), "overlay")
             except OSError as error:
                 raise SchemaError.of(f"Cannot read the overlay: {error.strerror}", file=str(file)[:200]) from error
         if not isinstance(data, Mapping):

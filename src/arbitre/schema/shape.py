@@ -1,4 +1,4 @@
-"""What a subschema says of a value: one alternative, and how two hold together."""
+"""One alternative of a subschema, and the combination of two that apply together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 Subschemas = tuple[tuple["Located", ...], ...]
-"""What holds of one value: every group, and of each group any member."""
+"""The subschemas of one value: every group applies, and of each group any member."""
 
 _TYPES: Final = {
     "null": Kind.NULL,
@@ -31,7 +31,7 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One alternative: the kinds it takes (None for any), and what it says of each."""
+    """One alternative: the kinds that it accepts (None for any), and what it declares for each."""
 
     kinds: frozenset[Kind] | None = None
     integer: bool = False
@@ -57,11 +57,11 @@ class Shape:
         return self.kinds is None or kind in self.kinds
 
     def said_of(self, name: str) -> Subschemas:
-        """What holds of the value under a key, where no pattern speaks of it."""
+        """The subschemas of the value of a key that matches no pattern."""
         return self.properties.get(name) or self.additional
 
     def below(self) -> Iterator[Located]:
-        """Every subschema of a value inside."""
+        """Yield the subschemas of all values inside."""
         for subschemas in (
             *self.properties.values(),
             *self.patterns.values(),
@@ -74,11 +74,11 @@ class Shape:
 
 
 NOTHING: Final = Shape(kinds=frozenset())
-"""What `false` says: no value is right."""
+"""The alternative of `false`, which accepts no value."""
 
 
 def shape_of(located: Located, settings: Settings) -> Shape:
-    """What the keywords of one subschema say themselves, without those that refer and combine."""
+    """The alternative that the keywords of one subschema declare, without references and combinations."""
     schema = located.schema
     if "$ref" in schema and located.legacy:
         return Shape(settings=settings)
@@ -108,12 +108,12 @@ def shape_of(located: Located, settings: Settings) -> Shape:
 
 
 def _subschema(located: Located, key: str) -> Subschemas:
-    """The subschema under a key that may also hold true or false, which say nothing of the values."""
+    """The subschema of a keyword, unless it is a boolean, which does not describe values."""
     return ((located.below(key),),) if isinstance(located.schema.get(key), dict) else ()
 
 
 def both(near: Shape, far: Shape) -> Shape:
-    """Two alternatives that hold together; what the nearer one sets overrides."""
+    """Combine two alternatives that apply together; the settings of the nearer one take precedence."""
     kinds = far.kinds if near.kinds is None else near.kinds if far.kinds is None else near.kinds & far.kinds
     enum = near.enum if near.enum is not None else far.enum
     if near.enum is not None and (values := far.values) is not None:
@@ -134,7 +134,7 @@ def both(near: Shape, far: Shape) -> Shape:
 
 
 def united(near: Subschemas, far: Subschemas) -> Subschemas:
-    """All groups of both, each once: so that what recurs comes to an end."""
+    """All groups of both, each once, so that recursive schemas have finitely many positions."""
     return tuple(dict.fromkeys(near + far))
 
 
@@ -143,7 +143,7 @@ def _joined(near: dict[str, Subschemas], far: dict[str, Subschemas]) -> dict[str
 
 
 def merged(branches: Sequence[Shape]) -> list[Shape]:
-    """The branches of a union, those that only list scalar values as one: an enum may be written as many constants."""
+    """The branches of a union, with those that only list scalar values merged into one enum."""
     listing = [shape for shape in branches if _lists(shape)]
     if len(listing) < 2:  # noqa: PLR2004  (there is nothing to merge)
         return list(branches)
@@ -160,7 +160,7 @@ def _lists(shape: Shape) -> bool:
 
 
 def enriched(shape: Shape, extras: list[Shape]) -> Shape:
-    """A shape with what conditions add: what it declares itself stands, and they may annotate it."""
+    """Add what conditions declare; what the shape declares itself takes precedence."""
     settings, items, additional, prefix = dict(shape.settings), shape.items, shape.additional, shape.prefix
     for extra in extras:
         settings = extra.settings | settings
@@ -177,7 +177,7 @@ def enriched(shape: Shape, extras: list[Shape]) -> Shape:
 
 
 def declared(shape: Shape) -> Shape:
-    """A shape where what only conditions speak of is declared by them."""
+    """Turn subschemas that only conditions mention into declarations."""
     return replace(
         shape,
         properties={name: _hard(subschemas) for name, subschemas in shape.properties.items()},
@@ -195,7 +195,7 @@ def _hard(subschemas: Subschemas) -> Subschemas:
 
 
 def _with(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
-    """Every name with the subschemas that any of the extras gives it, as one group."""
+    """Add to every name the subschemas that any of the extras gives it, as one group."""
     found = dict(known)
     for name in dict.fromkeys(name for extra in extras for name in extra):
         members = [located for extra in extras for group in extra.get(name, ()) for located in group]

@@ -1,8 +1,8 @@
-"""What a document violates of a schema: asked for, never on the path of the scores."""
+"""Schema violations of a document: computed on request, without effect on the scores."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre import deep
@@ -11,23 +11,25 @@ from arbitre.paths import order, pointer
 from arbitre.schema.bounded import Bounded, TooManyStepsError
 
 if TYPE_CHECKING:
+    from referencing._core import Resolver
+
     from arbitre.schema.load import Located
     from arbitre.values import Json
 
 _LONG: Final = 300
-"""A message that quotes a long value is cut after so many characters."""
+"""Maximum length of a message in characters; longer ones are cut in the middle."""
 
 _STEPS: Final = 1_000
-"""So many subschemas may be applied to a document for each of its values, and a hundred times as many to any."""
+"""Maximum number of references followed for each value of a document, and 100 times as many for any document."""
 
 
 CHECKS: Final = 1_000_000
-"""Number of subschemas that one checker may apply, over all values."""
+"""Maximum number of references that one checker follows, over all values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing that a document violates: where in it, what, and which keyword of the schema says so."""
+    """One violation: the JSON Pointer of the value, what is wrong, and the schema keyword that is violated."""
 
     pointer: str
     message: str
@@ -38,33 +40,42 @@ def violations(root: Located, document: Json) -> tuple[Violation, ...]:
     """Everything that a document violates, in document order.
 
     References resolve as they do for the plan: never over a network. A regular expression that takes longer than a
-    second on one text is reported as violated, and not tried again. Raises SchemaError where that does not
-    come to an end: alternatives that multiply, or a circle of references in a part that is not compared.
+    second on one text is reported as violated, and not tried again.
+
+    Raises:
+        SchemaError: A reference cannot be resolved, or validation does not end: alternatives multiply, or references
+            form a cycle in a part of the schema that is not compared.
     """
-    bounded = _bounded(root, _STEPS * (100 + _size(document)))
 
     def found() -> list[Violation]:
+        validator = _bounded(root, _STEPS * (100 + _size(document)))
         return [
             Violation(pointer(error.absolute_path), _cut(error.message), str(error.validator or "false"))
-            for error in bounded.iter_errors(document)
+            for error in validator.iter_errors(document)
         ]
 
     try:
         violated = deep.call(found)
     except TooManyStepsError as error:
         message = "The violations of a document cannot be found in bounded time"
-        hint = "Look for references that run in a circle, and for recursion under anyOf, oneOf or if."
+        hint = "Look for references that form a cycle, and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
     return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
 
 
 def checker(located: Located) -> Any:  # noqa: ANN401  (jsonschema types no validator)
-    """A validator of small values against a subschema, to be used many times; it gives up after `CHECKS` steps."""
+    """A validator of small values against a subschema, to be used many times; it gives up after `CHECKS` references."""
     return _bounded(located, CHECKS)
 
 
-def _bounded(located: Located, steps: int) -> Any:  # noqa: ANN401
-    return Bounded(steps).validator(located.document.validator)(located.schema, _resolver=located.resolver)
+def _bounded(located: Located, steps: int) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """A validator of a subschema that follows at most so many references."""
+
+    def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
+        whole, place = located.shelf.place(schema) or (located.document, "")
+        replace(located, schema=schema, document=whole, resolver=resolver, pointer=place).follow(keyword)
+
+    return Bounded(steps, check).validator(located.document.validator)(located.schema, _resolver=located.resolver)
 
 
 def _size(document: Json) -> int:
