@@ -5,16 +5,12 @@ from __future__ import annotations
 import mmap
 import tempfile
 import weakref
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from arbitre.corpus.database import temporary_space
 
 LIMIT: Final = 1 << 26
 """So many bytes of a column stay in memory (64 MiB)."""
@@ -47,7 +43,7 @@ class Column:
         if self._size + len(data) <= LIMIT:
             self._held += data
         else:
-            with _disk():
+            with temporary_space():
                 if self._file is None:
                     self._file = cast("BinaryIO", tempfile.TemporaryFile(prefix="arbitre-"))  # noqa: SIM115
                     weakref.finalize(self, self._file.close)
@@ -72,7 +68,7 @@ class Column:
         if self._file is None:
             return self._shaped(self._held)
         if self._mapped is None:
-            with _disk():
+            with temporary_space():
                 self._file.flush()
                 self._mapped = self._shaped(mmap.mmap(self._file.fileno(), self._size))
         return self._mapped
@@ -86,15 +82,3 @@ def table(rows: int, width: int) -> npt.NDArray[np.float64]:
     column = Column(np.float64, width)
     column.pad(rows)
     return column.view()
-
-
-@contextmanager
-def _disk() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataError.of(
-            f"Expected room for temporary files, got: {error.strerror or error}",
-            file=tempfile.gettempdir(),
-            hint="Make room there, or let TMPDIR name a folder of a larger disk.",
-        ) from error

@@ -1,48 +1,49 @@
-"""The index of one side of a corpus: what is kept of each document, in columns, while the documents go by."""
+"""The documents of both sides of a corpus and the pairs they form, in a temporary database."""
 
 from __future__ import annotations
 
 import os
-import struct
-from hashlib import blake2b
-from itertools import repeat
+import pickle
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from sys import intern
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from arbitre.corpus.column import Column
-from arbitre.corpus.records import Failure, Origin, Place, Record, Repair
-from arbitre.corpus.texts import NONE, Texts, encoded
+from arbitre.corpus.database import Database
+from arbitre.corpus.parts import Locator, read
+from arbitre.corpus.records import Failure, Origin, Pair, Place, Record, Repair, Side
+from arbitre.corpus.spool import Spool
+from arbitre.corpus.texts import Lazy, encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from arbitre.corpus.spool import Spool
+    import numpy.typing as npt
 
-ROW: Final = np.dtype(
-    [
-        ("offset", "<i8"),  # in its file; of a failure: its number
-        ("length", "<i4"),
-        ("line", "<i4"),  # 0 without a line
-        ("source", "<i4"),  # FAILED of a failure
-        ("name", "<i4"),  # the number of the name of its file, where that holds nothing else
-        ("run", "<i4"),  # NONE without a run
-        ("known", "?"),  # whether there is an id
-        ("alone", "?"),  # whether that is just the name of the file
-    ]
-)
-"""What is kept of a document beside its digest and its id."""
-
-DIGEST: Final = "S16"
-FAILED: Final = -1
-
-_PACK: Final = struct.Struct("<qiiiii??").pack
+_TABLES: Final = """
+    CREATE TABLE gold (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE predicted (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE first (row INTEGER PRIMARY KEY, id BLOB);
+    CREATE TABLE pair (position INTEGER PRIMARY KEY, gold INTEGER, predicted INTEGER, run BLOB)
+"""
+_INSERT: Final = {
+    "gold": "INSERT INTO gold (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+    "predicted": "INSERT INTO predicted (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+}
+_ANSWERS: Final = """
+    SELECT first.row, first.id, predicted.row, predicted.run, CASE WHEN predicted.failed THEN predicted.entry END
+    FROM first LEFT JOIN predicted ON predicted.{column} = first.{column} ORDER BY first.row, predicted.row
+"""
+_PAIRS: Final = """
+    SELECT position, pair.run, gold.entry, predicted.entry
+    FROM pair CROSS JOIN gold ON gold.row = pair.gold LEFT JOIN predicted ON predicted.row = pair.predicted
+"""
 
 
 class Entry(NamedTuple):
-    """A document as the index knows it: its place, or why it cannot be had."""
+    """A document: its labels, its place or why it cannot be read, and the file it is from."""
 
     id: str | None
     run: str | None
@@ -50,119 +51,159 @@ class Entry(NamedTuple):
     origin: Origin
 
 
-class _Source(NamedTuple):
-    """What documents have in common that stand in one place: see Place; `head` is that of the file they are from."""
+_Pair: TypeAlias = tuple[int, str | None, Entry, Entry | None]
 
-    within: str
-    without: tuple[str, ...]
-    member: str | None
-    head: str
+
+class Answer(NamedTuple):
+    """A prediction of the gold document in row `gold`; `row` is None if there is none.
+
+    `failure` says why the prediction cannot be read.
+    """
+
+    gold: int
+    id: str
+    row: int | None
+    run: str | None
+    failure: Failure | None
 
 
 class Index:
-    """The documents of one side: 30 bytes each, the id and the name of a file of its own (8 and their text).
+    """The documents of both sides, in the order in which they are added; rows are numbered from 1.
 
-    Until `settle` 16 more. Failures and repairs are kept as they are, in the order they came in.
+    Memory does not grow with the number of documents, except for `repairs`. Documents that are not in a plain file are
+    written to a temporary file.
     """
 
-    def __init__(self, spool: Spool) -> None:
-        self.failures: list[Failure] = []
+    def __init__(self) -> None:
         self.repairs: list[Repair] = []
-        self._spool, self._folder = spool, str(Path.cwd())
-        self._rows, self._digests = Column(ROW), Column(DIGEST)
-        self._ids, self._names = Texts(), Texts()
-        self._sources: dict[_Source, int] = {}
-        self._runs: dict[str, int] = {}
+        self._database, self._spool, self._folder = Database(_TABLES), Spool(), str(Path.cwd())
 
-    @classmethod
-    def of(cls, items: Iterable[Record | Failure], spool: Spool) -> Self:
-        """The index of what is read; no document stays in memory."""
-        index = cls(spool)
-        for item in items:
-            index.add(item)
-        spool.flush()
-        return index
+    def extend(self, side: Side, items: Iterable[Record | Failure]) -> int:
+        """Add documents of one side and return how many there were."""
+        return self._database.insert(_INSERT[side], map(self._row, items))
 
-    def add(self, item: Record | Failure) -> None:
-        """Take in one document. One without a place is written into the spool."""
-        line, name, alone = item.line or 0, NONE, False
-        if isinstance(item, Failure):
-            source, offset, length = FAILED, len(self.failures), 0
-            self.failures.append(item)
-        else:
-            place = item.place or self._spool.keep(item.value)
-            head, own = (item.file, "") if item.line else os.path.split(item.file)
-            within = os.path.split(place.file)[0] if place.length < 0 else place.file
-            source = self._sources.setdefault(_Source(within, place.without, place.member, head), len(self._sources))
-            offset, length, alone = place.offset, place.length, not item.named
-            if own:
-                name = len(self._names)
-                self._names.append(own)
+    def _row(self, item: Record | Failure) -> tuple[object, ...]:
+        place: tuple[object, ...] | Failure = item if isinstance(item, Failure) else ()
+        alone = False
+        if isinstance(item, Record):
+            file, *rest = item.place or self._spool.keep(item.value)
+            place, alone = (_joined(self._folder, file), *rest), not item.named
             if item.repair is not None:
                 self.repairs.append(Repair(item.id, item.run, item.file, item.line, item.repair))
-        run = NONE if item.run is None else self.run(item.run)
-        self._ids.append(item.id or "")
-        self._digests.write(digest(item.id or ""))
-        self._rows.write(_PACK(offset, length, line, source, name, run, item.id is not None, alone))
+        entry = pickle.dumps((item.id, item.run, place, (item.file, item.line)))
+        return _key(item.id), _key(item.run), isinstance(item, Failure), alone, entry
+
+    def complete(self, unique: Literal["id", "id and run"]) -> None:
+        """Prepare for reading, after all documents are added: find the first gold document with each id (and run)."""
+        self._spool.flush()
+        by = "id" if unique == "id" else "id, run"
+        self._database.execute(
+            f"INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed GROUP BY {by} ORDER BY 1"  # noqa: S608
+        )
+        self._database.execute("CREATE INDEX first_id ON first (id)")
+        self._database.execute("CREATE INDEX predicted_id ON predicted (id)")
+
+    def join_alone(self) -> None:
+        """Give the only prediction the id of the only gold document if both ids are just file names."""
+        self._database.execute(
+            """
+            UPDATE predicted SET id = (SELECT id FROM first)
+            WHERE alone AND (SELECT count(*) FROM predicted) = 1 AND (SELECT count(*) FROM first) = 1
+            AND (SELECT alone FROM gold JOIN first USING (row))
+            """
+        )
+
+    def ids(self) -> Iterator[str]:
+        """The ids of the gold documents that can be compared."""
+        return (str(_text(key)) for (key,) in self._database.rows("SELECT id FROM first ORDER BY row"))
+
+    def not_first(self) -> Iterator[tuple[int, Entry]]:
+        """Rows and entries of the other gold documents."""
+        query = "SELECT row, entry FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"
+        return ((row, _entry(entry)) for row, entry in self._database.rows(query))
+
+    def without_gold(self) -> Iterator[Entry]:
+        """The predictions without a gold document."""
+        query = "SELECT entry FROM predicted WHERE id IS NULL OR id NOT IN (SELECT id FROM first) ORDER BY row"
+        return (_entry(entry) for (entry,) in self._database.rows(query))
+
+    def prediction(self, row: int | None) -> Entry:
+        """The prediction in a row."""
+        return next(_entry(entry) for (entry,) in self._database.rows("SELECT entry FROM predicted WHERE row = ?", row))
+
+    def answers(self, by: Literal["id", "row"]) -> Iterator[Answer]:
+        """The predictions of each gold document, those with the same id or those in the same row, in gold order."""
+        for gold, key, row, run, failed in self._database.rows(_ANSWERS.format(column=by)):
+            failure = None if failed is None else cast("Failure", _entry(failed).place)
+            yield Answer(gold, str(_text(key)), row, _text(run), failure)
+
+    def pair(self, pairs: Iterable[tuple[Answer, str | None]]) -> None:
+        """Set the pairs: predictions (or None) of gold documents, and their runs."""
+        rows = ((answer.gold, answer.row, _key(run)) for answer, run in pairs)
+        self._database.insert("INSERT INTO pair (gold, predicted, run) VALUES (?, ?, ?)", rows)
+
+    def gold_rows(self) -> Iterator[int]:
+        """The row of the gold document of each pair, in order."""
+        return (row for (row,) in self._database.rows("SELECT gold FROM pair ORDER BY position"))
+
+    def pairs(self) -> Iterator[_Pair]:
+        """Position, run, gold document and prediction of each pair, in order."""
+        return (_pair(*row) for row in self._database.rows(f"{_PAIRS} ORDER BY position"))
+
+    def pair_at(self, position: int) -> _Pair:
+        """The pair at a position."""
+        return next(_pair(*row) for row in self._database.rows(f"{_PAIRS} WHERE position = ?", position + 1))
 
     def __len__(self) -> int:
-        return len(self._rows)
-
-    @property
-    def table(self) -> npt.NDArray[np.void]:
-        """The rows (n,), in the order the documents came in. Nothing can be added while it is held."""
-        return self._rows.view()
-
-    @property
-    def digests(self) -> npt.NDArray[np.bytes_]:
-        """The digests of the ids (n,); of documents without one, that of the empty text."""
-        return self._digests.view()
-
-    def settle(self, *, ids: bool = True) -> None:
-        """Forget the digests: everything is joined; and the ids (there is none in entries then) unless `ids`."""
-        self._digests = Column(DIGEST)
-        if not ids:
-            self._ids = Texts()
-
-    def run(self, name: str) -> int:
-        """The number of a run, which may be new."""
-        return self._runs.setdefault(name, len(self._runs))
-
-    def runs(self) -> list[str | None]:
-        """The runs by their numbers; the last is None, so that NONE finds it."""
-        return [*self._runs, None]
-
-    def entries(self, rows: npt.ArrayLike) -> Iterator[Entry]:
-        """The documents in these rows."""
-        numbers, runs = np.asarray(rows, dtype=np.intp), self.runs()
-        found = self.table[numbers]
-        named = found["name"] != NONE
-        ids = self._ids.at(numbers) if len(self._ids) else repeat("", len(numbers))
-        names = self._names.at(found["name"][named])
-        sources = [(_joined(self._folder, one.within), one) for one in self._sources]
-        for identity, own, row in zip(ids, named.tolist(), found.tolist(), strict=True):
-            offset, length, line, number, _, run, known, _ = row
-            name, known = next(names) if own else "", known and len(self._ids) > 0
-            if number == FAILED:
-                failure = self.failures[offset]
-                place, origin = failure, Origin(failure.file, failure.line)
-            else:
-                within, source = sources[number]
-                file = _joined(within, name) if length < 0 else within
-                place = Place(file, offset, length, source.without, source.member)
-                origin = Origin(_joined(source.head, name), line or None)
-            yield Entry(identity if known else None, runs[run], place, origin)
+        """The number of pairs."""
+        (size,) = next(self._database.rows("SELECT count(*) FROM pair"))
+        return int(size)
 
 
-def _joined(folder: str, name: str) -> str:
-    return os.path.join(folder, name) if name else folder  # noqa: PTH118  (a Path costs ten times as much)
+class Located(Lazy[Pair]):
+    """The pairs of an index. Their documents are read each time they are asked for."""
+
+    def __init__(self, index: Index, failures: Mapping[int, Failure]) -> None:
+        """Take the pairs of `index`; `failures` says why there is no prediction, by position."""
+        self._index, self._failures, self._size = index, failures, len(index)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Pair]:
+        return read(self.locators())
+
+    def at(self, rows: npt.ArrayLike) -> Iterator[Pair]:
+        """The pairs at these positions (n,)."""
+        return read(self._locator(*self._index.pair_at(at)) for at in np.asarray(rows, dtype=np.intp).tolist())
+
+    def locators(self) -> Iterator[Locator]:
+        """Where the documents of each pair are, in order."""
+        return (self._locator(*row) for row in self._index.pairs())
+
+    def _locator(self, position: int, run: str | None, gold: Entry, predicted: Entry | None) -> Locator:
+        place = self._failures.get(position) or cast("Entry", predicted).place
+        origins = gold.origin, predicted.origin if predicted else Origin()
+        return Locator(str(gold.id), run, cast("Place", gold.place), place, origins)
 
 
-def digests(ids: Iterable[str]) -> npt.NDArray[np.bytes_]:
-    """16 bytes for each of the ids (n,), as an index has them."""
-    return np.array([digest(identity) for identity in ids], DIGEST)
+_joined: Final = lru_cache(maxsize=64)(os.path.join)  # most documents are in few files
 
 
-def digest(identity: str) -> bytes:
-    """16 bytes for an id."""
-    return blake2b(encoded(identity), digest_size=16).digest()
+def _key(text: str | None) -> bytes | None:
+    return None if text is None else encoded(text)
+
+
+def _text(key: bytes | None) -> str | None:
+    return None if key is None else str(key, errors="surrogatepass")
+
+
+def _entry(data: bytes) -> Entry:
+    identity, run, place, (file, line) = pickle.loads(data)  # noqa: S301  (written by `_row`)
+    if not isinstance(place, Failure):
+        place = Place(intern(place[0]), *place[1:])  # equal names are one object: parts are smaller to send
+    return Entry(identity, run, place, Origin(file and intern(file), line))
+
+
+def _pair(position: int, run: bytes | None, gold: bytes, predicted: bytes | None) -> _Pair:
+    return position - 1, _text(run), _entry(gold), None if predicted is None else _entry(predicted)
