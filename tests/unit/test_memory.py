@@ -46,7 +46,7 @@ PEOPLE = Comparator(
         },
     }
 )
-STATED = 200
+STATED = 110
 STATED_OF_A_PATH = 40
 STATED_OF_INTERVALS = 300
 TEXTS = ["", "page_02", "é", "\ud800", "\U0001f600", "nul\0", "page_02"]

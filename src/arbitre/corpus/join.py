@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import count, groupby, islice
-from operator import attrgetter
-from typing import TYPE_CHECKING, Final, Literal
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, Literal, cast
 
-from arbitre.corpus.index import Index, Located
+from arbitre.corpus.index import Index, Located, entry_of, label_key, label_text
 from arbitre.corpus.labels import SHOWN, listed
 from arbitre.corpus.parts import Part
 from arbitre.corpus.read import NO_PREDICTION
@@ -17,7 +17,7 @@ from arbitre.errors import DataError, Problem, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.corpus.index import Answer, Entry
+    from arbitre.corpus.index import Entry
     from arbitre.corpus.parts import Locator
     from arbitre.corpus.read import Row
 
@@ -26,6 +26,22 @@ __all__ = ["Join", "Pair", "join", "paired"]
 DUPLICATE: Final = "duplicate id"
 DUPLICATE_RUN: Final = "duplicate id and run"
 DUPLICATE_ROW: Final = "duplicate id and run: a `run` tells rows of one id apart"
+
+_FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"
+_OTHERS: Final = "SELECT {column} FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"
+_WITHOUT_GOLD: Final = """
+    SELECT entry FROM predicted WHERE id IS NULL OR id NOT IN (SELECT id FROM first) ORDER BY row
+"""
+_PREDICTION: Final = "SELECT entry FROM predicted WHERE row = ?"
+_JOIN_ALONE: Final = """
+    UPDATE predicted SET id = (SELECT id FROM first)
+    WHERE alone AND (SELECT count(*) FROM predicted) = 1 AND (SELECT count(*) FROM first) = 1
+    AND (SELECT alone FROM gold JOIN first USING (row))
+"""
+_ANSWERS: Final = """
+    SELECT first.row, first.id, predicted.row, predicted.run, predicted.failed
+    FROM first LEFT JOIN predicted ON predicted.{column} = first.{column} ORDER BY first.row, predicted.row
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +108,17 @@ def join(
     index, wanted = Index(), frozenset(only)
     index.extend("gold", gold)
     predictions = index.extend("predicted", predicted)
-    index.complete("id")
-    failures = [_repeated("gold", entry, DUPLICATE) for _, entry in index.not_first()]
+    index.execute(f"{_FIRST} GROUP BY id ORDER BY 1")
+    index.execute("CREATE INDEX first_id ON first (id)")
+    index.execute("CREATE INDEX predicted_id ON predicted (id)")
+    failures = [_repeated("gold", entry, DUPLICATE) for entry in index.entries(_OTHERS.format(column="entry"))]
     _check_only(wanted, "Expected `only` to name gold documents", index, failures)
-    index.join_alone()
-    without_gold = list(index.without_gold())
+    index.execute(_JOIN_ALONE)
+    without_gold = list(index.entries(_WITHOUT_GOLD))
     failures += [entry.place for entry in without_gold if isinstance(entry.place, Failure)]
     labels = [(entry.id, entry.run) for entry in without_gold if entry.id is not None]
     if len(without_gold) == predictions:
-        raise _nothing(index.ids(), [identity for identity, _ in labels], failures)
+        raise _nothing(_ids(index), [identity for identity, _ in labels], failures)
     repeated, refused = _pairs(index, "id", wanted)
     return Join(
         Located(index, refused),
@@ -124,12 +142,12 @@ def paired(rows: Iterable[Row], *, factors: Sequence[str] = (), only: Collection
         index.extend("predicted", [row.predicted or row.gold])
         for column, value in zip(columns, row.factors, strict=True):
             column.append(values.setdefault(value, value))
-    index.complete("id and run")
-    others = dict(index.not_first())
+    index.execute(f"{_FIRST} GROUP BY id, run ORDER BY 1")
+    others = {row: entry_of(data) for row, data in index.rows(_OTHERS.format(column="row, entry"))}
     failures = (entry.place for entry in others.values() if isinstance(entry.place, Failure))
     _check_only(wanted, "Expected --only to name documents", index, failures)
     _, refused = _pairs(index, "row", wanted)
-    chosen = list(index.gold_rows())
+    chosen = [row for (row,) in index.rows("SELECT gold FROM pair ORDER BY position")]
     listing = {chosen[position]: failure for position, failure in refused.items()} | {
         row: _repeated("gold", entry, DUPLICATE_ROW) for row, entry in others.items() if _among(wanted, entry.id)
     }
@@ -151,25 +169,32 @@ def _pairs(index: Index, by: Literal["id", "row"], wanted: frozenset[str]) -> tu
     refused: dict[int, Failure] = {}
     positions = count()
 
-    def chosen() -> Iterator[tuple[Answer, str | None]]:
-        for _, group in groupby(index.answers(by), attrgetter("gold")):
+    def chosen() -> Iterator[tuple[int, int | None, bytes | None]]:
+        for gold, group in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
             answers, seen = list(group), set[str | None]()
-            if not _among(wanted, answers[0].id):
+            identity = str(label_text(answers[0][1]))
+            if not _among(wanted, identity):
                 continue
-            for answer, run in zip(answers, _runs([answer.run for answer in answers]), strict=True):
-                if run in seen:
-                    repeated.append(_repeated("predicted", index.prediction(answer.row), DUPLICATE_RUN))
+            runs = _runs([label_text(answer[3]) for answer in answers])
+            for (_, _, row, _, failed), run in zip(answers, runs, strict=True):
+                entry = next(index.entries(_PREDICTION, row)) if failed or run in seen else None
+                if entry is not None and run in seen:
+                    repeated.append(_repeated("predicted", entry, DUPLICATE_RUN))
                     continue
                 seen.add(run)
                 position = next(positions)
-                if answer.row is None:
-                    refused[position] = Failure("predicted", answer.id, reason=NO_PREDICTION)
-                elif answer.failure is not None:
-                    refused[position] = replace(answer.failure, run=run)
-                yield answer, run
+                if row is None:
+                    refused[position] = Failure("predicted", identity, reason=NO_PREDICTION)
+                elif entry is not None:
+                    refused[position] = replace(cast("Failure", entry.place), run=run)
+                yield gold, row, label_key(run)
 
-    index.pair(chosen())
+    index.insert("INSERT INTO pair (gold, predicted, run) VALUES (?, ?, ?)", chosen())
     return repeated, refused
+
+
+def _ids(index: Index) -> Iterator[str]:
+    return (str(label_text(identity)) for (identity,) in index.rows("SELECT id FROM first ORDER BY row"))
 
 
 def _runs(given: list[str | None]) -> list[str | None]:
@@ -188,7 +213,7 @@ def _repeated(side: Side, entry: Entry, reason: str) -> Failure:
 
 def _check_only(wanted: frozenset[str], expected: str, index: Index, failures: Iterable[Failure]) -> None:
     if wanted:
-        known = set(index.ids())
+        known = set(_ids(index))
         missing = sorted(wanted - known - {failure.id for failure in failures})
         if missing:
             raise DataError.of(f"{expected}, got {listed(missing)}", hint=did_you_mean(missing[0], known))
