@@ -1,4 +1,4 @@
-"""Records become pairs: a prediction is judged against the gold document of the same id, wherever either stands."""
+"""Joins gold documents and predictions by id."""
 
 from __future__ import annotations
 
@@ -46,11 +46,14 @@ _ANSWERS: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The pairs to be scored, in gold order; every failure, of pairs and others; the predictions nobody asked for.
+    """The pairs to be compared.
 
-    The documents of `pairs` are read each time they are asked for, where `join` or `paired` found them. `repaired`
-    lists the predictions that were no JSON and read all the same; `factors` are the other columns of a manifest, a
-    value for each pair.
+    Attributes:
+        pairs: In gold order. Their documents are read again each time.
+        failures: Of pairs, and of documents that are in no pair.
+        without_gold: The keys of spurious predictions.
+        repaired: The predictions that were not JSON and were repaired.
+        factors: The other columns of a manifest, a value per pair.
     """
 
     pairs: Sequence[Pair]
@@ -67,16 +70,16 @@ class Join:
 
     @property
     def keys(self) -> Iterator[str]:
-        """What names each pair in results; no document is read."""
+        """The key of each pair in results. Reads no document."""
         return (key(item.id, item.run) for item in self._items())
 
     def _items(self) -> Iterator[Locator | Pair]:
         return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)
 
     def parts(self, size: int = 64) -> Iterator[Part]:
-        """The pairs in order, as units of work of `size` pairs that other processes of this machine read themselves.
+        """Divide the pairs into parts of `size` pairs, which other processes on this machine can read.
 
-        They can be read as long as the join is there.
+        The parts can be read as long as the join exists.
         """
         items = self._items()
         for start in range(0, len(self), size):
@@ -86,17 +89,23 @@ class Join:
 def join(
     gold: Iterable[Record | Failure], predicted: Iterable[Record | Failure], *, only: Collection[str] = ()
 ) -> Join:
-    """Every gold document with each of its predictions, by id; `only` these ids, where any are given.
+    """Pair every gold document with each of its predictions, by id.
 
-    Several predictions of one document are runs, in the order they are read; those without a run of their own are
-    numbered "1", "2", ... A gold document without prediction, or with a damaged one, is a pair all the same, its
-    prediction ABSENT. Of equal gold ids, and of equal ids and runs, the first is kept and the others are failures.
-    One document on either side, neither with an id of its own, is one pair.
+    Several predictions of one document are runs, in the order they are read; those without a run are numbered "1", "2",
+    ... A gold document whose prediction is missing or damaged is a pair with the prediction ABSENT. Of equal gold ids,
+    and of equal ids and runs, the first is kept and the others are failures. A single document on either side, neither
+    with an id of its own, is one pair.
 
-    Documents pass by and are not kept: those of plain files are read again in their place, all others wait in a
-    temporary file as long as the join is there. What is kept of one is stated with `Index`.
+    Documents are not kept in memory. Those in plain files are read again from there, all others from a temporary file
+    that exists as long as the join.
 
-    Raises DataError where nothing joins, or where `only` names an id that gold does not have.
+    Args:
+        gold: The gold documents, and those that could not be read.
+        predicted: The predictions, and those that could not be read.
+        only: The ids to keep; all, if empty.
+
+    Raises:
+        DataError: No ids are shared, or `only` has an id without gold document.
 
     >>> pages = [Record("a", None, 1, "gold.jsonl"), Record("b", None, 2, "gold.jsonl")]
     >>> joined = join(pages, [Record("b", None, 3, "predicted.jsonl")])
@@ -129,10 +138,18 @@ def join(
 
 
 def paired(rows: Iterable[Row], *, factors: Sequence[str] = (), only: Collection[str] = ()) -> Join:
-    """The pairs of records that hold both sides, in their order; `factors` name what the rows have besides.
+    """Make pairs of records that hold both sides, in their order.
 
-    A record without gold is a failure, and so is one whose id and run were there before; failures are in the order
-    of the records. Raises DataError where `only` names an id that is not there.
+    A record without gold is a failure, and so is one with the id and run of an earlier one. Failures are in the order
+    of the records.
+
+    Args:
+        rows: The records.
+        factors: The names of their other values.
+        only: The ids to keep; all, if empty.
+
+    Raises:
+        DataError: `only` has an id that no record has.
     """
     index, wanted = Index(), frozenset(only)
     values: dict[str, str] = {}
@@ -198,14 +215,14 @@ def _ids(index: Index) -> Iterator[str]:
 
 
 def _runs(given: list[str | None]) -> list[str | None]:
-    """The runs of the predictions of one document: several without a name are numbered, names passed over."""
+    """The runs of the predictions of one document. Several without a name get the numbers that are not names."""
     names = set(given)
     numbers = (str(number) for number in count(1) if str(number) not in names)
     return [next(numbers) if run is None else run for run in given] if given.count(None) > 1 else given
 
 
 def _repeated(side: Side, entry: Entry, reason: str) -> Failure:
-    """The failure of a document that comes again, or the one that it is."""
+    """The failure of a document that repeats another, or its own."""
     if isinstance(entry.place, Failure) and side == "gold":
         return entry.place
     return Failure(side, entry.id, entry.run, *entry.origin, reason=reason)
