@@ -1,4 +1,4 @@
-"""What is kept of a document: columns that go to the disk, texts in them, and no more bytes than are stated."""
+"""Memory: columns and databases in temporary files, and at most the documented number of bytes per document."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ import gc
 import json
 import math
 import random
+import subprocess
+import sys
 import tempfile
 import tracemalloc
 from collections import Counter
 from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus import column as module
 from arbitre.corpus import frames
 from arbitre.corpus.column import Column, table
+from arbitre.corpus.database import Database
 from arbitre.corpus.join import join
 from arbitre.corpus.read import records
-from arbitre.corpus.seen import Seen
 from arbitre.corpus.statistics import means
 from arbitre.corpus.sums import Sums, total
-from arbitre.corpus.texts import NONE, Named, Texts
+from arbitre.corpus.texts import Texts
 from arbitre.errors import DataError
 from arbitre.report.tables import write_frame
 from arbitre.tally import MacroScores
@@ -42,7 +46,7 @@ PEOPLE = Comparator(
         },
     }
 )
-STATED = 200
+STATED = 110
 STATED_OF_A_PATH = 40
 STATED_OF_INTERVALS = 300
 TEXTS = ["", "page_02", "é", "\ud800", "\U0001f600", "nul\0", "page_02"]
@@ -111,10 +115,26 @@ def test_a_disk_without_room_is_an_error_with_a_way_out(small, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    with pytest.raises(DataError, match="Expected room for temporary files, got: No space left on device") as caught:
+    with pytest.raises(DataError, match="Not enough space for temporary files: No space left on device") as caught:
         Column(np.uint8).write(bytes(301))
     assert caught.value.file == str(small)
     assert "TMPDIR" in str(caught.value)
+
+
+def test_a_database_without_room_is_an_error_with_a_way_out():
+    database = Database("CREATE TABLE some (value BLOB); PRAGMA max_page_count = 10")
+    with pytest.raises(DataError, match="Not enough space for temporary files: database or disk is full") as caught:
+        database.insert("INSERT INTO some VALUES (?)", ([bytes(1000)] for _ in range(100)))
+    assert "TMPDIR" in str(caught.value)
+
+
+def test_what_readers_raise_is_not_taken_for_a_full_disk():
+    def broken():
+        raise OSError(errno.EIO, "Input/output error")
+        yield
+
+    with pytest.raises(OSError, match="Input/output error"):
+        join(broken(), [])
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 26])
@@ -137,18 +157,20 @@ def test_texts_beyond_one_portion_follow_each_other():
     assert list(Texts.of(map(str, range(3000)))) == [str(number) for number in range(3000)]
 
 
-def test_named_values_are_none_or_a_name():
-    named = Named(np.array([1, NONE, 0, 1], dtype=np.int32), ["raw", "clean"])
-    assert list(named) == ["clean", None, "raw", "clean"]
-    assert (named[1], len(named)) == (None, 4)
+def test_equal_ids_of_triples_are_told_apart_by_runs_whatever_the_ids_are():
+    ids = [*TEXTS, "a", "a/2", "a", "a", "\ud800"]
+    evaluation = PEOPLE.evaluate((one, {"people": []}, {"people": []}) for one in ids)
+    assert list(evaluation.columns.ids) == ids
+    keys = list(evaluation.columns.keys)
+    assert len(set(keys)) == len(keys)
+    assert keys[-4:] == ["a/2", "a/3", "a/4", "\ud800/2"]
 
 
-def test_what_was_seen_is_no_longer_new():
-    seen, known, rng = Seen(), set(), random.Random(0)  # noqa: S311
-    for _ in range(6000):
-        text = str(rng.randrange(4000))
-        assert seen.add(text) is (text not in known)
-        known.add(text)
+def test_equal_names_of_runs_are_kept_once():
+    evaluation = PEOPLE.evaluate([("a", {"people": []}, {"people": []})] * 3 + [("b", {"people": []}, None)] * 3)
+    runs = evaluation.columns.runs
+    assert list(runs) == [None, "2", "3"] * 2
+    assert runs[1] is runs[4]
 
 
 masses = st.floats(0, 1e9) | st.sampled_from([0.0, 0.1, 1 / 3, 5e-324, 1e300])
@@ -226,13 +248,33 @@ def test_no_more_is_kept_of_a_document_than_is_stated(tmp_path):
     assert most / documents <= STATED + STATED_OF_A_PATH * paths + STATED_OF_INTERVALS
 
 
-def test_the_keys_of_triples_are_kept_in_little_room():
-    sizes = []
-    for size in (4000, 12000):
-        tracemalloc.start()
-        seen = Seen()
-        for number in range(size):
-            seen.add(f"a rather long name of a page {number}")
-        sizes.append(tracemalloc.get_traced_memory()[0])
-        tracemalloc.stop()
-    assert (sizes[1] - sizes[0]) / 8000 < 40
+SCRIPT = """
+import re, sys
+from pathlib import Path
+from arbitre.corpus.evaluate import _paired
+from arbitre.corpus.join import join
+from arbitre.corpus.records import Place, Record
+
+def records(side):
+    for at in range(int(sys.argv[2])):
+        yield Record(f"a rather long name of a page {at}", None, None, side, at + 1, place=Place(side, at * 99, 99))
+
+def triples():
+    return ((one.id, None, None) for one in records("gold"))
+
+kept = join(records("gold"), records("predicted")) if sys.argv[1] == "join" else sum(1 for _ in _paired(triples(), []))
+print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("what", ["join", "triples"])
+def test_ids_and_places_of_documents_take_no_memory_beyond_a_cache(what):
+    """Measured in processes of their own, as the system counts: SQLite does not allocate through Python."""
+    path = {"PYTHONPATH": str(Path(arbitre.__file__).parents[1])}
+    command = [sys.executable, "-c", SCRIPT, what]
+    few, many = (
+        int(subprocess.run([*command, str(size)], capture_output=True, check=True, env=path).stdout) * 1024
+        for size in (60_000, 120_000)
+    )
+    assert (many - few) / 60_000 < 50

@@ -164,7 +164,7 @@ def test_what_is_on_disk_already_is_not_compared_again(plan, joined, tmp_path):
     shards = sorted((tmp_path / "documents").iterdir())
     assert [int(path.stem) for path in shards] == list(range(0, SIZE, PART))
     shards[1].unlink()
-    (tmp_path / "documents" / "000000512.tmp").write_text("half a li", encoding="utf-8")
+    (tmp_path / "documents" / "000000512.jsonl.part").write_text("half a li", encoding="utf-8")
     compared, keys = [], []
 
     def watched(pairs, _levels):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 import numpy as np
 
+from arbitre.corpus.files import atomic_file
 from arbitre.corpus.labels import RUN, listed
-from arbitre.corpus.strict import unwritable
 from arbitre.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
@@ -127,17 +127,10 @@ def table(frame: Frame) -> Any:  # noqa: ANN401
 
 
 def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
-    """Write a `pyarrow.Table`: the file is there as a whole, or not at all. Raises DataError where it cannot be."""
-    pa, part = pyarrow_for(path), path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            pa.parquet.write_table(table, part)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    """Write a `pyarrow.Table` as a whole or not at all. Raises DataError if the file cannot be written."""
+    pa = pyarrow_for(path)
+    with atomic_file(path) as part:
+        pa.parquet.write_table(table, part)
 
 
 def pyarrow_for(path: Path | None = None) -> Any:  # noqa: ANN401

@@ -1,38 +1,33 @@
-"""Columns that grow: in memory as far as that goes, beyond it in temporary files."""
+"""Columns that grow at the end, in memory or in temporary files."""
 
 from __future__ import annotations
 
 import mmap
 import tempfile
 import weakref
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from arbitre.corpus.database import temporary_space
 
 LIMIT: Final = 1 << 26
-"""So many bytes of a column stay in memory (64 MiB)."""
+"""Maximum size of a column in memory, in bytes (64 MiB)."""
 
 _AT_ONCE: Final = 1 << 16
-"""So many zeros are written at once."""
+"""Number of zero bytes written at once."""
 
 
 class Column:
-    """Rows of a fixed size, added at the end.
+    """Rows of one dtype and shape.
 
-    Beyond LIMIT bytes they stand in a temporary file (`tempfile`) that is mapped into memory, where the system keeps as
-    much of it as there is room for. The file has no name, where the system knows such files, and goes with the last
-    view of it. Writing raises DataError where there is no room on the disk.
+    Beyond LIMIT bytes they are in a temporary file that is mapped into memory, and deleted with its last view. Methods
+    raise DataError if the disk is full.
     """
 
     def __init__(self, dtype: npt.DTypeLike, *shape: int) -> None:
-        """`shape` is that of a row: () of one value."""
+        """Create an empty column; `shape` is that of a row."""
         self._dtype, self._shape = np.dtype(dtype), shape
         self._bytes = self._dtype.itemsize * int(np.prod(shape))
         self._held, self._size = bytearray(), 0
@@ -43,11 +38,11 @@ class Column:
         return self._size // self._bytes
 
     def write(self, data: bytes | bytearray) -> None:
-        """Add rows as they stand in memory. Nothing can be added to what is in memory while a view of it is held."""
+        """Add rows, given as bytes. Not possible in memory as long as there is a view."""
         if self._size + len(data) <= LIMIT:
             self._held += data
         else:
-            with _disk():
+            with temporary_space():
                 if self._file is None:
                     self._file = cast("BinaryIO", tempfile.TemporaryFile(prefix="arbitre-"))  # noqa: SIM115
                     weakref.finalize(self, self._file.close)
@@ -62,7 +57,7 @@ class Column:
         self.write(np.asarray(rows, dtype=self._dtype).tobytes())
 
     def pad(self, rows: int) -> None:
-        """Add zeros until there are so many rows."""
+        """Add zeros until there are this many rows."""
         missing = rows * self._bytes - self._size
         for start in range(0, missing, _AT_ONCE):
             self.write(bytes(min(_AT_ONCE, missing - start)))
@@ -72,7 +67,7 @@ class Column:
         if self._file is None:
             return self._shaped(self._held)
         if self._mapped is None:
-            with _disk():
+            with temporary_space():
                 self._file.flush()
                 self._mapped = self._shaped(mmap.mmap(self._file.fileno(), self._size))
         return self._mapped
@@ -82,19 +77,7 @@ class Column:
 
 
 def table(rows: int, width: int) -> npt.NDArray[np.float64]:
-    """Zeros (rows, width) to be written over, on the disk where they are too many for memory. Raises DataError."""
+    """Zeros of shape (rows, width), in a temporary file if they are large. Raises DataError if the disk is full."""
     column = Column(np.float64, width)
     column.pad(rows)
     return column.view()
-
-
-@contextmanager
-def _disk() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataError.of(
-            f"Expected room for temporary files, got: {error.strerror or error}",
-            file=tempfile.gettempdir(),
-            hint="Make room there, or let TMPDIR name a folder of a larger disk.",
-        ) from error

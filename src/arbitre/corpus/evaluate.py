@@ -7,11 +7,12 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.chance import Chance, Drawn, chance, drawn_from
+from arbitre.corpus.database import Database
 from arbitre.corpus.engines import here
 from arbitre.corpus.join import Join, Pair
 from arbitre.corpus.parts import Part
 from arbitre.corpus.records import Failure, key
-from arbitre.corpus.seen import Seen
+from arbitre.corpus.texts import encoded
 from arbitre.corpus.totals import Totals
 from arbitre.corpus.work import Worker
 from arbitre.errors import DataError
@@ -89,7 +90,7 @@ def _parts(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failur
 def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure]) -> Iterator[Pair]:
     """Triples as pairs; an absent prediction is a failure, a repeated id gets a run; no two have one key."""
     runs: dict[str, int] = {}  # the next one of an id that comes again
-    seen = Seen()
+    keys = Database("CREATE TABLE seen (key BLOB PRIMARY KEY) WITHOUT ROWID")
     for entry in pairs:
         if isinstance(entry, Pair):
             failures += [entry.failure] if entry.failure is not None else []
@@ -98,7 +99,7 @@ def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failu
         name, (gold, predicted) = str(entry[0]), entry[1:]
         for number in count(runs.get(name, 1)):
             run = None if number == 1 else str(number)
-            if seen.add(key(name, run)):
+            if keys.execute("INSERT OR IGNORE INTO seen VALUES (?)", encoded(key(name, run))):
                 break
         if number > 1:
             runs[name] = number + 1

@@ -63,7 +63,7 @@ class Columns(Lazy[Document]):
     """
 
     ids: Lazy[str]
-    runs: Lazy[str | None]
+    runs: Sequence[str | None]
     tallies: Floats
     qualities: Floats
     failed: Mask
@@ -91,7 +91,7 @@ class Columns(Lazy[Document]):
         """The documents in these rows (n,)."""
         numbers = np.asarray(rows, dtype=np.intp)
         numeric = (self.tallies[numbers].tolist(), self.qualities[numbers].tolist(), self.failed[numbers].tolist())
-        made = zip(self.ids.at(numbers), self.runs.at(numbers), *numeric, strict=True)
+        made = zip(self.ids.at(numbers), map(self.runs.__getitem__, numbers), *numeric, strict=True)
         for identity, run, tally, quality, failed in made:
             yield Document(identity, run, key(identity, run), Tally(*tally), quality, failed)
 

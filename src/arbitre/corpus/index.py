@@ -1,48 +1,45 @@
-"""The index of one side of a corpus: what is kept of each document, in columns, while the documents go by."""
+"""The documents of both sides of a corpus and the pairs they form, in a temporary database."""
 
 from __future__ import annotations
 
 import os
-import struct
-from hashlib import blake2b
-from itertools import repeat
+import pickle
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from sys import intern
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from arbitre.corpus.column import Column
-from arbitre.corpus.records import Failure, Origin, Place, Record, Repair
-from arbitre.corpus.texts import NONE, Texts, encoded
+from arbitre.corpus.database import Database
+from arbitre.corpus.parts import Locator, read
+from arbitre.corpus.records import Failure, Origin, Pair, Place, Record, Repair, Side
+from arbitre.corpus.spool import Spool
+from arbitre.corpus.texts import Lazy, encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from arbitre.corpus.spool import Spool
+    import numpy.typing as npt
 
-ROW: Final = np.dtype(
-    [
-        ("offset", "<i8"),  # in its file; of a failure: its number
-        ("length", "<i4"),
-        ("line", "<i4"),  # 0 without a line
-        ("source", "<i4"),  # FAILED of a failure
-        ("name", "<i4"),  # the number of the name of its file, where that holds nothing else
-        ("run", "<i4"),  # NONE without a run
-        ("known", "?"),  # whether there is an id
-        ("alone", "?"),  # whether that is just the name of the file
-    ]
-)
-"""What is kept of a document beside its digest and its id."""
-
-DIGEST: Final = "S16"
-FAILED: Final = -1
-
-_PACK: Final = struct.Struct("<qiiiii??").pack
+_TABLES: Final = """
+    CREATE TABLE gold (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE predicted (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE first (row INTEGER PRIMARY KEY, id BLOB);
+    CREATE TABLE pair (position INTEGER PRIMARY KEY, gold INTEGER, predicted INTEGER, run BLOB)
+"""
+_INSERT: Final = {
+    "gold": "INSERT INTO gold (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+    "predicted": "INSERT INTO predicted (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+}
+_PAIRS: Final = """
+    SELECT position, pair.run, gold.entry, predicted.entry
+    FROM pair CROSS JOIN gold ON gold.row = pair.gold LEFT JOIN predicted ON predicted.row = pair.predicted
+"""
 
 
 class Entry(NamedTuple):
-    """A document as the index knows it: its place, or why it cannot be had."""
+    """A document: its labels, its place or why it cannot be read, and the file it is from."""
 
     id: str | None
     run: str | None
@@ -50,119 +47,94 @@ class Entry(NamedTuple):
     origin: Origin
 
 
-class _Source(NamedTuple):
-    """What documents have in common that stand in one place: see Place; `head` is that of the file they are from."""
+class Index(Database):
+    """The documents of both sides, and the pairs of them.
 
-    within: str
-    without: tuple[str, ...]
-    member: str | None
-    head: str
+    Tables:
+        gold, predicted: The documents in the order in which they were added. Rows are numbered from 1; ids and runs are
+            bytes (see `label_key`); `alone` marks those whose id is just the name of their file.
+        first: Rows and ids of the gold documents that are compared: the first with each id.
+        pair: Rows of gold and predicted (or null) and the run of each pair, numbered from 1.
 
-
-class Index:
-    """The documents of one side: 30 bytes each, the id and the name of a file of its own (8 and their text).
-
-    Until `settle` 16 more. Failures and repairs are kept as they are, in the order they came in.
+    Memory does not grow with the number of documents, except for `repairs`. Documents that are not in a plain file are
+    written to a temporary file.
     """
 
-    def __init__(self, spool: Spool) -> None:
-        self.failures: list[Failure] = []
+    def __init__(self) -> None:
+        super().__init__(_TABLES)
         self.repairs: list[Repair] = []
-        self._spool, self._folder = spool, str(Path.cwd())
-        self._rows, self._digests = Column(ROW), Column(DIGEST)
-        self._ids, self._names = Texts(), Texts()
-        self._sources: dict[_Source, int] = {}
-        self._runs: dict[str, int] = {}
+        self._spool, self._folder = Spool(), str(Path.cwd())
 
-    @classmethod
-    def of(cls, items: Iterable[Record | Failure], spool: Spool) -> Self:
-        """The index of what is read; no document stays in memory."""
-        index = cls(spool)
-        for item in items:
-            index.add(item)
-        spool.flush()
-        return index
+    def extend(self, side: Side, items: Iterable[Record | Failure]) -> int:
+        """Add documents of one side and return how many there were."""
+        size = self.insert(_INSERT[side], map(self._row, items))
+        self._spool.flush()
+        return size
 
-    def add(self, item: Record | Failure) -> None:
-        """Take in one document. One without a place is written into the spool."""
-        line, name, alone = item.line or 0, NONE, False
-        if isinstance(item, Failure):
-            source, offset, length = FAILED, len(self.failures), 0
-            self.failures.append(item)
-        else:
-            place = item.place or self._spool.keep(item.value)
-            head, own = (item.file, "") if item.line else os.path.split(item.file)
-            within = os.path.split(place.file)[0] if place.length < 0 else place.file
-            source = self._sources.setdefault(_Source(within, place.without, place.member, head), len(self._sources))
-            offset, length, alone = place.offset, place.length, not item.named
-            if own:
-                name = len(self._names)
-                self._names.append(own)
+    def entries(self, query: str, *values: object) -> Iterator[Entry]:
+        """The documents whose `entry` a query selects."""
+        return (entry_of(data) for (data,) in self.rows(query, *values))
+
+    def _row(self, item: Record | Failure) -> tuple[object, ...]:
+        place: tuple[object, ...] | Failure = item if isinstance(item, Failure) else ()
+        alone = False
+        if isinstance(item, Record):
+            file, *rest = item.place or self._spool.keep(item.value)
+            place, alone = (_joined(self._folder, file), *rest), not item.named
             if item.repair is not None:
                 self.repairs.append(Repair(item.id, item.run, item.file, item.line, item.repair))
-        run = NONE if item.run is None else self.run(item.run)
-        self._ids.append(item.id or "")
-        self._digests.write(digest(item.id or ""))
-        self._rows.write(_PACK(offset, length, line, source, name, run, item.id is not None, alone))
+        entry = pickle.dumps((item.id, item.run, place, (item.file, item.line)))
+        return label_key(item.id), label_key(item.run), isinstance(item, Failure), alone, entry
+
+
+class Located(Lazy[Pair]):
+    """The pairs of an index. Their documents are read each time they are asked for."""
+
+    def __init__(self, index: Index, failures: Mapping[int, Failure]) -> None:
+        """Take the pairs of `index`; `failures` says why there is no prediction, by position."""
+        self._index, self._failures = index, failures
+        self._size = int(next(index.rows("SELECT count(*) FROM pair"))[0])
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return self._size
 
-    @property
-    def table(self) -> npt.NDArray[np.void]:
-        """The rows (n,), in the order the documents came in. Nothing can be added while it is held."""
-        return self._rows.view()
+    def __iter__(self) -> Iterator[Pair]:
+        return read(self.locators())
 
-    @property
-    def digests(self) -> npt.NDArray[np.bytes_]:
-        """The digests of the ids (n,); of documents without one, that of the empty text."""
-        return self._digests.view()
+    def at(self, rows: npt.ArrayLike) -> Iterator[Pair]:
+        """The pairs at these positions (n,)."""
+        places = (np.asarray(rows, dtype=np.int64) + 1).tolist()
+        return read(one for place in places for one in self._selected(f"{_PAIRS} WHERE position = ?", place))
 
-    def settle(self, *, ids: bool = True) -> None:
-        """Forget the digests: everything is joined; and the ids (there is none in entries then) unless `ids`."""
-        self._digests = Column(DIGEST)
-        if not ids:
-            self._ids = Texts()
+    def locators(self) -> Iterator[Locator]:
+        """Where the documents of each pair are, in order."""
+        return self._selected(f"{_PAIRS} ORDER BY position")
 
-    def run(self, name: str) -> int:
-        """The number of a run, which may be new."""
-        return self._runs.setdefault(name, len(self._runs))
-
-    def runs(self) -> list[str | None]:
-        """The runs by their numbers; the last is None, so that NONE finds it."""
-        return [*self._runs, None]
-
-    def entries(self, rows: npt.ArrayLike) -> Iterator[Entry]:
-        """The documents in these rows."""
-        numbers, runs = np.asarray(rows, dtype=np.intp), self.runs()
-        found = self.table[numbers]
-        named = found["name"] != NONE
-        ids = self._ids.at(numbers) if len(self._ids) else repeat("", len(numbers))
-        names = self._names.at(found["name"][named])
-        sources = [(_joined(self._folder, one.within), one) for one in self._sources]
-        for identity, own, row in zip(ids, named.tolist(), found.tolist(), strict=True):
-            offset, length, line, number, _, run, known, _ = row
-            name, known = next(names) if own else "", known and len(self._ids) > 0
-            if number == FAILED:
-                failure = self.failures[offset]
-                place, origin = failure, Origin(failure.file, failure.line)
-            else:
-                within, source = sources[number]
-                file = _joined(within, name) if length < 0 else within
-                place = Place(file, offset, length, source.without, source.member)
-                origin = Origin(_joined(source.head, name), line or None)
-            yield Entry(identity if known else None, runs[run], place, origin)
+    def _selected(self, query: str, *values: object) -> Iterator[Locator]:
+        for position, run, *sides in self._index.rows(query, *values):
+            gold, predicted = (entry_of(data) if data else _NO_ENTRY for data in sides)
+            place = self._failures.get(position - 1) or predicted.place
+            origins = gold.origin, predicted.origin
+            yield Locator(str(gold.id), label_text(run), cast("Place", gold.place), place, origins)
 
 
-def _joined(folder: str, name: str) -> str:
-    return os.path.join(folder, name) if name else folder  # noqa: PTH118  (a Path costs ten times as much)
+_NO_ENTRY: Final = Entry(None, None, Place(""), Origin())
+_joined: Final = lru_cache(maxsize=64)(os.path.join)  # most documents are in few files
 
 
-def digests(ids: Iterable[str]) -> npt.NDArray[np.bytes_]:
-    """16 bytes for each of the ids (n,), as an index has them."""
-    return np.array([digest(identity) for identity in ids], DIGEST)
+def label_key(text: str | None) -> bytes | None:
+    """The bytes that the database keeps of an id or a run. SQLite takes no lone surrogates in texts."""
+    return None if text is None else encoded(text)
 
 
-def digest(identity: str) -> bytes:
-    """16 bytes for an id."""
-    return blake2b(encoded(identity), digest_size=16).digest()
+def label_text(key: bytes | None) -> str | None:
+    """The id or the run that is kept as `key`."""
+    return None if key is None else str(key, errors="surrogatepass")
+
+
+def entry_of(data: bytes) -> Entry:
+    """The document that is kept as `data`."""
+    identity, run, place, (file, line) = pickle.loads(data)  # noqa: S301  (written by `_row`)
+    if not isinstance(place, Failure):
+        place = Place(intern(place[0]), *place[1:])  # equal names are one object: parts are smaller to send
+    return Entry(identity, run, place, Origin(file and intern(file), line))

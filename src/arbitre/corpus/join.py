@@ -1,22 +1,17 @@
-"""Records become pairs: a prediction is judged against the gold document of the same id, wherever either stands."""
+"""Joins gold documents and predictions by id."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
-from typing import TYPE_CHECKING, Any, Final
+from itertools import count, groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, Literal, cast
 
-import numpy as np
-import numpy.typing as npt
-
-from arbitre.corpus.index import FAILED, Index, digests
+from arbitre.corpus.index import Index, Located, entry_of, label_key, label_text
 from arbitre.corpus.labels import SHOWN, listed
-from arbitre.corpus.located import Located, Rows
 from arbitre.corpus.parts import Part
 from arbitre.corpus.read import NO_PREDICTION
 from arbitre.corpus.records import Failure, Pair, Record, Repair, Side, key
-from arbitre.corpus.spool import Spool
-from arbitre.corpus.texts import NONE
 from arbitre.errors import DataError, Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -32,17 +27,33 @@ DUPLICATE: Final = "duplicate id"
 DUPLICATE_RUN: Final = "duplicate id and run"
 DUPLICATE_ROW: Final = "duplicate id and run: a `run` tells rows of one id apart"
 
-_AT_ONCE: Final = 1 << 16
-"""So many ids are looked up at once."""
+_FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"
+_OTHERS: Final = "SELECT {column} FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"
+_WITHOUT_GOLD: Final = """
+    SELECT entry FROM predicted WHERE id IS NULL OR id NOT IN (SELECT id FROM first) ORDER BY row
+"""
+_PREDICTION: Final = "SELECT entry FROM predicted WHERE row = ?"
+_JOIN_ALONE: Final = """
+    UPDATE predicted SET id = (SELECT id FROM first)
+    WHERE alone AND (SELECT count(*) FROM predicted) = 1 AND (SELECT count(*) FROM first) = 1
+    AND (SELECT alone FROM gold JOIN first USING (row))
+"""
+_ANSWERS: Final = """
+    SELECT first.row, first.id, predicted.row, predicted.run, predicted.failed
+    FROM first LEFT JOIN predicted ON predicted.{column} = first.{column} ORDER BY first.row, predicted.row
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The pairs to be scored, in gold order; every failure, of pairs and others; the predictions nobody asked for.
+    """The pairs to be compared.
 
-    The documents of `pairs` are read each time they are asked for, where `join` or `paired` found them. `repaired`
-    lists the predictions that were no JSON and read all the same; `factors` are the other columns of a manifest, a
-    value for each pair.
+    Attributes:
+        pairs: In gold order. Their documents are read again each time.
+        failures: Of pairs, and of documents that are in no pair.
+        without_gold: The keys of spurious predictions.
+        repaired: The predictions that were not JSON and were repaired.
+        factors: The other columns of a manifest, a value per pair.
     """
 
     pairs: Sequence[Pair]
@@ -59,16 +70,16 @@ class Join:
 
     @property
     def keys(self) -> Iterator[str]:
-        """What names each pair in results; no document is read."""
+        """The key of each pair in results. Reads no document."""
         return (key(item.id, item.run) for item in self._items())
 
     def _items(self) -> Iterator[Locator | Pair]:
         return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)
 
     def parts(self, size: int = 64) -> Iterator[Part]:
-        """The pairs in order, as units of work of `size` pairs that other processes of this machine read themselves.
+        """Divide the pairs into parts of `size` pairs, which other processes on this machine can read.
 
-        They can be read as long as the join is there.
+        The parts can be read as long as the join exists.
         """
         items = self._items()
         for start in range(0, len(self), size):
@@ -78,17 +89,23 @@ class Join:
 def join(
     gold: Iterable[Record | Failure], predicted: Iterable[Record | Failure], *, only: Collection[str] = ()
 ) -> Join:
-    """Every gold document with each of its predictions, by id; `only` these ids, where any are given.
+    """Pair every gold document with each of its predictions, by id.
 
-    Several predictions of one document are runs, in the order they are read; those without a run of their own are
-    numbered "1", "2", ... A gold document without prediction, or with a damaged one, is a pair all the same, its
-    prediction ABSENT. Of equal gold ids, and of equal ids and runs, the first is kept and the others are failures.
-    One document on either side, neither with an id of its own, is one pair.
+    Several predictions of one document are runs, in the order they are read; those without a run are numbered "1", "2",
+    ... A gold document whose prediction is missing or damaged is a pair with the prediction ABSENT. Of equal gold ids,
+    and of equal ids and runs, the first is kept and the others are failures. A single document on either side, neither
+    with an id of its own, is one pair.
 
-    Documents pass by and are not kept: those of plain files are read again in their place, all others wait in a
-    temporary file as long as the join is there. What is kept of one is stated with `Index`.
+    Documents are not kept in memory. Those in plain files are read again from there, all others from a temporary file
+    that exists as long as the join.
 
-    Raises DataError where nothing joins, or where `only` names an id that gold does not have.
+    Args:
+        gold: The gold documents, and those that could not be read.
+        predicted: The predictions, and those that could not be read.
+        only: The ids to keep; all, if empty.
+
+    Raises:
+        DataError: No ids are shared, or `only` has an id without gold document.
 
     >>> pages = [Record("a", None, 1, "gold.jsonl"), Record("b", None, 2, "gold.jsonl")]
     >>> joined = join(pages, [Record("b", None, 3, "predicted.jsonl")])
@@ -97,177 +114,123 @@ def join(
     >>> joined.failures[0].reason
     'no prediction'
     """
-    spool, wanted = Spool(), frozenset(only)
-    left, right = Index.of(gold, spool), Index.of(predicted, spool)
-    documents, failures = _documents(left)
-    _check_only(wanted, "Expected `only` to name gold documents", left, documents, failures)
-    positions = _positions(left, documents, right)
-    without_gold: list[tuple[str, str | None]] = []
-    for entry in right.entries(np.flatnonzero(positions < 0)):
-        if isinstance(entry.place, Failure):
-            failures.append(entry.place)
-        if entry.id is not None:
-            without_gold.append((entry.id, entry.run))
-    if len(without_gold) + sum(one.id is None for one in right.failures) == len(right):
-        names = (str(entry.id) for entry in left.entries(documents))
-        raise _nothing(names, [identity for identity, _ in without_gold], failures)
-
-    chosen = np.isin(left.digests, digests(wanted)) if wanted else None
-    left.settle()
-    rows, repeated = _answered(documents, positions, right)
-    right.settle(ids=False)
-    if chosen is not None:
-        rows = rows[:, chosen[rows[0]]]
-    refused = _refused(left, right, rows)
+    index, wanted = Index(), frozenset(only)
+    index.extend("gold", gold)
+    predictions = index.extend("predicted", predicted)
+    index.execute(f"{_FIRST} GROUP BY id ORDER BY 1")
+    index.execute("CREATE INDEX first_id ON first (id)")
+    index.execute("CREATE INDEX predicted_id ON predicted (id)")
+    failures = [_repeated("gold", entry, DUPLICATE) for entry in index.entries(_OTHERS.format(column="entry"))]
+    _check_only(wanted, "Expected `only` to name gold documents", index, failures)
+    index.execute(_JOIN_ALONE)
+    without_gold = list(index.entries(_WITHOUT_GOLD))
+    failures += [entry.place for entry in without_gold if isinstance(entry.place, Failure)]
+    labels = [(entry.id, entry.run) for entry in without_gold if entry.id is not None]
+    if len(without_gold) == predictions:
+        raise _nothing(_ids(index), [identity for identity, _ in labels], failures)
+    repeated, refused = _pairs(index, "id", wanted)
     return Join(
-        Located(left, right, rows, refused),
+        Located(index, refused),
         (*(one for one in (*failures, *repeated) if _among(wanted, one.id)), *refused.values()),
-        tuple(key(identity, run) for identity, run in without_gold if _among(wanted, identity)),
-        tuple(one for one in right.repairs if _among(wanted, one.id)),
+        tuple(key(identity, run) for identity, run in labels if _among(wanted, identity)),
+        tuple(one for one in index.repairs if _among(wanted, one.id)),
     )
 
 
 def paired(rows: Iterable[Row], *, factors: Sequence[str] = (), only: Collection[str] = ()) -> Join:
-    """The pairs of records that hold both sides, in their order; `factors` name what the rows have besides.
+    """Make pairs of records that hold both sides, in their order.
 
-    A record without gold is a failure, and so is one whose id and run were there before; failures are in the order
-    of the records. Raises DataError where `only` names an id that is not there.
+    A record without gold is a failure, and so is one with the id and run of an earlier one. Failures are in the order
+    of the records.
+
+    Args:
+        rows: The records.
+        factors: The names of their other values.
+        only: The ids to keep; all, if empty.
+
+    Raises:
+        DataError: `only` has an id that no record has.
     """
-    spool, wanted = Spool(), frozenset(only)
-    left, right = Index(spool), Index(spool)
+    index, wanted = Index(), frozenset(only)
     values: dict[str, str] = {}
     columns: list[list[str]] = [[] for _ in factors]
     for row in rows:
-        left.add(row.gold)
-        right.add(row.predicted or row.gold)
+        index.extend("gold", [row.gold])
+        index.extend("predicted", [row.predicted or row.gold])
         for column, value in zip(columns, row.factors, strict=True):
             column.append(values.setdefault(value, value))
-    spool.flush()
-
-    ids = np.unique(left.digests, return_inverse=True)[1]
-    first = _first(left, ids * (len(left.runs()) + 1) + left.table["run"])
-    _check_only(wanted, "Expected --only to name documents", left, first, left.failures)
-    if wanted:
-        first = first[np.isin(left.digests[first], digests(wanted))]
-    left.settle()
-    right.settle(ids=False)
-    chosen = np.stack([first, first, right.table["run"][first]]).astype(np.int32)
-    refused = _refused(left, right, chosen)
-    listing: dict[int, Failure] = {int(first[at]): failure for at, failure in refused.items()}
-    dropped = _others(left, first)
-    for at, entry in zip(dropped.tolist(), left.entries(dropped), strict=True):
-        if _among(wanted, entry.id):
-            listing[at] = _repeated("gold", entry, DUPLICATE_ROW)
+    index.execute(f"{_FIRST} GROUP BY id, run ORDER BY 1")
+    others = {row: entry_of(data) for row, data in index.rows(_OTHERS.format(column="row, entry"))}
+    failures = (entry.place for entry in others.values() if isinstance(entry.place, Failure))
+    _check_only(wanted, "Expected --only to name documents", index, failures)
+    _, refused = _pairs(index, "row", wanted)
+    chosen = [row for (row,) in index.rows("SELECT gold FROM pair ORDER BY position")]
+    listing = {chosen[position]: failure for position, failure in refused.items()} | {
+        row: _repeated("gold", entry, DUPLICATE_ROW) for row, entry in others.items() if _among(wanted, entry.id)
+    }
     return Join(
-        Located(left, right, chosen, refused),
+        Located(index, refused),
         tuple(failure for _, failure in sorted(listing.items())),
-        repaired=tuple(one for one in right.repairs if _among(wanted, one.id)),
-        factors={
-            name: tuple(column[at] for at in first.tolist()) for name, column in zip(factors, columns, strict=True)
-        },
+        repaired=tuple(one for one in index.repairs if _among(wanted, one.id)),
+        factors={name: tuple(column[row - 1] for row in chosen) for name, column in zip(factors, columns, strict=True)},
     )
 
 
-def _first(index: Index, keys: npt.NDArray[Any]) -> Rows:
-    """The rows (n,) of documents that are the first of their key, in order."""
-    order = np.argsort(keys, kind="stable").astype(np.int32)
-    order = order[index.table["source"][order] != FAILED]
-    ranked = keys[order]  # equal keys follow each other, the first of them first
-    return np.sort(order[np.append(True, ranked[1:] != ranked[:-1])[: len(order)]])
+def _pairs(index: Index, by: Literal["id", "row"], wanted: frozenset[str]) -> tuple[list[Failure], dict[int, Failure]]:
+    """Add the pairs to the index.
 
-
-def _others(index: Index, rows: Rows) -> Rows:
-    mask = np.ones(len(index), dtype=np.bool_)
-    mask[rows] = False
-    return np.flatnonzero(mask)
-
-
-def _documents(gold: Index) -> tuple[Rows, list[Failure]]:
-    """The rows of the gold documents; those that cannot be had or come twice, as failures."""
-    documents = _first(gold, gold.digests)
-    return documents, [_repeated("gold", entry, DUPLICATE) for entry in gold.entries(_others(gold, documents))]
-
-
-def _positions(gold: Index, documents: Rows, predicted: Index) -> Rows:
-    """For every prediction (n,) the position of its document in `documents`, or NONE.
-
-    One alone belongs to a gold document alone, where neither has an id of its own.
+    Returns:
+        The predictions that repeat a run, and by the position of the pair, why there is no prediction.
     """
-    if len(documents) == len(predicted) == 1 and gold.table["alone"][documents[0]] and predicted.table["alone"][0]:
-        return np.zeros(1, dtype=np.intp)
-    if not len(documents):
-        return np.full(len(predicted), NONE)
-    known = gold.digests[documents]
-    order = np.argsort(known).astype(np.int32)
-    positions = np.empty(len(predicted), dtype=np.int32)
-    for start in range(0, len(predicted), _AT_ONCE):
-        span = slice(start, start + _AT_ONCE)
-        asked = predicted.digests[span]
-        places = order[np.minimum(np.searchsorted(known, asked, sorter=order), len(known) - 1)]
-        positions[span] = np.where((known[places] == asked) & predicted.table["known"][span], places, NONE)
-    return positions
-
-
-def _answered(documents: Rows, positions: Rows, predicted: Index) -> tuple[Rows, list[Failure]]:
-    """For every pair (3, n) the rows of both sides and the number of its run; predictions whose run came before.
-
-    The row of a prediction that is not there is NONE.
-    """
-    answers = np.flatnonzero(positions >= 0)
-    answers = answers[np.argsort(positions[answers], kind="stable")]
-    counts = np.bincount(positions[answers], minlength=len(documents))
-    rows = np.full((3, int(np.maximum(counts, 1).sum())), NONE, dtype=np.int32)
-    rows[0] = np.repeat(documents, np.maximum(counts, 1))
-    there = np.repeat(counts > 0, np.maximum(counts, 1))
-    rows[1, there] = answers
-    rows[2, there] = predicted.table["run"][answers]
     repeated: list[Failure] = []
-    starts = np.cumsum(np.maximum(counts, 1)) - counts
-    for start, size in zip(starts[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True):
-        span = slice(start, start + size)
-        runs = _runs([entry.run for entry in predicted.entries(rows[1, span])])
-        rows[2, span] = [NONE if run is None else predicted.run(run) for run in runs]
-        first = dict(zip(reversed(runs), reversed(range(size)), strict=True))
-        again = start + np.flatnonzero([first[run] != at for at, run in enumerate(runs)])
-        repeated += [_repeated("predicted", entry, DUPLICATE_RUN) for entry in predicted.entries(rows[1, again])]
-        there[again] = False
-    return rows[:, there | (rows[1] == NONE)], repeated
+    refused: dict[int, Failure] = {}
+    positions = count()
+
+    def chosen() -> Iterator[tuple[int, int | None, bytes | None]]:
+        for gold, group in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
+            answers, seen = list(group), set[str | None]()
+            identity = str(label_text(answers[0][1]))
+            if not _among(wanted, identity):
+                continue
+            runs = _runs([label_text(answer[3]) for answer in answers])
+            for (_, _, row, _, failed), run in zip(answers, runs, strict=True):
+                entry = next(index.entries(_PREDICTION, row)) if failed or run in seen else None
+                if entry is not None and run in seen:
+                    repeated.append(_repeated("predicted", entry, DUPLICATE_RUN))
+                    continue
+                seen.add(run)
+                position = next(positions)
+                if row is None:
+                    refused[position] = Failure("predicted", identity, reason=NO_PREDICTION)
+                elif entry is not None:
+                    refused[position] = replace(cast("Failure", entry.place), run=run)
+                yield gold, row, label_key(run)
+
+    index.insert("INSERT INTO pair (gold, predicted, run) VALUES (?, ?, ?)", chosen())
+    return repeated, refused
+
+
+def _ids(index: Index) -> Iterator[str]:
+    return (str(label_text(identity)) for (identity,) in index.rows("SELECT id FROM first ORDER BY row"))
 
 
 def _runs(given: list[str | None]) -> list[str | None]:
-    """The runs of the predictions of one document: several without a name are numbered, names passed over."""
+    """The runs of the predictions of one document. Several without a name get the numbers that are not names."""
     names = set(given)
     numbers = (str(number) for number in count(1) if str(number) not in names)
     return [next(numbers) if run is None else run for run in given] if given.count(None) > 1 else given
 
 
-def _refused(gold: Index, predicted: Index, rows: Rows) -> dict[int, Failure]:
-    """Why there is no prediction, by the position of the pair (3, n)."""
-    missing = rows[1] == NONE
-    failed = ~missing & (predicted.table["source"][rows[1]] == FAILED) if len(predicted) else ~missing
-    runs = predicted.runs()
-    refused = {
-        at: Failure("predicted", entry.id, reason=NO_PREDICTION)
-        for at, entry in zip(np.flatnonzero(missing).tolist(), gold.entries(rows[0, missing]), strict=True)
-    }
-    for at, entry in zip(np.flatnonzero(failed).tolist(), predicted.entries(rows[1, failed]), strict=True):
-        if isinstance(entry.place, Failure):
-            refused[at] = replace(entry.place, run=runs[rows[2, at]])
-    return dict(sorted(refused.items()))
-
-
 def _repeated(side: Side, entry: Entry, reason: str) -> Failure:
-    """The failure of a document that comes again, or the one that it is."""
+    """The failure of a document that repeats another, or its own."""
     if isinstance(entry.place, Failure) and side == "gold":
         return entry.place
     return Failure(side, entry.id, entry.run, *entry.origin, reason=reason)
 
 
-def _check_only(
-    wanted: frozenset[str], expected: str, gold: Index, documents: Rows, failures: Iterable[Failure]
-) -> None:
+def _check_only(wanted: frozenset[str], expected: str, index: Index, failures: Iterable[Failure]) -> None:
     if wanted:
-        known = {str(entry.id) for entry in gold.entries(documents)}
+        known = set(_ids(index))
         missing = sorted(wanted - known - {failure.id for failure in failures})
         if missing:
             raise DataError.of(f"{expected}, got {listed(missing)}", hint=did_you_mean(missing[0], known))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arbitre.corpus import strict
+from arbitre.corpus.files import unreadable
 from arbitre.corpus.labels import RUN, listed
 from arbitre.corpus.open import named
 from arbitre.corpus.read import NO_PREDICTION, Row
@@ -76,7 +76,7 @@ class Manifest:
                 header = next(reader, [])
                 yield header, ((reader.line_num, cells) for cells in reader if cells)
         except OSError as error:
-            raise strict.unreadable(self.path, error) from error
+            raise unreadable(self.path, error) from error
         except (csv.Error, UnicodeDecodeError) as error:
             raise self._refused(
                 f"Expected a CSV file in UTF-8, got: {error}", None, "Save the table as CSV."

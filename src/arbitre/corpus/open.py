@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
-from arbitre.corpus import strict
+from arbitre.corpus.files import unreadable
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,4 +86,4 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             with path.open("rb") as file:
                 yield file
     except (OSError, EOFError, zlib.error) as error:
-        raise strict.unreadable(path, error) from error
+        raise unreadable(path, error) from error

@@ -72,30 +72,27 @@ class Outcomes:
 
     @classmethod
     def joined(cls, parts: Iterable[Outcomes]) -> Outcomes:
-        """The outcomes of documents that follow each other."""
+        """The outcomes of consecutive documents, given in portions."""
         found = list(parts)
-        if len(found) == 1:
-            return found[0]
-        made, begin = cls(), 0
-        names = dict.fromkeys(path for part in found for path in part.paths)
-        made.paths = {path: np.zeros((sum(map(len, found)), PARTS)) for path in names}
-        for part in found:
-            made.ids += part.ids
-            made.runs += part.runs
-            made.failures += part.failures
-            for name, noted in part.seen.items():
-                made.seen.setdefault(name, []).extend(noted)
-            for path, rows in part.paths.items():
-                made.paths[path][begin : begin + len(part)] = rows
-            begin += len(part)
-        if found:
-            made.tallies = np.concatenate([part.tallies for part in found])
-            made.leaves = np.concatenate([part.leaves for part in found])
-            made.qualities = np.concatenate([part.qualities for part in found])
-            made.failed = np.concatenate([part.failed for part in found])
-            qualities, masses = (np.concatenate([part.steps[at] for part in found]) for at in (0, 1))
-            made.steps = qualities, masses
-        return made
+        if len(found) < 2:  # noqa: PLR2004
+            return found[0] if found else cls()
+        paths = dict.fromkeys(path for part in found for path in part.paths)
+        observed = dict.fromkeys(name for part in found for name in part.seen)
+        return cls(
+            [one for part in found for one in part.ids],
+            [one for part in found for one in part.runs],
+            np.concatenate([part.tallies for part in found]),
+            np.concatenate([part.leaves for part in found]),
+            np.concatenate([part.qualities for part in found]),
+            np.concatenate([part.failed for part in found]),
+            {
+                path: np.concatenate([part.paths.get(path, np.zeros((len(part), PARTS))) for part in found])
+                for path in paths
+            },
+            (np.concatenate([part.steps[0] for part in found]), np.concatenate([part.steps[1] for part in found])),
+            [one for part in found for one in part.failures],
+            {name: [one for part in found for one in part.seen.get(name, [])] for name in observed},
+        )
 
     def lines(self) -> Iterator[str]:
         """A JSON object for every document, then one for all of them together."""

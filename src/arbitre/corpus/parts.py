@@ -1,9 +1,9 @@
-"""Units of work: pairs by the places of their documents, read by whoever compares them."""
+"""Units of work: consecutive pairs, whose documents are read where they are compared."""
 
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 OPEN: Final = 8
-"""So many files stay open at once while a part is read."""
+"""Maximum number of files that are open at once while a part is read, about."""
 
 
 class Locator(NamedTuple):
-    """One pair without its documents: a prediction that failed is why it did."""
+    """Where the documents of a pair are; `predicted` is a Failure if there is no prediction."""
 
     id: str
     run: str | None
@@ -34,9 +34,9 @@ class Locator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Consecutive pairs of a join, from position `start` on: small to send, and any process can iterate over it.
+    """Consecutive pairs of a join, from position `start`. Small to send to another process.
 
-    Iterating reads the documents, one pair after the other. Raises DataError where a file is gone or has changed.
+    Iterating reads the documents, one pair after the other. Raises DataError if a file has changed since.
     """
 
     start: int
@@ -49,7 +49,7 @@ class Part:
         return read(self.items)
 
     def portable(self) -> Part:
-        """The part with those documents in it that stand in a temporary file, which other machines do not see."""
+        """Return the part with the documents of temporary files in it, which other machines cannot read."""
         return Part(self.start, [next(read([item])) if _temporary(item) else item for item in self.items])
 
 
@@ -59,54 +59,43 @@ def _temporary(item: Locator | Pair) -> bool:
 
 
 def read(items: Iterable[Locator | Pair]) -> Iterator[Pair]:
-    """The pairs, their documents read from where they stand. Raises DataError where they do not stand there."""
-    with closing(_Texts()) as texts:
+    """Read the documents of pairs. Raises DataError if a file has changed since."""
+    with ExitStack() as stack:
+        files: dict[str, BinaryIO] = {}
         for item in items:
-            yield item if isinstance(item, Pair) else _read(item, texts)
+            if isinstance(item, Pair):
+                yield item
+                continue
+            if len(files) > OPEN:
+                stack.close()
+                files.clear()
+            gold = _value(item.gold, item.id, files, stack)
+            if isinstance(item.predicted, Failure):
+                yield Pair(item.id, item.run, gold, ABSENT, item.predicted, item.origins)
+            else:
+                predicted = _value(item.predicted, item.id, files, stack)
+                yield Pair(item.id, item.run, gold, predicted, origins=item.origins)
 
 
-def _read(item: Locator, texts: _Texts) -> Pair:
-    gold = texts.value(item.gold, item.id)
-    if isinstance(item.predicted, Failure):
-        return Pair(item.id, item.run, gold, ABSENT, item.predicted, item.origins)
-    return Pair(item.id, item.run, gold, texts.value(item.predicted, item.id), origins=item.origins)
-
-
-class _Texts:
-    """Documents read where they stand: they were read strictly before."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, BinaryIO] = {}
-        self._stack = ExitStack()
-
-    def close(self) -> None:
-        self._stack.close()
-        self._files.clear()
-
-    def value(self, place: Place, identity: str) -> Json:
-        try:
-            value = json.loads(self._text(place))
-            if place.without and str(value[place.without[0]]) != identity:
-                raise _changed(place, identity)
-            if place.member is not None:
-                return value[place.member]
-            return {key: item for key, item in value.items() if key not in place.without} if place.without else value
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise _changed(place, identity) from error
-
-    def _text(self, place: Place) -> bytes:
-        file = self._files.get(place.file)
-        if file is None:
-            if len(self._files) == OPEN:
-                self.close()
-            file = self._files[place.file] = self._stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
-        file.seek(place.offset)
-        return file.read(place.length)
+def _value(place: Place, identity: str, files: dict[str, BinaryIO], stack: ExitStack) -> Json:
+    """The document at a place. It was read strictly before."""
+    try:
+        if place.file not in files:
+            files[place.file] = stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
+        files[place.file].seek(place.offset)
+        value = json.loads(files[place.file].read(place.length))
+        if place.without and str(value[place.without[0]]) != identity:
+            raise _changed(place, identity)
+        if place.member is not None:
+            return value[place.member]
+        return {key: item for key, item in value.items() if key not in place.without} if place.without else value
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise _changed(place, identity) from error
 
 
 def _changed(place: Place, identity: str) -> DataError:
     return DataError.of(
-        f"Expected the document {identity!r} to stand where it stood, got another file",
+        f"The document {identity!r} changed on disk during the run",
         file=place.file,
-        hint="Leave the files as they are while they are compared, and start again.",
+        hint="Start again, and leave the files as they are.",
     )

@@ -8,8 +8,8 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from arbitre.corpus.files import atomic_file, unwritable
 from arbitre.corpus.outcomes import Outcomes
-from arbitre.corpus.strict import unwritable
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Shards:
         self._contents: dict[str | None, str] = {}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            for path in self._folder.glob("*.tmp" if resume else "*"):
+            for path in self._folder.glob("*.part" if resume else "*"):
                 path.unlink()
         except OSError as error:
             raise unwritable(self._folder, error) from error
@@ -118,11 +118,6 @@ def _read(path: Path) -> Outcomes:
 
 
 def _write(path: Path, digest: str, outcomes: Outcomes) -> None:
-    made = path.with_suffix(".tmp")
-    try:
-        with made.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            file.write(json.dumps({"format": FORMAT, "digest": digest}) + "\n")
-            file.writelines(line + "\n" for line in outcomes.lines())
-        made.replace(path)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    with atomic_file(path) as part, part.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        file.write(json.dumps({"format": FORMAT, "digest": digest}) + "\n")
+        file.writelines(line + "\n" for line in outcomes.lines())

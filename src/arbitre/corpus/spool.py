@@ -1,4 +1,4 @@
-"""A temporary file for documents that no plain file holds as they are compared."""
+"""A temporary file for documents that are not in a plain file."""
 
 from __future__ import annotations
 
@@ -10,52 +10,48 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from arbitre.corpus.database import temporary_space
 from arbitre.corpus.records import Place
 
 if TYPE_CHECKING:
     from arbitre.values import Json
 
-
 SPOOL: Final = ".spool"
-"""How the names of these files end."""
+"""Suffix of these files."""
 
 
 class Spool:
-    """JSON texts one after the other, in a file that is made with the first and goes with this object.
+    """JSON texts in a temporary file, which is created with the first text and deleted with this object.
 
-    What is unpacked, built by an expression, repaired, read from a table or from standard input is kept here, so that
-    any process of the machine reads it by its place. The file stands where temporary files stand (`tempfile`).
+    It keeps documents that were unpacked, projected, repaired, or read from a table or standard input, so that any
+    process on this machine can read them.
     """
 
     def __init__(self) -> None:
         self._file: BinaryIO | None = None
-        self._name = ""
-        self._size = 0
+        self._name, self._size = "", 0
 
     def keep(self, value: Json) -> Place:
-        """Write a document; where it stands."""
+        """Write a document and return its place. Raises DataError if the disk is full."""
         text = json.dumps(value).encode()
-        if self._file is None:
-            self._file = self._made()
-        self._file.write(text)
+        with temporary_space():
+            if self._file is None:
+                handle, self._name = tempfile.mkstemp(SPOOL, "arbitre-")
+                self._file = os.fdopen(handle, "wb")
+                weakref.finalize(self, _remove, self._file, self._name, os.getpid())
+            self._file.write(text)
         self._size += len(text)
         return Place(self._name, self._size - len(text), len(text))
 
     def flush(self) -> None:
-        """Let others read what was written."""
+        """Make what was written visible to other processes."""
         if self._file is not None:
-            self._file.flush()
-
-    def _made(self) -> BinaryIO:
-        handle, self._name = tempfile.mkstemp(prefix="arbitre-", suffix=SPOOL)
-        file = os.fdopen(handle, "wb")
-        weakref.finalize(self, _remove, file, self._name, os.getpid())
-        return file
+            with temporary_space():
+                self._file.flush()
 
 
 def _remove(file: BinaryIO, name: str, owner: int) -> None:
-    """Forked processes have the object too, but the file is not theirs."""
-    if os.getpid() == owner:
+    if os.getpid() == owner:  # a forked process does not own the file
         with suppress(OSError):
             file.close()
             Path(name).unlink()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from arbitre import values
+from arbitre.corpus.files import unreadable
 from arbitre.errors import DataError, Problem
 from arbitre.paths import pointer
 
@@ -73,24 +74,6 @@ def load(path: Path, *, max_depth: int = MAX_DEPTH) -> Json:
     except OSError as error:
         raise unreadable(path, error) from error
     return parse(text, file=str(path), max_depth=max_depth)
-
-
-def unreadable(path: Path, error: Exception) -> DataError:
-    """The error of a file that cannot be opened, read or unpacked."""
-    return DataError.of(
-        f"Expected a file that can be read, got: {getattr(error, 'strerror', None) or error}",
-        file=str(path),
-        hint="Check the name and the permissions.",
-    )
-
-
-def unwritable(path: Path, error: OSError) -> DataError:
-    """The error of a file that cannot be written."""
-    return DataError.of(
-        f"Expected a file that can be written, got: {error.strerror or error}",
-        file=str(path),
-        hint="Check the name and the permissions, or choose another place.",
-    )
 
 
 def _parse(text: str | bytes, max_depth: int) -> Json:

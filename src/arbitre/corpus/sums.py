@@ -1,4 +1,4 @@
-"""Sums over documents that are correctly rounded, however many there are and in whatever portions they come."""
+"""Sums that are correctly rounded, however the values are divided into portions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.float64]
+    from arbitre.comparison.levels import Floats
 
 
 class Sums:
-    """The sums of columns that come portion by portion: those of `math.fsum` over all of them.
+    """The sums of columns that arrive in portions: `math.fsum` over all rows.
 
-    Of a column are kept few numbers that do not overlap, with the very same sum (Shewchuk, 1997).
+    Keeps a few numbers per column that do not overlap and have exactly the same sum (Shewchuk, 1997).
     """
 
     def __init__(self, width: int) -> None:
         self._parts: list[list[float]] = [[] for _ in range(width)]
 
     def add(self, rows: Floats) -> None:
-        """Take in rows (n, width)."""
+        """Add rows (n, width)."""
         self._parts = [_few([*part, *column.tolist()]) for part, column in zip(self._parts, rows.T, strict=True)]
 
     def __call__(self) -> list[float]:
@@ -31,7 +30,7 @@ class Sums:
 
 
 def total(column: npt.NDArray[Any]) -> float:
-    """The sum of a column (n,), correctly rounded; no list is made of it."""
+    """The correctly rounded sum of a column (n,), without a list of its values."""
     return math.fsum(column.data)
 
 

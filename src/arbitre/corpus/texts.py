@@ -1,11 +1,11 @@
-"""Sequences that are kept in columns, their values made when they are asked for."""
+"""Sequences whose values are made when they are asked for."""
 
 from __future__ import annotations
 
 import struct
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Final, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,22 +18,19 @@ if TYPE_CHECKING:
 T_co = TypeVar("T_co", covariant=True)
 
 AT_ONCE: Final = 1024
-"""So many values are made at once."""
-
-NONE: Final = -1
-"""The number of no name."""
+"""Number of values made at once."""
 
 _PACK: Final = struct.Struct("<q").pack
 
 
 class Lazy(Sequence[T_co]):
-    """A sequence that makes its values from columns. Equal to every sequence of equal values."""
+    """A sequence that makes its values when they are asked for. Equal to any sequence of equal values."""
 
     __slots__ = ()
 
     @abstractmethod
     def at(self, rows: npt.ArrayLike) -> Iterator[T_co]:
-        """The values in these rows, numbers from 0 (n,)."""
+        """The values in these rows, (n,) indices from 0."""
 
     def __iter__(self) -> Iterator[T_co]:
         for begin in range(0, len(self), AT_ONCE):
@@ -61,7 +58,7 @@ class Lazy(Sequence[T_co]):
 
 
 class Texts(Lazy[str]):
-    """Texts one after the other, in UTF-8: each takes 8 bytes beside its own.
+    """Texts in UTF-8, one after the other. Each takes 8 bytes and its own.
 
     >>> texts = Texts.of(["page_02", "é"])
     >>> texts[1], list(texts), len(texts)
@@ -83,15 +80,11 @@ class Texts(Lazy[str]):
     def __len__(self) -> int:
         return len(self._ends)
 
-    def append(self, text: str) -> None:
-        """Add a text at the end."""
-        self._bytes.write(encoded(text))
-        self._ends.write(_PACK(len(self._bytes)))
-
     def extend(self, texts: Iterable[str]) -> None:
         """Add texts at the end."""
         for text in texts:
-            self.append(text)
+            self._bytes.write(encoded(text))
+            self._ends.write(_PACK(len(self._bytes)))
 
     def at(self, rows: npt.ArrayLike) -> Iterator[str]:
         """The texts in these rows (n,)."""
@@ -101,26 +94,6 @@ class Texts(Lazy[str]):
             yield str(data[start:end], errors="surrogatepass")
 
 
-class Named(Lazy[str | None]):
-    """Values that repeat, by their numbers (n,) among `names`; NONE is None.
-
-    >>> list(Named(np.array([0, NONE, 0]), ["raw"]))
-    ['raw', None, 'raw']
-    """
-
-    __slots__ = ("_names", "_numbers")
-
-    def __init__(self, numbers: npt.NDArray[np.signedinteger[Any]], names: Iterable[str]) -> None:
-        self._numbers, self._names = numbers, (*names, None)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def at(self, rows: npt.ArrayLike) -> Iterator[str | None]:
-        """The values in these rows (n,)."""
-        return map(self._names.__getitem__, self._numbers[np.asarray(rows, dtype=np.intp)].tolist())
-
-
 def encoded(text: str) -> bytes:
-    """A text in UTF-8, lone surrogates included."""
+    """Encode a text in UTF-8, including lone surrogates."""
     return text.encode(errors="surrogatepass")

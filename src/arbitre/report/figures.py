@@ -8,12 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from arbitre.corpus.strict import unwritable
+from arbitre.corpus.files import atomic_file
 from arbitre.errors import ArbitreError
 from arbitre.report.beside import COLOURS, UNIT, axis, leaderboard, levels, levels_by_path, name_of, systems_by_path
 from arbitre.report.heat import axes_of, shares_of
 from arbitre.report.language import Language, Say
-from arbitre.report.tables import fresh
 from arbitre.report.text import clipped, visible
 
 if TYPE_CHECKING:
@@ -102,14 +101,8 @@ def _drawing() -> ModuleType:
 
 
 def _write(path: Path, content: str | bytes) -> None:
-    if isinstance(content, str):
-        with fresh(path) as file:
-            file.write(content)
-        return
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    with atomic_file(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def _survival(subjects: Sequence[Subject], say: Say) -> Spec:

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from arbitre import bundled
 from arbitre.corpus import strict
+from arbitre.corpus.files import unreadable
 from arbitre.errors import DataError
 from arbitre.paths import pointer
 from arbitre.report import kept
@@ -126,7 +127,7 @@ def _read(path: Path) -> tuple[Any, str]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise strict.unreadable(path, error) from error
+        raise unreadable(path, error) from error
     return strict.parse(data, file=str(path)), data.decode("utf-8-sig")
 
 

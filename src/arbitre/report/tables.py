@@ -14,7 +14,7 @@ import numpy as np
 
 from arbitre.corpus import frames
 from arbitre.corpus.evaluate import Running, evaluate
-from arbitre.corpus.strict import unwritable
+from arbitre.corpus.files import atomic_file
 from arbitre.report.entries import Cell, Entries, Entry
 from arbitre.schema.validate import violations
 from arbitre.tally import COUNTS
@@ -58,17 +58,8 @@ def fresh(path: Path) -> Iterator[TextIO]:
 
     Raises DataError where it cannot be written.
     """
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("w", encoding="utf-8", newline="") as file:
-                yield file
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file
 
 
 class _Lines(NamedTuple):

@@ -1,0 +1,65 @@
+"""Temporary SQLite databases: for what is kept of every document, and for joins."""
+
+from __future__ import annotations
+
+import sqlite3
+import weakref
+from contextlib import contextmanager
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+CACHE: Final = 2048
+"""Memory that a database uses, in KiB. The rest of its pages are on disk."""
+
+_SETTINGS: Final = f"PRAGMA journal_mode = OFF; PRAGMA cache_size = -{CACHE};"
+
+
+class Database:
+    """A temporary SQLite database, deleted with this object. Any thread may use it, one at a time.
+
+    Methods raise DataError if the disk has no room for it.
+    """
+
+    def __init__(self, tables: str) -> None:
+        """Create the database.
+
+        Args:
+            tables: The SQL statements that create its tables.
+        """
+        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
+        self._connection.executescript(f"{_SETTINGS} {tables}; BEGIN;")  # never committed: nobody else reads it
+
+    def execute(self, statement: str, *values: object) -> int:
+        """Execute a statement and return the number of rows it changed."""
+        with temporary_space(sqlite3.OperationalError):
+            return self._connection.execute(statement, values).rowcount
+
+    def insert(self, statement: str, rows: Iterable[Sequence[object]]) -> int:
+        """Execute a statement for each of the rows and return the number of rows it changed."""
+        with temporary_space(sqlite3.OperationalError):
+            return self._connection.executemany(statement, rows).rowcount
+
+    def rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Iterate over the rows that a query selects."""
+        with temporary_space(sqlite3.OperationalError):
+            for row in self._connection.execute(query, values):  # noqa: UP028  (`yield from` closes the cursor too late)
+                yield row
+
+
+@contextmanager
+def temporary_space(failure: type[Exception] = OSError) -> Iterator[None]:
+    """Turn the failures of temporary files, or of such databases, into DataError."""
+    try:
+        yield
+    except failure as error:
+        raise DataError.of(
+            f"Not enough space for temporary files: {getattr(error, 'strerror', None) or error}",
+            file=gettempdir(),
+            hint="Free some space there, or set TMPDIR to a folder on a larger disk.",
+        ) from error

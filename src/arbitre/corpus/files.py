@@ -1,0 +1,52 @@
+"""Files that cannot be read or written, and files that are written as a whole or not at all."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Write a file as a whole or not at all.
+
+    Yields:
+        A path beside `path`. What is written there replaces `path` when the block ends, and is deleted if it raises.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield part
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> DataError:
+    """Return the error of a file that cannot be opened, read or unpacked."""
+    return DataError.of(
+        f"Expected a file that can be read, got: {getattr(error, 'strerror', None) or error}",
+        file=str(path),
+        hint="Check the name and the permissions.",
+    )
+
+
+def unwritable(path: Path, error: OSError) -> DataError:
+    """Return the error of a file that cannot be written."""
+    return DataError.of(
+        f"Expected a file that can be written, got: {error.strerror or error}",
+        file=str(path),
+        hint="Check the name and the permissions, or choose another place.",
+    )
