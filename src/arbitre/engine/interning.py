@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from arbitre.arrays import Indices, Mask
     from arbitre.distances.base import Pool
-    from arbitre.engine.columns import Indices, Mask
     from arbitre.normalizers import Normalizer
     from arbitre.schema.nodes import Choice, Leaf, Site
 

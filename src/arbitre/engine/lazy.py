@@ -20,8 +20,9 @@ from arbitre.engine.runs import counts_of, firsts
 from arbitre.errors import SolverError
 
 if TYPE_CHECKING:
+    from arbitre.arrays import Indices
     from arbitre.engine.batches import Evaluate
-    from arbitre.engine.columns import Indices, ListColumn
+    from arbitre.engine.columns import ListColumn
     from arbitre.matching import Matcher
 
 LONG: Final = 1 << 12

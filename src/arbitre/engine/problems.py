@@ -13,8 +13,9 @@ from arbitre.engine.digests import Digests, digests, scatter
 from arbitre.engine.runs import counts_of, ranks, spread, starts_of
 
 if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.batches import Batch, Evaluate
-    from arbitre.engine.columns import Column, Floats, Indices, ListColumn, Mask
+    from arbitre.engine.columns import Column, ListColumn
 
 CHUNK: Final = 1 << 18
 """Bounds are computed for so many cells at a time: memory beyond the one table of a problem stays small."""

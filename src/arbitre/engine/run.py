@@ -16,9 +16,10 @@ from arbitre.values import ABSENT, Json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from arbitre.arrays import Indices
     from arbitre.comparison.levels import Level
     from arbitre.engine.batches import Batch
-    from arbitre.engine.columns import Column, Indices
+    from arbitre.engine.columns import Column
     from arbitre.paths import Path
     from arbitre.schema.nodes import Plan
 
