@@ -84,14 +84,6 @@ class Blocks:
     def __init__(self, left_starts: Indices, right_starts: Indices) -> None:
         self.left_starts, self.right_starts = left_starts, right_starts
         self.heights, self.widths = (left_starts[1:] - left_starts[:-1]), (right_starts[1:] - right_starts[:-1])
-        if len(self.heights) == 1:
-            height, width = int(self.heights[0]), int(self.widths[0])
-            self.starts = np.array([0, height * width], dtype=np.intp)
-            self.rows = (np.arange(height, dtype=np.intp) + left_starts[0]).repeat(width)
-            columns = np.empty((height, width), dtype=np.intp)
-            columns[:] = np.arange(width, dtype=np.intp) + right_starts[0]
-            self.columns = columns.ravel()
-            return
         self.starts = np.zeros(len(self.heights) + 1, dtype=np.intp)
         np.cumsum(self.heights * self.widths, out=self.starts[1:])
         line = self.widths.repeat(self.heights)  # the cells of each left row
@@ -124,10 +116,6 @@ class Pool(Protocol):
 
     def paired(self, left: Indices, right: Indices) -> Floats:
         """d(left[t], right[t]) for every t: both of shape (n,), the result too."""
-        ...
-
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        """d(left[i], right[j]) for every i and j: shapes (n,) and (m,), the result (n, m)."""
         ...
 
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:

@@ -33,9 +33,6 @@ class Broadcast:
     def paired(self, left: Indices, right: Indices) -> Floats:
         return self.measure(left, right)
 
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        return self.measure(left[:, None], right[None, :])
-
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
         return self.measure(left, right), None
 

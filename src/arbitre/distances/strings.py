@@ -60,9 +60,6 @@ def _unless_empty(distances: Floats, left: Integers, right: Integers) -> Floats:
     return np.where(left + right == 0, 0.0, distances)
 
 
-DENSE: Final = 4096
-"""A table with more cells than this is made of the distinct texts of either side."""
-
 LARGE: Final = 1 << 16
 """In a table with more cells than this, long texts are told apart by their lengths alone."""
 
@@ -111,10 +108,6 @@ class _Texts:
         raw = self._each(self.measure.scorer, left, right)
         return self._distances(raw, self.lengths[left], self.lengths[right], left.shape)
 
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        raw = self._table(self.measure.scorer, left, right)
-        return self._distances(raw, self.lengths[left][:, None], self.lengths[right], (len(left), len(right)))
-
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
         """Exact, but for edit distances of long texts, which are at least the difference in length."""
         if self.plain is None or not (long := ~(self.plain[left] | self.plain[right])).any():
@@ -141,12 +134,7 @@ class _Texts:
             lengths_left.cumsum(out=total[1:])
             mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
         for (rows, columns, cells), length in zip(blocks, mean.tolist(), strict=True):
-            lefts, rights = left[rows], right[columns]
-            if lefts.size * rights.size > DENSE:  # worth looking for texts that occur several times
-                (lefts, place), (rights, other) = (np.unique(side, return_inverse=True) for side in (lefts, rights))
-                raw[cells] = self._bounds(lefts, rights, length)[place[:, None], other].ravel()
-            else:
-                raw[cells] = self._bounds(lefts, rights, length).ravel()
+            raw[cells] = self._bounds(left[rows], right[columns], length).ravel()
         return self._distances(raw, lengths_left[blocks.rows], lengths_right[blocks.columns], raw.shape)
 
     def _bounds(self, left: Indices, right: Indices, length: float) -> Raw:

@@ -55,15 +55,8 @@ def _cells(pool: Pool, column: LeafColumn, grid: Grid) -> Floats | None:
 def _pairs(
     column: LeafColumn, gold: Indices, predicted: Indices, slot: int, *, loose: bool
 ) -> tuple[Floats, Mask | None]:
-    """Measure pairs of codes of one slot, each distinct pair once."""
+    """Measure pairs of codes of one slot."""
     pool = column.pools[slot]
     a, b = column.local[gold], column.local[predicted]
-    size = len(column.values)
-    back = None
-    if len(a) > size:  # otherwise pairs hardly repeat
-        distinct, back = np.unique(a * size + b, return_inverse=True)
-        a, b = np.divmod(distinct, size)
     distances, exact = pool.glimpsed(a, b) if loose else (pool.paired(a, b), None)
-    if back is not None:
-        distances, exact = distances[back], None if exact is None else exact[back]
     return 1.0 - distances, exact

@@ -89,6 +89,8 @@ class Tracer:
         inner: bool = False,
         share: Floats | None = None,
     ) -> None:
+        if len(rows) == 0:
+            return
         none = np.full(len(rows), NONE, dtype=np.intp)
         left, right = (rows, none) if gold else (none, rows)
         self._add(column, _Rows(parent, left, right, weight, inner, share=share))
