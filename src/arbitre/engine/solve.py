@@ -19,14 +19,12 @@ from arbitre.engine.lazy import solve_lazily
 from arbitre.engine.measure import measure
 from arbitre.engine.multisets import count_equal
 from arbitre.engine.plain import plain
-from arbitre.engine.runs import firsts, located, share, spread, starts_of
+from arbitre.engine.runs import located, share, spread, starts_of
 from arbitre.engine.tables import Tables
 from arbitre.engine.transported import Mover
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from arbitre.arrays import Indices, Mask
 
 LAZY: Final = 100
@@ -34,9 +32,6 @@ LAZY: Final = 100
 
 WHOLE: Final = 1 << 12
 """Number of pairs of items up to which lists of plain items (see `plain`) are not matched lazily."""
-
-CELLS: Final = 1 << 15
-"""Approximate number of pairs of items computed at a time; more would not stay in the processor's cache."""
 
 NESTED: Final = 3
 """Number of lists within each other that are matched lazily; in deeper ones every pair of items is computed."""
@@ -58,36 +53,39 @@ class Solver:
         """Return the closed batch of these pairs of rows, with all batches below it."""
         root = Batch(column, left, right)
         batches = [root]
-        pending: dict[int, list[Tables]] = {}
+        tables: dict[int, Tables] = {}
         for batch in batches:  # grows while it is read: parents before children
             if len(batch):
-                self._open(batch, pending.setdefault(id(batch), []))
+                table = self._open(batch)
                 batches.extend(branch.batch for branch in batch.branches)
                 batches.extend(match.batch for match in batch.matches if isinstance(batch.column, ObjectColumn))
-                batches.extend(table.below for table in pending[id(batch)])
+                if table is not None:
+                    tables[id(batch)] = table
+                    batches.append(table.below)
         for batch in reversed(batches):
-            self._close(batch, pending.get(id(batch), ()))
+            self._close(batch, tables.get(id(batch)))
         return root
 
-    def _open(self, batch: Batch, tables: list[Tables]) -> None:
-        """Ask for the pairs below a batch."""
+    def _open(self, batch: Batch) -> Tables | None:
+        """Ask for the pairs below a batch; return the tables to match once the pairs in them are evaluated."""
         column = batch.column
         for link in column.links:
             batch.branches.append(_fields(batch, link))
         if isinstance(column, ObjectColumn):
             batch.matches += [_entries(batch, entries) for entries in column.maps]
         elif isinstance(column, ListColumn) and column.items is not None:
-            tables += self._match(batch, column, column.items)
+            return self._match(batch, column, column.items)
+        return None
 
-    def _match(self, batch: Batch, column: ListColumn, items: Column) -> Iterator[Tables]:
+    def _match(self, batch: Batch, column: ListColumn, items: Column) -> Tables | None:
         """Match the items of every pair of lists, each in the cheapest way that is exact.
 
-        Lists whose items are either equal or at distance 1 are matched by counting, long lists lazily. For the others,
-        yield the tables to match once the pairs in them are evaluated.
+        Lists whose items are either equal or at distance 1 are matched by counting, long lists lazily, the others by
+        the tables returned.
         """
         if column.matcher.transport is not None:
             batch.moves += Mover(batch, column, items, column.matcher.transport, self.evaluate).moves()
-            return
+            return None
         cells = column.lengths[batch.left] * column.lengths[batch.right]
         rest = np.ones(len(batch), dtype=np.bool_)
         if not self.exhaustive and column.marks is not None:
@@ -96,7 +94,7 @@ class Solver:
         elif not self.exhaustive and column.matcher.candidates is Candidates.ALL and self.depth < NESTED:
             rest = (cells < LAZY) | _whole(batch, column, items, cells)
             self._match_lazily(batch, column, (~rest).nonzero()[0], cells)
-        yield from self._tables(batch, column, items, rest.nonzero()[0], cells)
+        return self._table(batch, column, items, rest.nonzero()[0], cells) if rest.any() else None
 
     def _match_lazily(self, batch: Batch, column: ListColumn, lists: Indices, cells: Indices) -> None:
         """Match these pairs of lists lazily: large ones one by one, the others together."""
@@ -107,30 +105,25 @@ class Solver:
                 match.owner = which[match.owner]
                 batch.matches.append(match)
 
-    def _tables(
-        self, batch: Batch, column: ListColumn, items: Column, lists: Indices, cells: Indices
-    ) -> Iterator[Tables]:
-        """Yield the tables of these pairs of lists, of about `CELLS` pairs of items each.
+    def _table(self, batch: Batch, column: ListColumn, items: Column, lists: Indices, cells: Indices) -> Tables:
+        """Return the tables of these pairs of lists.
 
-        Tables are loose, which defers expensive comparisons, where the matching needs the best pairs only and there
-        are many. That saves 3 % on single documents with nested entries, 6 % on a corpus of them.
+        They are loose, which defers expensive comparisons, where the matching needs the best pairs only and there are
+        many. That saves 3 % on single documents with nested entries, 6 % on a corpus of them, and most calls of custom
+        distances.
         """
-        if len(lists) == 0:
-            return
         many = int(cells[lists].sum()) >= column.dear
         loose = many and column.matcher.forced and not column.deep and not self.exhaustive
-        for some in _parcels(batch, lists, cells[lists]):
-            yield Tables.of(batch, column, items, some, loose=loose)
+        return Tables.of(batch, column, items, lists, loose=loose)
 
-    def _close(self, batch: Batch, tables: Sequence[Tables]) -> None:
+    def _close(self, batch: Batch, table: Tables | None) -> None:
         """Compute the results of a batch from the batches below it."""
         column = batch.column
         if isinstance(column, LeafColumn):
             batch.quality, batch.exact = measure(batch, column)
             return
-        if isinstance(column, ListColumn):
-            for table in tables:
-                batch.matches += table.match(batch, column, self.evaluate)
+        if isinstance(column, ListColumn) and table is not None:
+            batch.matches += table.match(batch, column, self.evaluate)
         _settle(batch)
         if batch.loose:
             batch.exact = _exact(batch)
@@ -149,19 +142,6 @@ def _whole(batch: Batch, column: ListColumn, items: Column, cells: Indices) -> M
         for lists in (batch.left, batch.right):
             short &= dear[column.starts[lists]] == dear[column.starts[lists + 1]]
     return short
-
-
-def _parcels(batch: Batch, lists: Indices, sizes: Indices) -> Sequence[Indices]:
-    """Split pairs of lists into groups of about `CELLS` pairs of items each; those of one document stay together.
-
-    Otherwise the order of the pairs below would depend on where a document is split, and so on the documents before it.
-    """
-    group = sizes.cumsum() // CELLS
-    if group[0] == group[-1]:
-        return [lists]
-    new = firsts(batch.column.root_rows(batch.left[lists]))
-    group = group[new][new.cumsum() - 1]
-    return np.split(lists, firsts(group).nonzero()[0][1:])
 
 
 def _fields(batch: Batch, link: Link) -> Branch:
