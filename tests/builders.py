@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from arbitre import Comparator
@@ -31,6 +32,12 @@ PEOPLE = Comparator(
         },
     }
 )
+
+
+def crossed(pool, left, right):
+    """The distance of each value of the pool in `left` from each in `right`; shape (len(left), len(right))."""
+    return pool.paired(np.repeat(left, len(right)), np.tile(right, len(left))).reshape(len(left), len(right))
+
 
 METRIC, PSEUDO, NEITHER = range(3)
 VERDICTS = ("metric", "pseudo-metric", "not a metric")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import crossed
 
 from arbitre.distances import Distance, Facts, catalogue
 from arbitre.distances.base import Blocks
@@ -187,7 +188,7 @@ FACTS = ("identity", "symmetric", "separating", "triangle")
 
 def table(distance, values):
     everything = np.arange(len(values))
-    return distance.pool(values).crossed(everything, everything)
+    return crossed(distance.pool(values), everything, everything)
 
 
 def unequal(values):
@@ -339,7 +340,7 @@ def test_pairs_and_tables_agree_to_the_last_bit(law, data):
     pool = law.distance.pool(values)
     everything = np.arange(len(values))
     rows, columns = np.repeat(everything, len(values)), np.tile(everything, len(values))
-    distances = pool.crossed(everything, everything)
+    distances = crossed(pool, everything, everything)
     assert distances.dtype == np.float64
     assert distances.shape == (len(values), len(values))
     assert np.all((distances >= 0) & (distances <= 1))

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import shortest_path
+from tests.builders import crossed
 
 from arbitre.distances import catalogue
 
@@ -41,7 +42,7 @@ def texts(alphabet):
 
 def table(name, values):
     everything = np.arange(len(values))
-    return catalogue.build(name).pool(values).crossed(everything, everything)
+    return crossed(catalogue.build(name).pool(values), everything, everything)
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS, ids=ascii)
@@ -189,7 +190,7 @@ def test_ratcliff_obershelp_is_that_of_difflib(alphabet, autojunk):
     everything = np.arange(len(values))
     pool = catalogue.build({"ratcliff-obershelp": {"autojunk": autojunk}}).pool(values)
     expected = [[1 - difflib.SequenceMatcher(None, x, y, autojunk).ratio() for y in values] for x in values]
-    assert pool.crossed(everything, everything).tolist() == expected
+    assert crossed(pool, everything, everything).tolist() == expected
 
 
 def test_autojunk_ignores_the_frequent_characters_of_a_long_prediction():

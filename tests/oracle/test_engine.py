@@ -36,7 +36,7 @@ def mode(request):
     """How the engine goes about it: as it would, or not at all lazily, or as lazily as it can.
 
     That is with bounds of pairs of texts, of pairs of items, of these in chunks of one row, or of both; or with whole
-    tables where these cost no more than bounds, a few cells at a time.
+    tables where these cost no more than bounds.
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.param.startswith("lazy"):
@@ -44,7 +44,6 @@ def mode(request):
             patch.setattr(solve, "WHOLE", 0)
         if request.param == "whole":
             patch.setattr(solve, "LAZY", 1)
-            patch.setattr(solve, "CELLS", 4)
             patch.setattr(measure, "WIDE", 0)
             patch.setattr(many, "SMALL", 4)
         if request.param == "lazy, one by one":
@@ -192,7 +191,7 @@ def test_how_many_texts_are_compared_at_once_does_not_show():
             assert numbers(sums.tally(0)) == numbers(together[path].tally(number))
 
 
-def test_where_tables_are_divided_does_not_show():
+def test_nested_lists_of_a_document_do_not_depend_on_the_others():
     draw = np.random.default_rng(1)
     text = {"type": "string"}
     inner = {"type": "array", "items": {"type": "object", "properties": {"a": text, "b": text}}}
@@ -213,9 +212,7 @@ def test_where_tables_are_divided_does_not_show():
         return [{"c": [{"a": word(), "b": items()} for _ in range(draw.integers(1, 5))]} for _ in range(3)]
 
     gold, predicted = [document() for _ in range(9)], [document() for _ in range(9)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solve, "CELLS", 500)
-        together = run(plan, gold, predicted)
+    together = run(plan, gold, predicted)
     for number in range(9):
         assert in_order(run(plan, [gold[number]], [predicted[number]]), 0) == in_order(together, number)
 

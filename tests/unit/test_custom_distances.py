@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.builders import crossed
 
 from arbitre.distances import DistanceCatalogue, Facts, catalogue
 from arbitre.distances.base import Blocks
@@ -67,7 +68,7 @@ def test_each_pair_is_asked_for_once():
     judge = Judge()
     pool = own(judge).pool(WORDS)
     assert pool.calls == 0
-    assert pool.crossed(np.array([0, 1]), np.array([2, 3])).tolist() == [[0.1, 0.0], [0.1, 0.2]]
+    assert crossed(pool, np.array([0, 1]), np.array([2, 3])).tolist() == [[0.1, 0.0], [0.1, 0.2]]
     assert judge.asked == [("Paris", "Pau"), ("Paris", "Lyon"), ("Pau", "Lyon")]
     assert pool.paired(np.array([2, 0, 3, 1]), np.array([0, 1, 1, 3])).tolist() == [0.1, 0.2, 0.2, 0.2]
     assert (pool.calls, len(judge.asked)) == (3, 3)
@@ -76,7 +77,7 @@ def test_each_pair_is_asked_for_once():
 def test_an_asymmetric_one_is_asked_both_ways():
     judge = Judge(lambda gold, predicted: 0.25 if gold < predicted else 0.5)
     pool = own(judge, Facts(symmetric=False)).pool(["a", "b"])
-    assert pool.crossed(np.arange(2), np.arange(2)).tolist() == [[0, 0.25], [0.5, 0]]
+    assert crossed(pool, np.arange(2), np.arange(2)).tolist() == [[0, 0.25], [0.5, 0]]
     assert sorted(judge.asked) == [("a", "b"), ("b", "a")]
     assert pool.calls == 2
 
@@ -92,7 +93,7 @@ def test_equal_values_are_asked_for_where_the_identity_is_denied():
 def test_values_equal_as_json_are_one():
     judge = Judge(lambda *_: 0.5)
     pool = own(judge).pool([{"a": 1, "b": []}, {"b": [], "a": 1.0}, 1, 1.0, True])
-    assert pool.crossed(np.arange(5), np.arange(5))[0].tolist() == [0, 0, 0.5, 0.5, 0.5]
+    assert crossed(pool, np.arange(5), np.arange(5))[0].tolist() == [0, 0, 0.5, 0.5, 0.5]
     assert pool.calls == 3
 
 
@@ -121,7 +122,7 @@ def test_a_bound_is_taken_and_never_above_the_distance():
     assert bounds == pytest.approx(np.array([[0, 0, 0.5], [0, 0, 0.5], [0.5, 0.5, 0]]), abs=1e-11)
     assert sorted(bound.asked) == [("Paris", "Lyon"), ("Paris", "Pau"), ("Pau", "Lyon")]
     assert judge.asked == []
-    assert np.all(bounds <= pool.crossed(np.arange(3), np.arange(3)))
+    assert np.all(bounds <= crossed(pool, np.arange(3), np.arange(3)))
 
 
 def test_what_is_known_by_now_changes_no_bound():
@@ -143,9 +144,9 @@ def test_a_bound_above_the_distance_is_an_error():
 def test_a_batch_is_asked_for_at_once():
     judge = Judge(lambda gold, predicted: np.array([len(a + b) / 20 for a, b in zip(gold, predicted, strict=True)]))
     pool = own(judge, batch=True).pool(WORDS)
-    assert pool.crossed(np.arange(2), np.arange(3)).tolist() == [[0, 0.4, 0.45], [0.4, 0, 0.35]]
+    assert crossed(pool, np.arange(2), np.arange(3)).tolist() == [[0, 0.4, 0.45], [0.4, 0, 0.35]]
     assert judge.asked == [(["Paris", "Paris", "Pau"], ["Pau", "Lyon", "Lyon"])]
-    assert pool.crossed(np.arange(2), np.arange(3)).shape == (2, 3)
+    assert crossed(pool, np.arange(2), np.arange(3)).shape == (2, 3)
     assert (len(judge.asked), pool.calls) == (1, 3)
 
 
@@ -195,7 +196,7 @@ def test_a_pool_of_nothing():
     pool = own(Judge()).pool([])
     none = np.array([], dtype=np.intp)
     assert pool.paired(none, none).shape == (0,)
-    assert pool.crossed(none, none).shape == (0, 0)
+    assert crossed(pool, none, none).shape == (0, 0)
     assert pool.calls == 0
 
 

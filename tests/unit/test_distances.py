@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rapidfuzz import process
+from tests.builders import crossed
 
 from arbitre.distances import catalogue, ratcliff
 from arbitre.distances.base import Blocks
@@ -196,7 +197,7 @@ def test_jaro_winkler_of_the_note():
 def test_two_empty_texts_are_equal(choice):
     pool = catalogue.build(choice).pool(["", ""])
     both = np.array([0, 1])
-    assert pool.crossed(both, both).tolist() == [[0, 0], [0, 0]]
+    assert crossed(pool, both, both).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
@@ -204,15 +205,15 @@ def test_empty_pools_give_empty_results(choice):
     pool = catalogue.build(choice).pool([])
     none = np.array([], dtype=np.intp)
     assert pool.paired(none, none).shape == (0,)
-    assert pool.crossed(none, none).shape == (0, 0)
+    assert crossed(pool, none, none).shape == (0, 0)
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_tables_are_rectangular(choice):
     built = catalogue.build(choice)
     pool = built.pool(next(values for kind, values in SAMPLES.items() if built.kinds in ({kind}, SCALARS, set(Kind))))
-    assert pool.crossed(np.array([0]), np.array([1, 2])).shape == (1, 2)
-    assert pool.crossed(np.array([0]), np.array([], dtype=np.intp)).shape == (1, 0)
+    assert crossed(pool, np.array([0]), np.array([1, 2])).shape == (1, 2)
+    assert crossed(pool, np.array([0]), np.array([], dtype=np.intp)).shape == (1, 0)
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
@@ -233,7 +234,7 @@ def test_the_distance_of_two_numbers_does_not_depend_on_the_others():
     floats, mixed = [0.1, 0.7, 1e-9], [0.1, 0.7, 1e-9, 10**400]
     three = np.arange(3)
     relative = catalogue.build("relative")
-    assert np.array_equal(relative.pool(floats).crossed(three, three), relative.pool(mixed).crossed(three, three))
+    assert np.array_equal(crossed(relative.pool(floats), three, three), crossed(relative.pool(mixed), three, three))
 
 
 def test_options_hold_the_defaults():
@@ -281,7 +282,7 @@ def test_scores_of_sacrebleu_are_bounded_by_what_is_in_common():
 def test_a_run_of_words_is_counted_without_a_loop_over_pairs():
     values = [f"word {number % 7} of {number % 5}" for number in range(300)]
     everything = np.arange(300)
-    distances = catalogue.build("rouge-2").pool(values).crossed(everything, everything)
+    distances = crossed(catalogue.build("rouge-2").pool(values), everything, everything)
     assert distances.shape == (300, 300)
     assert np.array_equal(distances[0, ::35], np.zeros(9))
 
@@ -457,10 +458,10 @@ def test_a_scale_may_be_extreme(scale):
     ids=["shape", "nan", "negative", "beyond", "infinite"],
 )
 def test_what_rapidfuzz_returns_is_checked(monkeypatch, wrong):
-    monkeypatch.setattr(process, "cdist", lambda *_, **__: wrong)
+    monkeypatch.setattr(process, "cpdist", lambda *_, **__: wrong[0])
     pool = catalogue.build("levenshtein").pool(["abc", "abd"])
     with pytest.raises(SolverError, match="Expected `rapidfuzz` to return"):
-        pool.crossed(np.array([0]), np.array([0, 1]))
+        pool.paired(np.array([0, 0]), np.array([0, 1]))
 
 
 def test_what_cydifflib_returns_is_checked(monkeypatch):
@@ -483,12 +484,12 @@ def test_each_prediction_is_indexed_once(monkeypatch):
 
     monkeypatch.setattr(ratcliff, "SequenceMatcher", Recording)
     pool = catalogue.build("ratcliff-obershelp").pool(["a", "ab", "abc", "abcd"])
-    pool.crossed(np.array([0, 1, 2]), np.array([2, 3, 1]))
+    crossed(pool, np.array([0, 1, 2]), np.array([2, 3, 1]))
     assert [text for text, _ in groupby(indexed) if text] == ["ab", "abc", "abcd"]
 
 
 def test_two_empty_texts_are_equal_whatever_rapidfuzz_says(monkeypatch):
-    monkeypatch.setattr(process, "cdist", lambda rows, columns, **_: np.ones((len(rows), len(columns))))
+    monkeypatch.setattr(process, "cpdist", lambda rows, _, **__: np.ones(len(rows)))
     pool = catalogue.build("jaro-winkler").pool(["", "a"])
     both = np.array([0, 1])
-    assert pool.crossed(both, both).tolist() == [[0, 1], [1, 1]]
+    assert crossed(pool, both, both).tolist() == [[0, 1], [1, 1]]

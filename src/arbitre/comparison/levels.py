@@ -1,7 +1,7 @@
-"""The result of comparing as records in columns: one level for every path, one record for every node compared there.
+"""The result of a comparison in columns: a level per path, with a record per node compared there.
 
-A record is a matched pair of nodes, or a node of one side that has no partner. Records know the record above them, so
-the levels are the explanation tree of all the documents that were compared together.
+A record is a matched pair of nodes, or a node of one side without a partner. It points to the record above it, so the
+levels hold the result trees of all documents that were compared together.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,20 +28,20 @@ Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Kinds = npt.NDArray[np.int8]
 Masses = tuple[Floats, Floats, Floats, Floats, Floats]
-"""What records add to the parts of a tally: gold, predicted, matched, quality, quality_sq."""
+"""What each record adds to the gold, predicted, matched, quality and quality_sq of a tally; shapes (records,)."""
 
 
 class Traced(Protocol):
-    """What was compared, from which the levels are worked out when they are asked for."""
+    """A comparison whose levels are built on request."""
 
     def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
-        """The levels; only those on the way to `down_to`, and directly below it, where that is given."""
+        """Return the levels; with `down_to`, only those around that path and directly below it."""
         ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Stored:
-    """Levels that are known already."""
+    """Levels that are built already."""
 
     known: tuple[Level, ...]
 
@@ -50,43 +50,48 @@ class Stored:
 
 
 class Source(Protocol):
-    """Where the nodes of a level come from: looked up only when somebody asks what stood there."""
+    """Where the nodes of a level are looked up on request. Rows are never negative unless stated."""
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
-        """The key or position of each row in what holds it; rows are never negative. Empty texts at the root."""
+        """Return the key or position of each row in what holds it; empty texts at the root."""
         ...
 
     def values_of(self, rows: Indices) -> list[Json]:
-        """The value of each row, as it was read; rows are never negative."""
+        """Return the value of each row, as it was read."""
         ...
 
     def kinds_at(self, rows: Indices) -> Kinds:
-        """The kind of each row; NONE for a negative row."""
+        """Return the `Kind` of each row; NONE for a negative row."""
         ...
 
 
 NONE = -1
 """In `Level.gold_kind` and `predicted_kind`: no node on this side. In `Level.parent`: no record above."""
 
-
 _text = lru_cache(maxsize=1024)(wildcard)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Level:
-    """The records of one path; all arrays have shape (records,).
+    """The records of one path. All arrays have shape (records,).
 
-    * `first`: the number of the first record; they are numbered through all levels.
-    * `parent`: the number of the record above; `weight`: what the node weighs in it.
-    * `leaf`: the nodes are compared as one value each; `item`: they are items of a list.
-    * `clash`: the records pair nodes of different kinds, each described by an inner record below for either side.
-    * `inner`: the record describes the same node as its parent, one side of a pair of different kinds.
-    * `left`, `right`: the rows of `source` on the gold and on the predicted side, or -1.
-    * `quality`: of the pair, 0 where there is none.
-    * `gold`, `predicted`, `matched`, `mass`: the tally of an object or a list (zero for leaves).
-    * `share`: how much of the node the record speaks of, where mass is moved between lists; `scale`: how much of it
-      counts, which is its share of what counts above. None where that is 1 for all.
-    * `document`: which of the documents compared together.
+    Attributes:
+        path: Wildcard path of the nodes.
+        leaf: Whether the nodes are compared as single values.
+        item: Whether the nodes are items of lists.
+        clash: Whether the records pair nodes of different kinds; each side has an `inner` record below.
+        inner: Whether the records are one side of the pair of different kinds above them, not nodes of their own.
+        weight: Weight of the nodes in the objects above them.
+        first: Number of the first record; records are numbered through all levels.
+        parent: Number of the record above, or NONE.
+        document: Position of the document among those compared together.
+        source: Where the nodes are looked up.
+        left: Row of the gold node in `source`, or -1.
+        right: Row of the predicted node in `source`, or -1.
+        quality: Quality of the pair, in [0, 1]; 0 for a node without a partner.
+        gold: Tally of an object or a list, like `predicted`, `matched` and `mass` (of quality); 0 for leaves.
+        share: Share of the node that the record stands for, where mass is moved between lists; None where it is 1.
+        scale: Share that counts in tallies: `share` times the scale of the record above; None where it is 1.
     """
 
     path: Path
@@ -114,29 +119,29 @@ class Level:
 
     @property
     def text(self) -> str:
-        """The wildcard path as text."""
+        """Wildcard path as text."""
         return _text(self.path)
 
     @property
     def gold_kind(self) -> Kinds:
-        """The kind of each record's node on the gold side, or NONE."""
+        """`Kind` of each gold node, or NONE."""
         return self.source.kinds_at(self.left)
 
     @property
     def predicted_kind(self) -> Kinds:
-        """The kind of each record's node on the predicted side, or NONE."""
+        """`Kind` of each predicted node, or NONE."""
         return self.source.kinds_at(self.right)
 
     @property
     def paired(self) -> Mask:
+        """Whether each record is a pair."""
         both: Mask = (self.left >= 0) & (self.right >= 0)
         return both
 
     def leaf_masses(self) -> Masses:
-        """What each record adds to the tally of leaves: gold, predicted, matched, quality, quality_sq.
+        """Return what each record adds to the tally of leaves.
 
-        A leaf is a value compared as one, or an object or list that is present but empty. Leaves of different kinds
-        are not matched.
+        A leaf is a single value, or an empty object or list. Leaves of different kinds are not matched.
         """
         gold, predicted = self.left >= 0, self.right >= 0
         if self.leaf:
@@ -148,7 +153,7 @@ class Level:
         return self._counted(gold, predicted, matched)
 
     def node_masses(self) -> Masses:
-        """What each record adds to the tally of its path's nodes: gold, predicted, matched, quality, quality_sq."""
+        """Return what each record adds to the tally of the nodes at the path."""
         gold, predicted = self.left >= 0, self.right >= 0
         return self._counted(gold, predicted, gold & predicted)
 
@@ -158,11 +163,11 @@ class Level:
         return self.scaled((*ones, quality, quality * quality))
 
     def counts(self, records: Mask) -> Floats:
-        """How much of these records counts; shape (records that are true,)."""
+        """Return the scale of the records selected by a mask; shape (selected records,)."""
         return np.ones(int(np.count_nonzero(records))) if self.scale is None else self.scale[records]
 
     def scaled(self, masses: Masses) -> Masses:
-        """What masses of the records count for."""
+        """Return masses of the records multiplied by the scale."""
         scale = self.scale
         if scale is None:
             return masses
@@ -170,8 +175,11 @@ class Level:
         return gold, predicted, matched, quality, squares
 
 
+_PER_RECORD = ("parent", "document", "left", "right", "quality", "gold", "predicted", "matched", "mass")
+
+
 def joined(parts: Sequence[Level]) -> Iterator[Level]:
-    """The levels of one path with those that follow each other and differ in their records alone made one."""
+    """Join neighbouring levels of one path that differ in their records only."""
     if len(parts) == 1:
         yield parts[0]
         return
@@ -179,19 +187,10 @@ def joined(parts: Sequence[Level]) -> Iterator[Level]:
         levels = list(alike)
         first = levels[0]
         if len(levels) > 1:
-            first = replace(
-                first,
-                parent=np.concatenate([level.parent for level in levels]),
-                document=np.concatenate([level.document for level in levels]),
-                left=np.concatenate([level.left for level in levels]),
-                right=np.concatenate([level.right for level in levels]),
-                quality=np.concatenate([level.quality for level in levels]),
-                gold=np.concatenate([level.gold for level in levels]),
-                predicted=np.concatenate([level.predicted for level in levels]),
-                matched=np.concatenate([level.matched for level in levels]),
-                mass=np.concatenate([level.mass for level in levels]),
-                share=_joined_shares(levels),
-            )
+            arrays: dict[str, Any] = {
+                name: np.concatenate([getattr(level, name) for level in levels]) for name in _PER_RECORD
+            }
+            first = replace(first, **arrays, share=_joined_shares(levels))
         yield first
 
 
@@ -202,7 +201,7 @@ def _joined_shares(levels: Sequence[Level]) -> Floats | None:
 
 
 def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
-    """The levels, parents before children, with the scale that follows from the shares."""
+    """Return the levels, given parents first, with their scales computed from the shares."""
     if all(level.share is None for level in levels):
         return tuple(levels)
     scales = np.ones(sum(map(len, levels)) + 1)  # the last one stands for no record
@@ -216,7 +215,7 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sums:
-    """Tallies of several documents: each array has shape (documents,)."""
+    """A tally per document; shapes (documents,)."""
 
     gold: Floats
     predicted: Floats
@@ -225,6 +224,7 @@ class Sums:
     quality_sq: Floats
 
     def tally(self, document: int) -> Tally:
+        """Return the tally of one document."""
         return Tally(
             float(self.gold[document]),
             float(self.predicted[document]),
@@ -234,16 +234,13 @@ class Sums:
         )
 
     def tallies(self) -> list[Tally]:
-        """The tally of every document."""
+        """Return the tally of every document."""
         masses = (self.gold, self.predicted, self.matched, self.quality, self.quality_sq)
         return [Tally(*row) for row in zip(*(mass.tolist() for mass in masses), strict=True)]
 
 
 def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> Sums:
-    """The sums per document of records, added one by one: how levels divide them does not show in the last digit."""
-    if len(parts) == 1:
-        document, masses = parts[0]
-        return Sums(*(_added(document, mass, documents) for mass in masses))
+    """Return the sums per document, added record by record: how levels divide the records does not change a bit."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
     columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
     return Sums(*(_added(document, column, documents) for column in columns))
@@ -254,9 +251,9 @@ def _added(index: Indices, masses: Floats, size: int) -> Floats:
 
 
 def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
-    """The tallies of every path with leaves, and of the items of every list, per document; in document order.
+    """Return the tallies of each path with leaves or items of lists, per document.
 
-    Items that are leaves are counted once, as items.
+    Items that are leaves count once, as items.
     """
     parts: dict[str, list[tuple[Indices, Masses]]] = {}
     for level in _in_order(levels):
@@ -269,14 +266,14 @@ def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
 
 
 def leaves(levels: Sequence[Level], documents: int) -> Sums:
-    """The tally of all leaves, per document."""
+    """Return the tally of all leaves, per document."""
     return _summed([(level.document, level.leaf_masses()) for level in _in_order(levels)], documents)
 
 
 def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
-    """The sum of the tallies of the objects and lists at one path, per document.
+    """Return the sum of the tallies of the objects and lists at a path, per document.
 
-    A leaf there counts as an object of one field would: itself.
+    A leaf counts as an object with one field, itself.
     """
     squares = squared_masses(levels)
     parts: list[tuple[Indices, Masses]] = []
@@ -291,7 +288,7 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
 
 
 def root_qualities(levels: Sequence[Level], documents: int) -> Floats:
-    """The quality of the root of every document, 1 where there is nothing on either side; shape (documents,)."""
+    """Return the quality of the root of each document, 1 where both sides are absent; shape (documents,)."""
     qualities = np.ones(documents)
     for level in levels:
         roots = (level.parent == NONE) & (not level.inner)
@@ -300,9 +297,9 @@ def root_qualities(levels: Sequence[Level], documents: int) -> Floats:
 
 
 def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, Indices]:
-    """The pairs directly below the nodes at a path: quality, what it weighs, document; each of shape (pairs,).
+    """Return quality, weight and document of the pairs directly below the nodes at a path; shapes (pairs,).
 
-    A leaf at the path is its own pair, as in `of_nodes`: the qualities times the weights add up to its tally.
+    A leaf at the path is its own pair, as in `of_nodes`. The qualities times the weights add up to the tally there.
     """
     above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
     wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last one stands for no record
@@ -324,7 +321,7 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
 
 
 def squared_masses(levels: Sequence[Level]) -> Floats:
-    """For every record, the sum over the pairs directly below of weight x quality²; shape (all records,)."""
+    """Return, for each record of all levels, the sum of weight x quality² over the pairs below; shape (records,)."""
     parents, squares = [np.empty(0, dtype=np.intp)], [np.empty(0)]
     for level in levels:
         if not level.inner:
@@ -335,6 +332,6 @@ def squared_masses(levels: Sequence[Level]) -> Floats:
     return _added(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
 
 
-def _in_order(levels: Sequence[Level]) -> Iterator[Level]:
-    """The levels in an order that depends on the paths alone, so that sums come out the same in any batch."""
-    return iter(sorted(levels, key=lambda level: (level.text, level.inner, level.leaf, level.first)))
+def _in_order(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels in an order that depends on the paths only, so that sums are the same in any batch."""
+    return sorted(levels, key=lambda level: (level.text, level.inner, level.leaf, level.first))

@@ -39,10 +39,6 @@ class Bags:
         common = self.incidence[left].multiply(self.incidence[right]).sum(axis=1)
         return self.formula(common, self.sizes[left], self.sizes[right])
 
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        common = (self.incidence[left] @ self.incidence[right].T).toarray()
-        return self.formula(common, self.sizes[left][:, None], self.sizes[right][None, :])
-
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
         return self.paired(left, right), None
 

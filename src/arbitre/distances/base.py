@@ -70,13 +70,18 @@ class Facts:
 
 
 class Blocks:
-    """Many small tables laid end to end.
+    """Tables laid end to end: block b crosses a slice of a left array with a slice of a right array.
 
-    Block b crosses the rows `left_starts[b]:left_starts[b + 1]` of a left array with the rows
-    `right_starts[b]:right_starts[b + 1]` of a right one.
-
-    Cells are numbered through all blocks, row by row; `starts` (blocks + 1,) says where each block begins, `rows` and
-    `columns` (cells,) which left and right row each cell is of.
+    Attributes:
+        left_starts: Where the slice of each block starts in the left array, and where the last one ends;
+            shape (blocks + 1,).
+        right_starts: The same for the right array.
+        heights: Number of rows of each block; shape (blocks,).
+        widths: Number of columns of each block.
+        starts: First cell of each block, and the number of cells, counted through all blocks row by row;
+            shape (blocks + 1,).
+        rows: Index in the left array of each cell; shape (cells,).
+        columns: Index in the right array of each cell.
     """
 
     __slots__ = ("columns", "heights", "left_starts", "right_starts", "rows", "starts", "widths")
@@ -84,14 +89,6 @@ class Blocks:
     def __init__(self, left_starts: Indices, right_starts: Indices) -> None:
         self.left_starts, self.right_starts = left_starts, right_starts
         self.heights, self.widths = (left_starts[1:] - left_starts[:-1]), (right_starts[1:] - right_starts[:-1])
-        if len(self.heights) == 1:
-            height, width = int(self.heights[0]), int(self.widths[0])
-            self.starts = np.array([0, height * width], dtype=np.intp)
-            self.rows = (np.arange(height, dtype=np.intp) + left_starts[0]).repeat(width)
-            columns = np.empty((height, width), dtype=np.intp)
-            columns[:] = np.arange(width, dtype=np.intp) + right_starts[0]
-            self.columns = columns.ravel()
-            return
         self.starts = np.zeros(len(self.heights) + 1, dtype=np.intp)
         np.cumsum(self.heights * self.widths, out=self.starts[1:])
         line = self.widths.repeat(self.heights)  # the cells of each left row
@@ -104,7 +101,7 @@ class Blocks:
         return len(self.heights)
 
     def __iter__(self) -> Iterator[tuple[slice, slice, slice]]:
-        """The left rows, the right rows and the cells of each block."""
+        """Yield the slices of the left array, of the right array and of the cells that belong to each block."""
         lefts, rights, cells = self.left_starts.tolist(), self.right_starts.tolist(), self.starts.tolist()
         for block in range(len(self.heights)):
             yield (
@@ -115,32 +112,28 @@ class Blocks:
 
 
 class Pool(Protocol):
-    """The distinct values of one column, prepared for one distance. Values are named by their index in the pool."""
+    """The distinct values of a column, prepared for a distance. Arguments are indices of values."""
 
     @property
     def plain(self) -> Mask | None:
-        """Values that `bounded` has exactly where blocks cross no others; shape (values,), None for all."""
+        """Values among which `bounded` is exact; shape (values,), None for all."""
         ...
 
     def paired(self, left: Indices, right: Indices) -> Floats:
-        """d(left[t], right[t]) for every t: both of shape (n,), the result too."""
-        ...
-
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        """d(left[i], right[j]) for every i and j: shapes (n,) and (m,), the result (n, m)."""
+        """Return d(left[t], right[t]) for every t; shapes (n,)."""
         ...
 
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
-        """As `paired`, but where that is cheaper at most the distance: and which are exact, shape (n,), None for all.
+        """Return distances, or lower bounds where they are cheaper, and a mask of the exact ones (None: all).
 
-        What is said of a pair depends on that pair alone.
+        Shapes (n,). The result for a pair depends on that pair only.
         """
         ...
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """At most d(left[i], right[j]) for every cell of the blocks, and cheap; shape (cells,).
+        """Return cheap lower bounds of d(left[i], right[j]) for every cell of the blocks; shape (cells,).
 
-        Never above the distance itself as `paired` has it, to the last bit; equal to it where that is cheap too.
+        They are never above the distances of `paired`, not even in the last bit, and equal to them where that is cheap.
         """
         ...
 

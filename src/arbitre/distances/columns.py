@@ -1,4 +1,4 @@
-"""What the distances share: broadcasting formulas, codes of equal values, shares, checks of results."""
+"""Parts that several distances share: pools of numpy formulas, codes of equal values, checks of results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """A pool whose distance is one numpy formula of indices, written once: it broadcasts to pairs and to tables."""
+    """A pool whose distance is a numpy formula of the indices of two values."""
 
     measure: Callable[[Indices, Indices], Floats]
 
@@ -33,9 +33,6 @@ class Broadcast:
     def paired(self, left: Indices, right: Indices) -> Floats:
         return self.measure(left, right)
 
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        return self.measure(left[:, None], right[None, :])
-
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
         return self.measure(left, right), None
 
@@ -44,9 +41,9 @@ class Broadcast:
 
 
 def codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
-    """A number per value, the same for two values exactly where they are equal as JSON; shape (n,).
+    """Return a code per value, the same for two values exactly where they are equal as JSON; shape (n,).
 
-    The `known` values, which are distinct, have the numbers from 0 up, in their order.
+    The `known` values, which are distinct, have the codes from 0 up, in their order.
 
     >>> codes(["b", True, 1, 1.0], known=["a", "b"]).tolist()
     [1, 2, 3, 3]
@@ -56,9 +53,14 @@ def codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
 
 
 def listed(values: Iterable[Json], known: Sequence[Json], graded: Callable[[Integers, Integers], Floats]) -> Broadcast:
-    """A pool of values of a list of distinct ones: `graded` says the distance of two positions in `known`.
+    """Return a pool of values of a list of distinct values.
 
-    A value outside the list is at 0 from an equal one, at 1 from every other.
+    A value outside the list is at distance 0 from an equal value, at 1 from every other.
+
+    Args:
+        values: The values of the pool.
+        known: The list.
+        graded: Returns the distances of positions in `known`; shapes (n,).
     """
     rank = codes(values, known=known)
 
@@ -71,13 +73,13 @@ def listed(values: Iterable[Json], known: Sequence[Json], graded: Callable[[Inte
 
 
 def share(part: Integers, whole: Integers) -> Floats:
-    """The quotient of two counts as float64; 0 of 0 is 0, as two empty values are equal."""
+    """Return the quotient of two counts; 0 / 0 is 0, because two empty values are equal."""
     quotient: Floats = part / np.maximum(whole, 1)
     return quotient
 
 
 def trusted(distances: npt.NDArray[Any], shape: tuple[int, ...], library: str) -> Floats:
-    """The distances that a library gave, if they can be: of this shape, finite, in [0, 1]. Raises SolverError."""
+    """Return the distances computed by a library, checked: of this shape, finite, in [0, 1]. Raises SolverError."""
     if distances.shape != shape:
         message = f"Expected `{library}` to return distances of shape {shape}, got {distances.shape}"
     elif not (distances.min(initial=0) >= 0 and distances.max(initial=1) <= 1):  # nan is neither

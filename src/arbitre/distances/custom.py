@@ -152,10 +152,6 @@ class Remembered:
             self.keys, self.answers = known[order], answers[order]
         return self.answers[np.searchsorted(self.keys, keys)][place]
 
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        pairs = np.repeat(left, right.size), np.tile(right, left.size)
-        return self.paired(*pairs).reshape(left.size, right.size)
-
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
         """As `bounded`: nothing is asked, and only equal values are known to be at 0."""
         keys = self._keys(left, right)

@@ -45,10 +45,6 @@ class _Texts:
                 distances[pair] = 1 - matcher.ratio()
         return trusted(distances, left.shape, "cydifflib")
 
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        rows, columns = np.broadcast_arrays(left[:, None], right[None, :])
-        return self.paired(rows.ravel(), columns.ravel()).reshape(rows.shape)
-
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
         """`indel`, as in `bounded`: it is exact for equal texts, and for texts without a character in common."""
         distances = self.subsequences.paired(left, right)

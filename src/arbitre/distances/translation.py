@@ -62,10 +62,6 @@ class _Scored:
         distances[np.abs(distances) < ROUNDING] = 0.0
         return trusted(distances, left.shape, "sacrebleu")
 
-    def crossed(self, left: Indices, right: Indices) -> Floats:
-        pairs = np.repeat(left, right.size), np.tile(right, left.size)
-        return self.paired(*pairs).reshape(left.size, right.size)
-
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
         """As `bounded`, which is exact for equal texts, and for texts that share nothing."""
         distances = self.bounds.paired(left, right)

@@ -1,4 +1,4 @@
-"""The engine: a plan and documents in, the levels of the result out. Pure: no files, no settings of its own."""
+"""The engine compares documents along a plan. It reads no files and has no settings of its own."""
 
 from arbitre.engine.run import Outcome, calls, outcome, run
 

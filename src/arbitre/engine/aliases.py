@@ -1,4 +1,4 @@
-"""Predictions that hold a field elsewhere than the schema says, brought into its form."""
+"""Move fields that a prediction holds under an alias to where the schema has them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def bridged(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str, Json]:
-    """A predicted object with each aliased field moved to where the schema has it; the input is left as it is.
+    """Return a predicted object with each aliased field moved to its place in the schema; the input is not changed.
 
-    A field that is present where it belongs stays, and so does what stands under its alias (it is then spurious).
-    Null is no presence where it counts as absent.
+    A field that is present in its place stays, and one under its alias is then spurious. Null does not count as
+    present where the schema counts it as absent.
     """
     result = value
     for alias in aliases:
@@ -55,7 +55,7 @@ def _get(value: Json, tokens: tuple[str, ...]) -> Json:
 
 
 def _without(value: dict[str, Json], tokens: tuple[str, ...]) -> dict[str, Json]:
-    """A copy without one field, and without the objects that this leaves empty."""
+    """Return a copy without one field, and without the objects that become empty."""
     head, *rest = tokens
     copy = dict(value)
     if rest:
@@ -68,7 +68,7 @@ def _without(value: dict[str, Json], tokens: tuple[str, ...]) -> dict[str, Json]
 
 
 def _put(value: dict[str, Json], tokens: tuple[str, ...], moved: Json) -> dict[str, Json] | None:
-    """A copy with one field more, and the objects on the way to it; None where something else stands on the way."""
+    """Return a copy with a field added, and the objects around it; None where a value is in the way."""
     head, *rest = tokens
     if not rest:
         return value | {head: moved}

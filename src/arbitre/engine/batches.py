@@ -1,4 +1,4 @@
-"""Pairs of rows to be compared, column by column, and what comes of them."""
+"""Pairs of rows to compare, and the results of comparing them."""
 
 from __future__ import annotations
 
@@ -7,43 +7,39 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.engine.runs import gathered
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Blocks
-    from arbitre.engine.columns import Column, Floats, Indices, Link, Mask
+    from arbitre.engine.columns import Column, Link
 
     Evaluate = Callable[[Column, Indices, Indices], "Batch"]
 
 
 @dataclass(eq=False, slots=True)
 class Grid:
-    """The pairs of a batch as cells of blocks, which cross the rows `left` with the rows `right` (-1: there is none).
-
-    Pair t is cell `cells[t]`, or cell t where that is None: every cell is a pair.
-    """
+    """The pairs of a batch as cells of tables, which are cheaper to measure than single pairs (see `measure`)."""
 
     blocks: Blocks
     left: Indices
+    """Gold rows that the blocks cross; -1 for none."""
     right: Indices
+    """Predicted rows that the blocks cross, likewise."""
     cells: Indices | None = None
+    """Cell of each pair; None where pair t is cell t."""
 
     def below(self, link: Link, pairs: Indices | None) -> Grid:
-        """The same for a field: `pairs` are those of these pairs that have it on both sides, None for all."""
-        if link.index is None:
-            return self
-        left, right = (gathered(link.index, rows, -1) for rows in (self.left, self.right))
-        cells = pairs if self.cells is None or pairs is None else self.cells[pairs]
-        return Grid(self.blocks, left, right, self.cells if pairs is None else cells)
+        """Return the grid of a field; `pairs` are those of the pairs that hold it on both sides, None for all."""
+        cells = self.cells if pairs is None else pairs if self.cells is None else self.cells[pairs]
+        return Grid(self.blocks, link.rows(self.left), link.rows(self.right), cells)
 
 
 @dataclass(eq=False, slots=True)
 class Branch:
-    """The pairs that a batch asks for in one column below it: pair s of `batch` belongs to pair `owner[s]` above.
+    """Pairs of fields: pair s of `batch` belongs to pair `owner[s]` of the batch above.
 
-    `owner` is None where every pair above has exactly one pair here, in the same order.
+    `owner` is None where pair s belongs to pair s.
     """
 
     batch: Batch
@@ -53,7 +49,10 @@ class Branch:
 
 @dataclass(eq=False, slots=True)
 class Matched:
-    """Pairs of items that were matched: pair `at[t]` of `batch` belongs to the pair of lists `owner[t]`."""
+    """Matched items of lists or entries of maps: pair `at[t]` of `batch` belongs to pair `owner[t]` of the batch above.
+
+    Shapes (matched pairs,).
+    """
 
     batch: Batch
     at: Indices
@@ -62,7 +61,7 @@ class Matched:
 
 @dataclass(eq=False, slots=True)
 class Spare:
-    """What is left over of items: `mass[t]` of row `rows[t]`, in the pair of lists `owner[t]`."""
+    """Mass of items that is not moved: `mass[t]` of row `rows[t]`, in the pair of lists `owner[t]`."""
 
     rows: Indices
     mass: Floats
@@ -71,10 +70,9 @@ class Spare:
 
 @dataclass(eq=False, slots=True)
 class Moved:
-    """Pairs of items that are coupled: `mass[t]` at pair `at[t]` of `batch`, in the pair of lists `owner[t]`.
+    """Coupled items: `mass[t]` moves along pair `at[t]` of `batch`, in the pair of lists `owner[t]`.
 
-    The pairs of lists `which` have the quality mass `total` on `matched` mass; `shift` is what the number of their
-    predicted items lacks to that of their gold items, where all mass moves. `gold` and `predicted` are left over.
+    The other arrays belong to the pairs of lists `which`.
     """
 
     batch: Batch
@@ -83,40 +81,45 @@ class Moved:
     mass: Floats
     which: Indices
     matched: Floats
+    """Matched mass."""
     total: Floats
+    """Quality mass."""
     shift: Floats
+    """Number of gold items minus number of predicted items where all mass moves, otherwise 0."""
     gold: Spare
     predicted: Spare
 
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Pairs of rows of one column: pair t compares row `left[t]` (gold) with row `right[t]` (predicted).
+    """Pairs of rows of one column: pair t compares gold row `left[t]` with predicted row `right[t]`.
 
-    Closed, `quality` holds the quality of each pair, in [0, 1], 1 is equal; shape (pairs,). `gold`, `predicted`,
-    `matched` and `mass` are the tallies of objects and lists. `matches` are the matched items of lists; those of the
-    pairs of lists that were only `counted` are worked out when they are asked for. `moves` are those between which
-    mass was moved.
-
-    In a `loose` batch qualities may be upper bounds where that is cheaper: all but those that are `exact` (None: all).
-    Pairs that are cells of tables have a `grid`.
+    The solver first asks for the pairs below (`branches`, `matches`, `moves`, `counted`), then sets the results. All
+    results have shape (pairs,).
     """
 
     column: Column
     left: Indices
     right: Indices
     loose: bool = False
+    """Whether `quality` may hold upper bounds where they are cheaper."""
     grid: Grid | None = None
+    """The same pairs as cells of tables, where they are."""
     branches: list[Branch] = field(default_factory=list)
+    """The links of the column, in the same order."""
     matches: list[Matched] = field(default_factory=list)
     moves: list[Moved] = field(default_factory=list)
     counted: Indices | None = None
+    """Pairs of lists whose equal items are counted; `match_equal` says which items these are."""
     quality: Floats = field(default_factory=lambda: np.empty(0))
+    """Quality of each pair, in [0, 1]; 1 is equal."""
     gold: Floats | None = None
+    """Tally of each pair, like `predicted`, `matched` and `mass` (of quality); None for leaves."""
     predicted: Floats | None = None
     matched: Floats | None = None
     mass: Floats | None = None
     exact: Mask | None = None
+    """Which qualities are exact; None for all."""
 
     def __len__(self) -> int:
         return len(self.left)

@@ -1,66 +1,89 @@
-"""Optimistic qualities of many pairs at once: never below the quality itself, and cheap.
+"""Upper bounds of the qualities of many pairs at once, cheaper than the qualities.
 
-Leaves are exact where that costs little; lists by the numbers of their items. What an object adds up is added up in
+Leaves are exact where that is cheap; lists are bounded by the numbers of their items. Objects add up their fields in
 the order of `solve`, so that a bound that is exact is so to the last bit.
 """
 
 from __future__ import annotations
 
 import enum
+from functools import singledispatch
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from arbitre.distances.base import Blocks
-from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn
+from arbitre.engine.columns import Column, LeafColumn, ListColumn
 from arbitre.engine.multisets import common
-from arbitre.engine.runs import counts_of, share, spread, starts_of
+from arbitre.engine.runs import share, starts_of
 
 if TYPE_CHECKING:
-    from arbitre.engine.columns import Floats, Indices
+    from arbitre.arrays import Floats, Indices
 
 
 class Tell(enum.IntEnum):
-    """What is asked of two lists to bound the quality of their matching; each is dearer and tighter than the last."""
+    """What the bound of two lists is computed from; each is more expensive and tighter than the one before."""
 
     LENGTHS = 0
-    """How many items they have."""
+    """The numbers of their items."""
     COUNTS = 1
-    """How many items they share, where items are equal or not."""
+    """The number of items they share, where items are either equal or at distance 1."""
     PARTNERS = 2
-    """What every item has at best with its best partner."""
+    """The quality of each item with its best partner."""
 
 
 OUTWARD: Final = 1.0 + 1e-15
-"""Rounds up where a bound is not computed by the very operations that the quality is."""
+"""Factor that rounds a bound up where it is not computed by the operations of the quality itself."""
 
 DEEP: Final = 16
-"""Bounds look so many columns down; what lies deeper may be equal."""
+"""Number of columns that bounds look down; values below are taken to be equal."""
 
 
 def bounds(
     column: Column, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell = Tell.LENGTHS, depth: int = 0
 ) -> Floats:
-    """An upper bound of the quality of every cell of the blocks; shape (cells,).
+    """Return an upper bound of the quality of every cell of the blocks; shape (cells,).
 
-    `left` and `right` are the rows that the blocks cross, -1 for a missing one; cells of these hold any number.
-    `tell` says how far lists are looked into.
+    Args:
+        column: The column of both rows of each cell.
+        blocks: Which elements of `left` are crossed with which of `right`.
+        left: Gold rows; -1 for none, whose cells hold any number.
+        right: Predicted rows, likewise.
+        tell: What the bounds of lists are computed from.
+        depth: Number of columns looked down so far.
     """
     size = int(blocks.starts[-1])
     if depth >= DEEP or column.size == 0 or size == 0:
         return np.ones(size)
-    if isinstance(column, LeafColumn):
-        return _leaf(column, blocks, left, right)
-    if isinstance(column, ObjectColumn):
-        return _object(column, blocks, left, right, tell=tell, depth=depth)
-    if isinstance(column, ListColumn):
-        return _list(column, blocks, left, right, tell=tell, depth=depth)
-    if isinstance(column, MixedColumn):
-        return _mixed(column, blocks, left, right, tell=tell, depth=depth)
-    return np.ones(size)
+    return _bounds(column, blocks, left, right, tell=tell, depth=depth)
 
 
-def _leaf(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+@singledispatch
+def _bounds(column: Column, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
+    """Bound objects and values of mixed kinds, field by field."""
+    size = int(blocks.starts[-1])
+    matched, mass = np.zeros(size), np.zeros(size)
+    for link in column.links:
+        a, b = link.rows(left), link.rows(right)
+        quality = link.weight * bounds(link.column, blocks, a, b, tell=tell, depth=depth + 1)
+        if link.index is None or ((a >= 0).all() and (b >= 0).all()):
+            matched += link.weight
+            mass += quality
+        else:
+            both = (a >= 0)[blocks.rows] & (b >= 0)[blocks.columns]
+            matched += np.where(both, link.weight, 0.0)
+            mass += np.where(both, quality, 0.0)
+    for entries in column.slices:
+        counts = entries.counts()
+        shared = np.minimum(counts[left][blocks.rows], counts[right][blocks.columns])
+        matched += shared
+        mass += shared * OUTWARD
+    union = column.sizes[left][blocks.rows] + column.sizes[right][blocks.columns] - matched
+    return share(mass, union)
+
+
+@_bounds.register(LeafColumn)
+def _of_leaves(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:  # noqa: ARG001
     gold, predicted = column.codes[left], column.codes[right]
     if len(column.pools) == 1:
         return 1.0 - column.pools[0].bounded(blocks, column.local[gold], column.local[predicted])
@@ -74,90 +97,55 @@ def _leaf(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices) -> 
     return quality
 
 
-def _object(column: ObjectColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
-    size = int(blocks.starts[-1])
-    matched, mass = np.zeros(size), np.zeros(size)
-    for link in column.links:
-        a, b = link.rows(left), link.rows(right)
-        if link.index is not None:
-            a, b = np.where(left >= 0, a, -1), np.where(right >= 0, b, -1)
-        quality = link.weight * bounds(link.column, blocks, a, b, tell=tell, depth=depth + 1)
-        if link.index is None or ((a >= 0).all() and (b >= 0).all()):
-            matched += link.weight
-            mass += quality
-        else:
-            both = (a >= 0)[blocks.rows] & (b >= 0)[blocks.columns]
-            matched += np.where(both, link.weight, 0.0)
-            mass += np.where(both, quality, 0.0)
-    for entries in column.maps:
-        counts = counts_of(entries.starts)
-        shared = np.minimum(counts[left][blocks.rows], counts[right][blocks.columns])
-        matched += shared
-        mass += shared * OUTWARD
-    union = column.sizes[left][blocks.rows] + column.sizes[right][blocks.columns] - matched
-    return share(mass, union)
-
-
-def _list(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
+@_bounds.register(ListColumn)
+def _of_lists(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
     gold, predicted = column.sizes[left][blocks.rows], column.sizes[right][blocks.columns]
-    if column.matcher.transport is not None:  # the numbers of items say nothing: mass may be split
+    if column.matcher.transport is not None:  # mass may be split: the numbers of items tell nothing
         return np.where((gold == 0.0) != (predicted == 0.0), 0.0, 1.0)
     longer, shared = np.maximum(gold, predicted), np.minimum(gold, predicted)
     known = column.marks
-    if not column.prefix and column.items is not None:
+    if not column.links and column.items is not None:
         if known is not None and tell >= Tell.COUNTS:
             counts = common(column, blocks, left, right)
             if known.odd.any():
                 counts = np.where(known.odd[left][blocks.rows] & known.odd[right][blocks.columns], shared, counts)
             shared = counts
         elif known is None and tell is Tell.PARTNERS:
-            shared = np.minimum(shared, _best_partners(column, blocks, left, right, depth) * OUTWARD)
+            best = _best_partners(column, column.items, blocks, left, right, depth=depth)
+            shared = np.minimum(shared, best * OUTWARD)
     return share(shared, longer)
 
 
-def _best_partners(column: ListColumn, blocks: Blocks, left: Indices, right: Indices, depth: int) -> Floats:
-    """For every pair of lists, at most the sum of the qualities that a matching of their items can reach.
+def _best_partners(
+    column: ListColumn, items: Column, blocks: Blocks, left: Indices, right: Indices, *, depth: int
+) -> Floats:
+    """Return an upper bound of the quality mass of the matching of each pair of lists; shape (cells,).
 
-    Every item at best has its best partner: the sum over one side, or over the other where that is less.
+    It is the sum over the items of one side of the quality with the best partner; of the two sides the smaller sum.
     """
-    inner, slots, heights, widths = _inside(column, blocks, left, right)
-    if column.items is None or int(inner.starts[-1]) == 0:
-        return np.zeros(int(blocks.starts[-1]))
-    best = bounds(column.items, inner, *slots, tell=Tell.PARTNERS, depth=depth + 1)
     sums = np.zeros(int(blocks.starts[-1]))
+    (tall, gold, left_starts), (wide, predicted, right_starts) = (
+        _inside(column, rows, starts) for rows, starts in ((left, blocks.left_starts), (right, blocks.right_starts))
+    )
+    inner = Blocks(left_starts, right_starts)
+    if int(inner.starts[-1]) == 0:
+        return sums
+    best = bounds(items, inner, gold, predicted, tell=Tell.PARTNERS, depth=depth + 1)
     for (rows, columns, cells), (_, _, within) in zip(blocks, inner, strict=True):
-        tall, wide = heights[rows], widths[columns]
-        some_rows, some_columns = tall.nonzero()[0], wide.nonzero()[0]
+        heights, widths = tall[rows], wide[columns]
+        some_rows, some_columns = heights.nonzero()[0], widths.nonzero()[0]
         if len(some_rows) == 0 or len(some_columns) == 0:
             continue
-        table = best[within].reshape(int(tall.sum()), int(wide.sum()))
-        at_rows, at_columns = (tall.cumsum() - tall)[some_rows], (wide.cumsum() - wide)[some_columns]
+        table = best[within].reshape(int(heights.sum()), int(widths.sum()))
+        at_rows, at_columns = starts_of(heights)[some_rows], starts_of(widths)[some_columns]
         by_row = np.add.reduceat(np.maximum.reduceat(table, at_columns, axis=1), at_rows, axis=0)
         by_column = np.add.reduceat(np.maximum.reduceat(table, at_rows, axis=0), at_columns, axis=1)
-        sums[cells].reshape(len(tall), len(wide))[np.ix_(some_rows, some_columns)] = np.minimum(by_row, by_column)
+        sums[cells].reshape(len(heights), len(widths))[np.ix_(some_rows, some_columns)] = np.minimum(by_row, by_column)
     return sums
 
 
-def _inside(
-    column: ListColumn, blocks: Blocks, left: Indices, right: Indices
-) -> tuple[Blocks, tuple[Indices, Indices], Indices, Indices]:
-    """The blocks of the items of the lists that blocks cross, the rows of these, and how many each list has."""
-    starts, slots, lengths = [], [], []
-    for rows, begins in ((left, blocks.left_starts), (right, blocks.right_starts)):
-        counts = np.where(rows >= 0, column.lengths[rows], 0)
-        _, found = spread(column.starts, rows[counts > 0])
-        starts.append(starts_of(counts)[begins])
-        slots.append(column.rows(found))
-        lengths.append(counts)
-    return Blocks(starts[0], starts[1]), (slots[0], slots[1]), lengths[0], lengths[1]
-
-
-def _mixed(column: MixedColumn, blocks: Blocks, left: Indices, right: Indices, *, tell: Tell, depth: int) -> Floats:
-    quality = np.zeros(int(blocks.starts[-1]))
-    for number, part in enumerate(column.parts):
-        ours, theirs = (left >= 0) & (column.part[left] == number), (right >= 0) & (column.part[right] == number)
-        if ours.any() and theirs.any():
-            a, b = np.where(ours, column.rows[left], -1), np.where(theirs, column.rows[right], -1)
-            here = ours[blocks.rows] & theirs[blocks.columns]
-            quality[here] = bounds(part, blocks, a, b, tell=tell, depth=depth + 1)[here]
-    return quality
+def _inside(column: ListColumn, lists: Indices, starts: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return the number of items of each list, their rows, and where those of each block start."""
+    counts = np.where(lists >= 0, column.lengths[lists], 0)
+    _, rows = column.slices[0].below(lists[counts > 0])
+    return counts, rows, starts_of(counts)[starts]

@@ -1,4 +1,4 @@
-"""How often the functions that users bring may have to be called, before any of them is."""
+"""Upper bounds on the number of calls to custom distance functions, known before any call."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.distances.custom import CHEAPER, Remembered
-from arbitre.engine.columns import Column, LeafColumn, descendants
+from arbitre.engine.columns import Column, descendants, leaf_columns
 from arbitre.errors import SolverError
 from arbitre.paths import wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.engine.columns import Indices, Mask
+    from arbitre.arrays import Indices, Mask
 
 
 def most_calls(columns: Sequence[Column], documents: Indices, first: int) -> Iterator[tuple[Remembered, str, int]]:
-    """Every pool of a user's function, its path, and how many calls one document may need at most.
+    """Count the calls that one document may need at most.
 
-    `documents` says which document each row of the root is of; the first `first` rows are gold. A value may meet every
-    value of the other side of its document, each distinct pair once.
+    A value may meet every value of the other side of its document; each distinct pair is measured once.
+
+    Args:
+        columns: The columns of the documents.
+        documents: The document of each row of the root column; shape (rows,).
+        first: Number of gold rows of the root column, which come first.
+
+    Yields:
+        Each pool of a custom distance, its wildcard path, and the greatest number of calls of a document.
     """
-    if not any(isinstance(pool, Remembered) for one in columns if isinstance(one, LeafColumn) for pool in one.pools):
-        return
-    for column in columns:
-        if not isinstance(column, LeafColumn):
-            continue
+    for column in leaf_columns(columns):
         for slot, pool in enumerate(column.pools):
             if isinstance(pool, Remembered):
                 here = ((column.codes >= 0) & (column.slots[column.codes] == slot)).nonzero()[0]
@@ -36,7 +39,7 @@ def most_calls(columns: Sequence[Column], documents: Indices, first: int) -> Ite
 
 
 def _crossings(documents: Indices, predicted: Mask, codes: Indices) -> int:
-    """The most that the numbers of distinct values of the two sides of one document multiply to."""
+    """Return the greatest product, over documents, of the numbers of distinct values on the two sides."""
     if len(documents) == 0:
         return 0
     distinct = np.unique(np.stack([documents, predicted, codes]), axis=1)
@@ -46,9 +49,12 @@ def _crossings(documents: Indices, predicted: Mask, codes: Indices) -> int:
 
 
 def limit_calls(columns: Sequence[Column], documents: Indices, first: int, limit: int) -> None:
-    """Refuse, before any call, what may need more than `limit` calls for a document; count the others while they run.
+    """Check that no document can need more than `limit` calls, and make pools count their calls.
 
-    What tells items apart without a call, a bound or another field, makes few calls enough. Raises SolverError.
+    More are accepted where a bound of the function or another field of the items tells which pairs matter.
+
+    Raises:
+        SolverError: A document may need more calls.
     """
     for pool, path, most in most_calls(columns, documents, first):
         pool.limit = limit * max(1, len(np.unique(documents)))
@@ -60,13 +66,11 @@ def limit_calls(columns: Sequence[Column], documents: Indices, first: int, limit
 
 
 def _alone(columns: Sequence[Column], pool: Remembered) -> bool:
-    """Whether nothing else in the items of a list tells them apart."""
-    holder: Column | None = next(
-        column for column in columns if isinstance(column, LeafColumn) and any(one is pool for one in column.pools)
-    )
+    """Return whether nothing else distinguishes the items of the list around a pool without a call."""
+    holder: Column | None = next(column for column in leaf_columns(columns) if any(one is pool for one in column.pools))
     while holder is not None and not holder.item:
         holder = holder.parent
     if holder is None:
         return True
-    found = (one for column in descendants(holder) if isinstance(column, LeafColumn) for one in column.pools)
-    return all(isinstance(one, Remembered) and one.blind for one in found)
+    pools = (one for column in leaf_columns(descendants(holder)) for one in column.pools)
+    return all(isinstance(one, Remembered) and one.blind for one in pools)

@@ -1,4 +1,4 @@
-"""Which rows of a column are equal as canonical values, and what their keys are."""
+"""Codes by which rows are equal as normalised values, and the values of the key fields of items."""
 
 from __future__ import annotations
 
@@ -7,78 +7,53 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, descendants
-from arbitre.engine.runs import gathered, spread
+from arbitre.engine.columns import Column, MixedColumn, folded
+from arbitre.engine.runs import gathered
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
-    from arbitre.engine.columns import Indices
+    from arbitre.arrays import Indices
 
 
 def identities(column: Column) -> Indices:
-    """A code for each row, the same where two rows are equal: normalised, without what counts as absent.
+    """Return a code for each row, the same where two rows are equal; shape (size,).
 
-    Lists are equal as the lists their matching makes of them: in any order, unless it looks at the order; as sets
-    under `set`. Rows that count as absent have codes too.
+    Values are compared normalised and without what counts as absent; lists in any order, unless their matching depends
+    on it. Rows that count as absent have codes too.
     """
-    codes: dict[int, Indices] = {}
-    for one in reversed(descendants(column)):
-        codes[one.number] = _codes(one, codes)
-    return codes[column.number]
+    return folded(column, lambda leaves: leaves.codes, _identities)
 
 
-def _codes(column: Column, below: dict[int, Indices]) -> Indices:
-    if isinstance(column, LeafColumn):
-        return column.codes
-    keys: list[Hashable]
+def _identities(column: Column, below: dict[int, Indices]) -> Indices:
     rows = np.arange(column.size, dtype=np.intp)
-    if isinstance(column, MixedColumn):
-        keys = [
-            (part, int(below[column.parts[part].number][row]))
-            for part, row in zip(column.part.tolist(), column.rows.tolist(), strict=True)
-        ]
-    elif isinstance(column, ObjectColumn):
-        fields = [gathered(below[link.column.number], link.rows(rows), -1).tolist() for link in column.links]
-        keys = list(zip(*fields, strict=True)) if fields else [()] * column.size
-        for link in column.maps:
-            values = below[link.column.number][link.rows].tolist()
-            names, starts = link.keys.tolist(), link.starts.tolist()
-            keys = [
-                (key, *zip(names[start:stop], values[start:stop], strict=True))
-                for key, start, stop in zip(keys, starts, starts[1:], strict=False)
-            ]
-    elif isinstance(column, ListColumn):
-        prefix = [gathered(below[link.column.number], link.rows(rows), -1).tolist() for link in column.prefix]
-        heads = list(zip(*prefix, strict=True)) if prefix else [()] * column.size
-        items: list[int] = []
-        if column.items is not None:
-            items = below[column.items.number][column.rows(np.arange(column.starts[-1], dtype=np.intp))].tolist()
-        starts = column.starts.tolist()
-        slices = (items[start:stop] for start, stop in pairwise(starts))
-        keys = [
-            (head, tuple(inner if column.matcher.in_order else sorted(inner)))
-            for head, inner in zip(heads, slices, strict=True)
-        ]
+    fields = [gathered(below[link.column.number], link.rows(rows), -1).tolist() for link in column.links]
+    parts: list[Iterable[Hashable]] = [*fields]
+    for entries in column.slices:
+        values = below[entries.column.number][entries.rows(np.arange(entries.starts[-1], dtype=np.intp))].tolist()
+        keys = entries.keys()
+        if keys is not None:
+            values = list(zip(keys.tolist(), values, strict=True))
+        parts.append([tuple(sorted(values[start:stop])) for start, stop in pairwise(entries.starts.tolist())])
+    return _coded(zip(*parts, strict=True) if parts else [()] * column.size)
+
+
+def _coded(keys: Iterable[Hashable]) -> Indices:
+    """Return a code for each key, in order of appearance."""
     seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.intp)
 
 
 def keys_of(items: Column, key: tuple[tuple[str, ...], ...]) -> Indices:
-    """A code for the key of each item, the same where all its fields are equal; -1 where one is absent."""
+    """Return a code for the key of each item, the same where all its fields are equal; -1 where one is absent."""
     parts = [_field(items, tokens) for tokens in key]
-    seen: dict[Hashable, int] = {}
-    return np.array(
-        [
-            -1 if -1 in row else seen.setdefault(row, len(seen))
-            for row in zip(*(p.tolist() for p in parts), strict=True)
-        ],
-        dtype=np.intp,
-    )
+    codes = _coded(zip(*(part.tolist() for part in parts), strict=True))
+    codes[np.any(np.stack(parts) < 0, axis=0)] = -1
+    return codes
 
 
 def _field(items: Column, tokens: tuple[str, ...]) -> Indices:
-    """The code of the value under these tokens in each row, or -1."""
+    """Return the code of the value under these tokens in each row, or -1."""
     found = np.full(items.size, -1, dtype=np.intp)
     offset = 0
     for column, rows, owners in fields_at(items, tokens):
@@ -90,24 +65,25 @@ def _field(items: Column, tokens: tuple[str, ...]) -> Indices:
 
 
 def fields_at(items: Column, tokens: tuple[str, ...]) -> Iterator[tuple[Column, Indices, Indices]]:
-    """The values under these tokens below rows of a column: their columns, their rows there, and below which row."""
+    """Yield the values under these tokens below the rows of a column.
+
+    Yields:
+        A column of such values, their rows there, and the row of `items` that holds each.
+    """
     every: Indices = np.arange(items.size, dtype=np.intp)
     pending: list[tuple[Column, Indices, Indices, int]] = [(items, every, every, 0)]
     while pending:
         column, rows, owners, depth = pending.pop()
-        if isinstance(column, MixedColumn):
-            for number, part in enumerate(column.parts):
-                here = column.part[rows] == number
-                pending.append((part, column.rows[rows[here]], owners[here], depth))
-        elif depth == len(tokens):
+        mixed = isinstance(column, MixedColumn)
+        if depth == len(tokens) and not mixed:
             yield column, rows, owners
-        elif isinstance(column, ObjectColumn):
-            for link in column.links:
-                if link.column.token == tokens[depth]:
-                    inner = link.rows(rows)
-                    pending.append((link.column, inner[inner >= 0], owners[inner >= 0], depth + 1))
-            for entries in column.maps:
-                owner, which = spread(entries.starts, rows)
-                inner = entries.rows[which]
-                here = np.array([token == tokens[depth] for token in entries.column.tokens_of(inner)], dtype=np.bool_)
-                pending.append((entries.column, inner[here], owners[owner[here]], depth + 1))
+            continue
+        for link in column.links:
+            if mixed or link.column.token == tokens[depth]:
+                below = link.rows(rows)
+                here = below >= 0
+                pending.append((link.column, below[here], owners[here], depth if mixed else depth + 1))
+        for entries in column.slices:
+            owner, below = entries.below(rows)
+            here = np.array([token == tokens[depth] for token in entries.column.tokens_of(below)], dtype=np.bool_)
+            pending.append((entries.column, below[here], owners[owner[here]], depth + 1))

@@ -1,10 +1,12 @@
-"""Exact optimal matchings of long lists, without computing what the optimum does not need.
+"""Exact optimal matching of long lists that computes few of the qualities.
 
-Every cell starts at an upper bound of its quality. The matching is solved on the bounds; the pairs it selected are
-evaluated exactly, and it is solved again, until every selected pair is exact. All other cells are at most their bounds,
-so the matching is optimal for the true qualities. Where pairs disappoint, the bounds of their rivals are tightened;
-those that still do are evaluated with ever more of their rivals, so that the number of rounds grows with the logarithm
-of the size only, and no cell is evaluated twice.
+Each cell starts at an upper bound of its quality. The matching is solved on the bounds, the selected pairs are
+computed exactly, and it is solved again, until every selected pair is exact. All other cells are at most their bounds,
+so the matching is optimal for the true qualities.
+
+Where selected pairs turn out worse than their bounds, the bounds of their rivals (the other cells of their rows and
+columns) are tightened; in later rounds ever more of their rivals are computed with them. So the number of rounds grows
+with the logarithm of the size, and no cell is computed twice.
 """
 
 from __future__ import annotations
@@ -20,21 +22,25 @@ from arbitre.engine.runs import counts_of, firsts
 from arbitre.errors import SolverError
 
 if TYPE_CHECKING:
+    from arbitre.arrays import Indices
     from arbitre.engine.batches import Evaluate
-    from arbitre.engine.columns import Indices, ListColumn
+    from arbitre.engine.columns import ListColumn
     from arbitre.matching import Matcher
 
 LONG: Final = 1 << 12
-"""In tables with so many cells it pays to look deep for tighter bounds before more pairs are evaluated."""
+"""Number of cells from which bounds are tightened before more pairs are computed.
+
+This halves the time on 100 and 300 nested entries."""
 
 WIDEN: Final = 4
-"""In each round after the second, so many times as many rivals of a disappointing pair are evaluated with it."""
+"""Growth factor, per round, of the number of rivals computed with a pair that was worse than its bound."""
 
 
 def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Evaluate) -> list[Matched]:
-    """Match each gold list `left[p]` with the predicted list `right[p]` (rows of the column), all in rounds together.
+    """Match each gold list `left[p]` with the predicted list `right[p]`, given as rows of the column.
 
-    What is returned for one problem depends on that problem alone.
+    All problems are solved in the same rounds; the matching of each depends on that problem only. The `owner` of the
+    matched pairs is p.
     """
     items, matcher = column.items, column.matcher
     if items is None:
@@ -74,7 +80,7 @@ def solve_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
 
 
 def _select(problems: Problems, active: Indices, matcher: Matcher, chosen: dict[int, Indices]) -> Indices:
-    """Solve the active problems on what is known; the selected cells of all."""
+    """Solve the active problems on their bounds, store the cells of each in `chosen`, and return all of them."""
     found = []
     for problem in active.tolist():
         table = problems.table(problem)
@@ -86,7 +92,7 @@ def _select(problems: Problems, active: Indices, matcher: Matcher, chosen: dict[
 
 
 def _rivals(problems: Problems, cells: Indices, wide: int) -> Indices:
-    """The best cells not yet exact in the rows and columns of the disappointing ones, `wide` of each."""
+    """Return the `wide` best cells that are not exact in each row and column of these cells."""
     owner = problems.problem_of(cells)
     found = []
     for problem in np.unique(owner).tolist():
@@ -109,7 +115,7 @@ def _rivals(problems: Problems, cells: Indices, wide: int) -> Indices:
 def _collect(
     problems: Problems, chosen: dict[int, Indices], evaluated: list[tuple[Batch, Indices]], column: ListColumn
 ) -> list[Matched]:
-    """Where the chosen cells were evaluated."""
+    """Return the chosen cells as pairs of the batches in which they were computed."""
     if not evaluated:
         return []
     cells = np.concatenate([chosen[problem] for problem in sorted(chosen)])

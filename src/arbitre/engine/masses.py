@@ -1,4 +1,4 @@
-"""What the items of lists weigh where mass is moved between them."""
+"""Masses of the items of lists that are matched by optimal transport."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn, ObjectColumn, descendants
+from arbitre.engine.columns import Column, folded, leaf_columns
 from arbitre.engine.identity import fields_at
-from arbitre.engine.runs import gathered, spread
+from arbitre.engine.runs import gathered
 from arbitre.matching.catalog import Masses
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from arbitre.engine.columns import Floats
+    from arbitre.arrays import Floats
     from arbitre.matching.catalog import Transport
 
 
 def masses_of(items: Column, how: Transport) -> Floats:
-    """The mass of every row of a column of items; NaN where the field that weighs it holds no number."""
+    """Return the mass of each item, before normalisation; NaN where the field that gives it holds no number."""
     if how.masses is Masses.UNIFORM:
         return np.ones(items.size)
     if how.masses is Masses.SIZE:
@@ -27,45 +27,27 @@ def masses_of(items: Column, how: Transport) -> Floats:
 
 
 def leaf_counts(column: Column) -> Floats:
-    """How many leaves every row holds; a value, or an object or list that is present but empty, is one itself."""
-    counts: dict[int, Floats] = {}
-    for one in reversed(descendants(column)):
-        found = _held(one, counts)
-        found[found == 0.0] = 1.0
-        counts[one.number] = found
-    return counts[column.number]
+    """Return the number of leaves in each row; shape (size,). An empty object or list counts as one leaf."""
+    return folded(column, lambda leaves: np.ones(leaves.size), _leaf_counts)
 
 
-def _held(column: Column, below: dict[int, Floats]) -> Floats:
-    """The leaves below every row; 0 where there are none."""
-    total = np.zeros(column.size)
+def _leaf_counts(column: Column, below: dict[int, Floats]) -> Floats:
     rows = np.arange(column.size, dtype=np.intp)
-    if isinstance(column, ObjectColumn):
-        for link in column.links:
-            total += gathered(below[link.column.number], link.rows(rows), 0)
-        for entries in column.maps:
-            owner, which = spread(entries.starts, rows)
-            held = below[entries.column.number][entries.rows[which]]
-            total += np.bincount(owner, weights=held, minlength=column.size)
-    elif isinstance(column, ListColumn):
-        for link in column.prefix:
-            total += gathered(below[link.column.number], link.rows(rows), 0)
-        if column.items is not None:
-            owner, slots = spread(column.starts, rows)
-            held = below[column.items.number][column.rows(slots)]
-            total += np.bincount(owner, weights=held, minlength=column.size)
-    elif isinstance(column, MixedColumn):
-        for number, part in enumerate(column.parts):
-            here = column.part == number
-            total[here] = below[part.number][column.rows[here]]
+    total = np.zeros(column.size)
+    for link in column.links:
+        total += gathered(below[link.column.number], link.rows(rows), 0)
+    for entries in column.slices:
+        owner, inner = entries.below(rows)
+        total += np.bincount(owner, weights=below[entries.column.number][inner], minlength=column.size)
+    total[total == 0.0] = 1.0
     return total
 
 
 def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
-    """The number under these tokens in every row, as it was read."""
+    """Return the number under these tokens in each row, as it was read; NaN where there is none."""
     found = np.full(items.size, np.nan)
     for column, rows, owners in fields_at(items, tokens):
-        if isinstance(column, LeafColumn):
-            numbers = column.kinds_at(rows) == Kind.NUMBER
-            found[owners[numbers]] = [float(value) for value in column.values_of(rows[numbers])]
+        for leaves in leaf_columns([column]):
+            numbers = leaves.kinds_at(rows) == Kind.NUMBER
+            found[owners[numbers]] = [float(value) for value in leaves.values_of(rows[numbers])]
     return found

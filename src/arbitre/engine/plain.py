@@ -1,37 +1,45 @@
-"""Which rows hold nothing that is dear to compare: to look at their bounds first would save nothing."""
+"""Rows for which upper bounds are exact and cost no less than qualities, so that lazy matching would save nothing."""
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arbitre.engine.bounds import DEEP
-from arbitre.engine.columns import Column, LeafColumn, MixedColumn, ObjectColumn
-from arbitre.engine.runs import counts_of, gathered
+from arbitre.engine.columns import Column, LeafColumn, ListColumn
+from arbitre.engine.runs import gathered
 
 if TYPE_CHECKING:
-    from arbitre.engine.columns import Mask
+    from arbitre.arrays import Mask
 
 
+@singledispatch
 def plain(column: Column, depth: int = 0) -> Mask | None:
-    """The rows that are compared exactly as quickly as their bounds are known; shape (size,), None for all.
+    """Return which rows are plain; shape (size,), None for all.
 
-    A list is not; a row is plain or not by itself, whatever the others hold.
+    Whether a row is plain depends on its value alone. Lists and maps with entries are not plain.
     """
-    if isinstance(column, LeafColumn):
-        return _leaf(column)
-    if isinstance(column, ObjectColumn) and depth < DEEP:
-        return _object(column, depth)
-    known = np.zeros(column.size, dtype=np.bool_)
-    if isinstance(column, MixedColumn):
-        for number, part in enumerate(column.parts):
-            inside, here = plain(part, depth), column.part == number
-            known[here] = True if inside is None else inside[column.rows[here]]
-    return known
+    known = np.full(column.size, depth < DEEP)
+    if depth < DEEP:
+        rows = np.arange(column.size, dtype=np.intp)
+        for link in column.links:
+            below = plain(link.column, depth + 1)
+            if below is not None:
+                known &= gathered(below, link.rows(rows), np.True_)
+        for entries in column.slices:
+            known &= entries.counts() == 0
+    return None if known.all() else known
 
 
-def _leaf(column: LeafColumn) -> Mask | None:
+@plain.register(ListColumn)
+def _lists(column: ListColumn, depth: int = 0) -> Mask:  # noqa: ARG001
+    return np.zeros(column.size, dtype=np.bool_)
+
+
+@plain.register(LeafColumn)
+def _leaves(column: LeafColumn, depth: int = 0) -> Mask | None:  # noqa: ARG001
     masks = [pool.plain for pool in column.pools]
     if all(mask is None for mask in masks):
         return None
@@ -41,14 +49,3 @@ def _leaf(column: LeafColumn) -> Mask | None:
             here = column.slots == slot
             known[here] = mask[column.local[here]]
     return known[column.codes]
-
-
-def _object(column: ObjectColumn, depth: int) -> Mask | None:
-    rows, known = np.arange(column.size, dtype=np.intp), np.ones(column.size, dtype=np.bool_)
-    for link in column.links:
-        below = plain(link.column, depth + 1)
-        if below is not None:
-            known &= gathered(below, link.rows(rows), np.True_)
-    for entries in column.maps:
-        known &= counts_of(entries.starts) == 0
-    return None if known.all() else known

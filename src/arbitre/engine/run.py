@@ -1,4 +1,4 @@
-"""Many pairs of documents compared at once: the plan and the documents in, the optimum and what it says out."""
+"""Compare many pairs of documents at once."""
 
 from __future__ import annotations
 
@@ -16,36 +16,50 @@ from arbitre.values import ABSENT, Json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from arbitre.arrays import Indices
     from arbitre.comparison.levels import Level
     from arbitre.engine.batches import Batch
-    from arbitre.engine.columns import Column, Indices
+    from arbitre.engine.columns import Column
     from arbitre.paths import Path
     from arbitre.schema.nodes import Plan
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Outcome:
-    """What came of comparing documents: the optimum, from which the levels are traced when they are asked for."""
+    """The optimum for some pairs of documents, from which the levels of the result are built on request."""
 
     columns: Sequence[Column]
+    """The columns of all documents; the first is the root's."""
     documents: Indices
+    """Position of the pair that each root row belongs to; shape (root rows,)."""
     batch: Batch | None
+    """The pairs of documents that are present on both sides; None where there are no documents at all."""
     missing: Indices
+    """Root rows of gold documents without a prediction."""
     spurious: Indices
+    """Root rows of predictions without a gold document."""
 
     def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
-        """The levels; only those on the way to `down_to`, and directly below it, where that is given."""
+        """Return the levels; with `down_to`, only those around that path and directly below it."""
         if self.batch is None:
             return ()
         return Tracer(self.columns, self.documents, down_to).trace(self.batch, self.missing, self.spurious)
 
 
 def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> Outcome:
-    """Compare `gold[d]` with `predicted[d]` for every document d; either may be ABSENT.
+    """Compare each gold document with the predicted document at the same position.
 
-    The outcome holds all documents; what is said of one depends on the plan and that document alone. `exhaustive`
-    computes every pair that a matching could make: the same results, for diagnosis and tests.
-    Raises DataError for values that are not JSON, and SolverError.
+    The result for a pair depends on the plan and that pair only.
+
+    Args:
+        plan: The compiled schema.
+        gold: The gold documents; ABSENT where there is none.
+        predicted: As many predicted documents, likewise.
+        exhaustive: Whether to compute every pair that a matching could make: the same results, for diagnosis and tests.
+
+    Raises:
+        DataError: A value is not JSON.
+        SolverError: A matching cannot be computed, or a custom distance fails.
     """
     ours, theirs = ([at for at, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted))
     documents, first = np.array(ours + theirs, dtype=np.intp), len(ours)
@@ -65,11 +79,11 @@ def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exha
 
 
 def calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
-    """How often users' functions may be called to compare two documents, by path. Raises DataError."""
+    """Return the greatest number of calls of custom distances for two documents, by path. Raises DataError."""
     columns = shred(plan, [gold], [predicted])
     return {path: most for _, path, most in most_calls(columns, np.zeros(2, dtype=np.intp), 1)}
 
 
 def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> tuple[Level, ...]:
-    """The levels of `outcome`."""
+    """Return the levels of `outcome`."""
     return outcome(plan, gold, predicted, exhaustive=exhaustive).levels()

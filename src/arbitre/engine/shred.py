@@ -1,4 +1,7 @@
-"""Documents into columns, along the plan: no recursion, so depth costs one column for every path, never a stack."""
+"""Build columns from documents, along the plan.
+
+There is no recursion: depth costs one column per path, never a level of the stack.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from collections import deque
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import regex
 
 from arbitre.engine.aliases import bridged
-from arbitre.engine.columns import Column, Indices, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
+from arbitre.engine.columns import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.finish import finish
 from arbitre.engine.interning import intern
 from arbitre.engine.runs import starts_of
@@ -25,26 +29,43 @@ from arbitre.values import ABSENT, KINDS, Json, Kind, check, check_keys, kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from arbitre.arrays import Indices
     from arbitre.schema.nodes import Object, Plan, Site
 
 PATTERN_SECONDS = 1.0
-"""A regular expression of the schema may take this long on one key."""
-
-BLOCK: Final = 256
-"""So many objects are read at a time: their fields are read while they are in the nearer memory."""
+"""Time limit for matching a regular expression of the schema against one key, in seconds."""
 
 
 @dataclass(slots=True)
 class Place:
-    """Where the values of a new column stand."""
+    """Where the values of a new column are: the fields of `Column`, and what else building needs."""
 
     parent: Column | None
     origin: Indices
     gold: int
+    """Number of gold values, which come first."""
     token: Token | None = None
     tokens: Sequence[int | str] | Indices | None = None
     tags: Indices | None = None
+    """Branch of a union that the parent of each value took, where the values depend on it."""
     item: bool = False
+
+    def below(
+        self,
+        column: Column,
+        rows: Indices,
+        token: Token | None = None,
+        *,
+        tokens: Sequence[int | str] | Indices | None = None,
+        tags: Indices | None = None,
+        item: bool = False,
+    ) -> Place:
+        """Return the place of values found in these (increasing) rows of the column that was built here.
+
+        `tags` are the branches of all rows of the column.
+        """
+        gold = int(rows.searchsorted(self.gold))
+        return Place(column, rows, gold, token, tokens, None if tags is None else tags[rows], item)
 
 
 @dataclass(slots=True)
@@ -53,40 +74,31 @@ class _Shredder:
     columns: list[Column] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     pending: deque[Callable[[], None]] = field(default_factory=deque)
+    """Builds the columns below columns that are already built."""
 
-    def open(self, site: Site, values: Sequence[Json], types: set[type], place: Place) -> Column:
-        """The column of these values, which are of these types; what lies below is left to do."""
+    def open(self, site: Site, values: Sequence[Json], place: Place, types: set[type] | None = None) -> Column:
+        """Build the column of these values, and leave the columns below it pending. `types` are the values' types."""
+        types = set(map(type, values)) if types is None else types
         if site.leaf is not None:
             return self._leaf(site, values, types, place)
         kinds = self._kinds(values, types, place)
         if isinstance(kinds, Kind):
             return self._single(kinds, site, values, types, place)
-        family = np.where(kinds < Kind.ARRAY, 0, kinds - Kind.ARRAY + 1)  # scalars, arrays, objects
-        present = np.unique(family)
-        if len(present) == 1:
-            return self._single(Kind(int(kinds[0])), site, values, types, place)
+        family = np.maximum(kinds, Kind.STRING)  # scalars are compared in one column
+        families = np.unique(family).tolist()
+        if len(families) == 1:
+            return self._single(Kind(families[0]), site, values, types, place)
         mixed = MixedColumn(**self._common(values, place))
         self._keep(mixed, site)
-        mixed.part = np.zeros(len(values), dtype=np.int8)
-        mixed.rows = np.zeros(len(values), dtype=np.intp)
-        for number, member in enumerate(present.tolist()):
-            rows = (family == member).nonzero()[0]
-            mixed.part[rows], mixed.rows[rows] = number, np.arange(len(rows))
-            inner = Place(
-                mixed,
-                rows,
-                int(rows.searchsorted(place.gold)),
-                tags=None if place.tags is None else place.tags[rows],
-                item=place.item,
-            )
+        for kind in families:
+            rows = (family == kind).nonzero()[0]
             part = [values[row] for row in rows.tolist()]
-            mixed.parts.append(self._single(Kind(int(kinds[rows[0]])), site, part, set(map(type, part)), inner))
+            inner = place.below(mixed, rows, tags=place.tags, item=place.item)
+            mixed.links.append(Link(self._single(Kind(kind), site, part, set(map(type, part)), inner), 1.0))
         return mixed
 
-    def _kinds(
-        self, values: Sequence[Json], types: set[type], place: Place
-    ) -> Kind | np.ndarray[Any, np.dtype[np.int8]]:
-        """The kind of all the values where it is one, else of each."""
+    def _kinds(self, values: Sequence[Json], types: set[type], place: Place) -> Kind | npt.NDArray[np.int8]:
+        """Return the kind that all values share, or the kind of each."""
         if types <= KINDS.keys():
             kinds = {KINDS[one] for one in types}
             if len(kinds) == 1:
@@ -101,6 +113,7 @@ class _Shredder:
         return found
 
     def _single(self, kind: Kind, site: Site, values: Sequence[Json], types: set[type], place: Place) -> Column:
+        """Build a column that is not mixed; `kind` is any scalar kind where the values are scalars."""
         if kind.scalar:
             return self._leaf(site, values, types, place)
         if kind is Kind.ARRAY:
@@ -138,7 +151,7 @@ class _Shredder:
         try:
             parts = intern(site, values, types, place.tags)
         except DataError:
-            for row, value in enumerate(values):  # find the one that is refused
+            for row, value in enumerate(values):  # find the value that is refused
                 try:
                     check(value)
                 except DataError as error:
@@ -149,13 +162,14 @@ class _Shredder:
         return column
 
     def _fields(self, column: ObjectColumn, node: Object, values: Sequence[dict[str, Json]], place: Place) -> None:
+        """Build the columns of the keys of objects."""
         if node.aliases:
             values = [*values[: place.gold], *(bridged(value, node.aliases) for value in values[place.gold :])]
         taken = choose(node.variants, values, place.tags) if node.variants else None
-        sites = [self.plan.sites[child.site] for child in node.fields]
         total = 0
-        for child, site, every in zip(node.fields, sites, _read(node, sites, values), strict=True):
-            missing = _missing(site)
+        for child in node.fields:
+            site = self.plan.sites[child.site]
+            every, missing = _read(child.name, site, values), _missing(site)
             rows, found, types = np.arange(len(every), dtype=np.intp), every, set(map(type, every))
             if type(missing) in types:
                 types.remove(type(missing))
@@ -163,9 +177,8 @@ class _Shredder:
                 found = [every[row] for row in rows.tolist()]
             total += len(found)
             if found:
-                tags = taken[rows] if child.tagged and taken is not None else None
-                below = Place(column, rows, int(rows.searchsorted(place.gold)), child.name, tags=tags)
-                column.links.append(Link(self.open(site, found, types, below), child.weight))
+                below = place.below(column, rows, child.name, tags=taken if child.tagged else None)
+                column.links.append(Link(self.open(site, found, below, types), child.weight))
         if total != sum(map(len, values)):
             self._other_keys(column, node, values, place, taken if node.tagged else None)
 
@@ -177,7 +190,7 @@ class _Shredder:
         place: Place,
         taken: Indices | None,
     ) -> None:
-        """The keys that `properties` does not name: by pattern, by `additionalProperties`, or each by its name."""
+        """Build the columns of keys that are not in `properties`: by pattern, by `additionalProperties`, or by name."""
         known = {child.name for child in node.fields} | node.ignored
         patterns = [(regex.compile(pattern), site) for pattern, site in node.patterns]
         maps: dict[int, list[tuple[int, str, Json]]] = {}
@@ -202,9 +215,8 @@ class _Shredder:
             entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
             if entries:
                 rows = np.array([row for row, _ in entries], dtype=np.intp)
-                below = Place(column, rows, int(rows.searchsorted(place.gold)), key)
-                found = [value for _, value in entries]
-                column.links.append(Link(self.open(site, found, set(map(type, found)), below), 1.0))
+                child = self.open(site, [value for _, value in entries], place.below(column, rows, key))
+                column.links.append(Link(child, 1.0))
         for index in sorted(maps):
             self._map(column, self.plan.sites[index], maps[index], place, taken)
 
@@ -216,19 +228,19 @@ class _Shredder:
         place: Place,
         taken: Indices | None,
     ) -> None:
+        """Build the column of (row, key, value) entries whose keys are compared as those of a map."""
         entries = [entry for entry in entries if entry[2] is not None or not site.absent.null]
         if not entries:
             return
-        names = {name: code for code, name in enumerate(sorted({key for _, key, _ in entries}))}
-        entries.sort(key=lambda entry: (entry[0], names[entry[1]]))
+        entries.sort(key=lambda entry: entry[:2])
         rows = np.array([row for row, _, _ in entries], dtype=np.intp)
         keys = [key for _, key, _ in entries]
-        tags = None if taken is None else taken[rows]
-        below = Place(column, rows, int(rows.searchsorted(place.gold)), STAR, tokens=keys, tags=tags)
-        found = [value for _, _, value in entries]
-        child = self.open(site, found, set(map(type, found)), below)
+        child = self.open(
+            site, [value for _, _, value in entries], place.below(column, rows, STAR, tokens=keys, tags=taken)
+        )
+        names = {name: code for code, name in enumerate(sorted(set(keys)))}
         codes = np.array([names[key] for key in keys], dtype=np.intp)
-        column.maps.append(MapLink(child, np.arange(len(rows), dtype=np.intp), codes))
+        column.maps.append(MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes))
 
     def _fits(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
@@ -241,11 +253,13 @@ class _Shredder:
             ) from error
 
     def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: Place) -> None:
+        """Build the columns of the positions of `prefixItems`, and of the items after them."""
         node = site.list
         known = self.plan.shortcuts
         column.peels = node.matcher.forced and node.items in known.peelable
         column.counts = node.matcher.forced and node.items in known.countable
         column.deep, column.dear = node.items in known.deep, known.dear.get(node.items, math.inf)
+        tags = place.tags if node.tagged else None
         for position, index in enumerate(node.prefix):
             child = self.plan.sites[index]
             rows = [
@@ -254,11 +268,8 @@ class _Shredder:
                 if len(value) > position and (value[position] is not None or not child.absent.null)
             ]
             if rows:
-                origin = np.array(rows, dtype=np.intp)
-                tags = place.tags[origin] if node.tagged and place.tags is not None else None
-                below = Place(column, origin, int(origin.searchsorted(place.gold)), position, tags=tags)
-                found = [values[row][position] for row in rows]
-                column.prefix.append(Link(self.open(child, found, set(map(type, found)), below), 1.0))
+                below = place.below(column, np.array(rows, dtype=np.intp), position, tags=tags)
+                column.links.append(Link(self.open(child, [values[row][position] for row in rows], below), 1.0))
         skipped = len(node.prefix)
         if skipped:
             values = [value[skipped:] for value in values]
@@ -277,34 +288,26 @@ class _Shredder:
             starts = starts_of(np.bincount(origin, minlength=len(values)))
         column.starts = starts
         if items:
-            tags = place.tags[origin] if node.tagged and place.tags is not None else None
-            gold = int(origin.searchsorted(place.gold))
-            column.items = self.open(
-                child, items, types, Place(column, origin, gold, STAR, tokens=positions, tags=tags, item=True)
-            )
+            below = place.below(column, origin, STAR, tokens=positions, tags=tags, item=True)
+            column.items = self.open(child, items, below, types)
 
 
 def _missing(site: Site) -> Json:
-    """What counts as no value at all."""
+    """Return the value that stands for an absent field: null where it counts as absent."""
     return None if site.absent.null else ABSENT
 
 
-def _read(node: Object, sites: Sequence[Site], values: Sequence[dict[str, Json]]) -> list[list[Json]]:
-    """What the objects hold in each declared field, whose site is given; all fields of some objects at a time."""
-    found: list[list[Json]] = [[] for _ in node.fields]
-    for begin in range(0, len(values), BLOCK):
-        block = values[begin : begin + BLOCK]
-        for child, site, into in zip(node.fields, sites, found, strict=True):
-            try:
-                into += list(map(itemgetter(child.name), block))
-            except KeyError:
-                absent = _missing(site)
-                into += [value.get(child.name, absent) for value in block]
-    return found
+def _read(name: str, site: Site, values: Sequence[dict[str, Json]]) -> list[Json]:
+    """Return the value of each object under a declared key."""
+    try:
+        return list(map(itemgetter(name), values))
+    except KeyError:
+        absent = _missing(site)
+        return [value.get(name, absent) for value in values]
 
 
 def _at(error: DataError, place: Place, row: int) -> DataError:
-    """The error with the pointer of the row it speaks of."""
+    """Return the error with the JSON Pointer of the row it is about, and its side."""
     tokens: list[int | str] = []
     if place.tokens is not None:
         token = place.tokens[row]
@@ -328,15 +331,16 @@ def _at(error: DataError, place: Place, row: int) -> DataError:
 
 
 def shred(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:
-    """The columns of these documents, parents before children; the first is the root's.
+    """Build the columns of documents, parents before children; the first is the root's.
 
-    The rows of the root are the gold documents, then the predictions. Raises DataError, with the
-    JSON Pointer, for a value that is not JSON.
+    The rows of the root are the gold documents, then the predicted ones.
+
+    Raises:
+        DataError: A value is not JSON; with its JSON Pointer.
     """
     shredder = _Shredder(plan)
     documents = [*gold, *predicted]
-    place = Place(None, np.arange(len(documents), dtype=np.intp), len(gold))
-    shredder.open(plan.sites[0], documents, set(map(type, documents)), place)
+    shredder.open(plan.sites[0], documents, Place(None, np.arange(len(documents), dtype=np.intp), len(gold)))
     while shredder.pending:
         shredder.pending.popleft()()
     for column, site in zip(reversed(shredder.columns), reversed(shredder.sites), strict=True):

@@ -18,8 +18,9 @@ from arbitre.matching.transport import transport_all
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.batches import Evaluate
-    from arbitre.engine.columns import Column, Floats, Indices, ListColumn, Mask
+    from arbitre.engine.columns import Column, ListColumn
     from arbitre.matching.catalog import Transport
 
 CHUNK: Final = 1 << 18

@@ -1,4 +1,4 @@
-"""Which branch of a union of objects a value takes: that depends on the value alone."""
+"""Choose the branch of a union of objects for each value, from the value alone."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from arbitre.values import Json, canonical
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.engine.columns import Indices
+    from arbitre.arrays import Indices
     from arbitre.schema.nodes import Variant
 
 
 def choose(variants: tuple[Variant, ...], values: Sequence[dict[str, Json]], tags: Indices | None) -> Indices:
-    """The branch of each object: the first whose const and enum fields all hold, else the one sharing most keys.
+    """Return the index of the branch of each object; shape (values,).
 
-    Where the branch of the parent matters (`tags`), only those that belong to it; the first wins a draw. Keys whose
-    value counts as absent are not shared: values that are the same to the comparison take the same branch.
+    It is the first branch whose `const` and `enum` fields all hold; otherwise the one that shares most keys with the
+    value, the first of several. Keys whose value counts as absent are not shared, so that values that compare equal
+    take the same branch.
+
+    Args:
+        variants: The branches.
+        values: The objects.
+        tags: The branch that the parent of each object took, where branches belong to branches of the parent.
     """
     taken = np.zeros(len(values), dtype=np.intp)
     for row, value in enumerate(values):
@@ -35,7 +41,7 @@ def choose(variants: tuple[Variant, ...], values: Sequence[dict[str, Json]], tag
 
 
 def _holds(variant: Variant, value: dict[str, Json]) -> bool:
-    with suppress(DataError):  # what is not JSON is reported where it stands
+    with suppress(DataError):  # a value that is not JSON is reported where its own column is built
         return all(name in value and canonical(value[name]) in allowed for name, allowed in variant.tests)
     return False
 

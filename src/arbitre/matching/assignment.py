@@ -1,4 +1,8 @@
-"""One-to-one matchings of two lists: optimal, greedy, by position."""
+"""One-to-one matchings of two lists: optimal, greedy, by position.
+
+All take `quality`, of shape (n, m) and in [0, 1], and `allowed`, a mask of the same shape of the pairs that may be made
+(None: all).
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,14 @@ import scipy
 from arbitre.matching.coupling import Coupling, Floats, Mask
 
 TIE: Final = 1e-9
-"""Matchings whose qualities sum to within this are tied; the one with most pairs is taken."""
+"""Difference in quality mass up to which two matchings are tied; the one with most pairs is taken."""
 
 
 def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:
-    """The matching that maximises the sum S of the qualities of its pairs.
+    """Return the matching with the greatest sum S of qualities; of those within 1e-9 of it, one with most pairs.
 
-    `quality` has shape (n, m) with values in [0, 1]. Every item of the shorter list gets a partner, unless pairs are
-    forbidden: those not `allowed` (a mask of the same shape), and those below `gate`, which are kept out of the solver
-    rather than dropped afterwards. Among the matchings of greatest S (within 1e-9), one with most pairs. O(n² m) at
-    worst (Kuhn, 1955; Crouse, 2016, as in scipy).
+    Every item of the shorter list gets a partner, unless its pairs are not `allowed` or below `gate`. Such pairs are
+    kept out of the solver rather than dropped afterwards. O(n² m) at worst (Kuhn, 1955; Crouse, 2016, as in scipy).
 
     >>> hungarian(np.array([[0.95, 0.69], [0.69, 0.3]]), gate=0.7).gold
     array([0])
@@ -37,7 +39,7 @@ def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | Non
 
 
 def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
-    """As many pairs as the groups of equal keys allow (`allowed`), and among those matchings the one of greatest S."""
+    """Return the matching with most allowed pairs; of these, one with the greatest sum of qualities."""
     if allowed is None:
         return hungarian(quality)
     rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + 2.0, 0.0), maximize=True)
@@ -46,9 +48,9 @@ def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
 
 
 def greedy(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:
-    """In gold order, each item takes the nearest prediction still free; the first one where several are as near.
+    """Match each gold item in turn to the best free predicted item, the first of several.
 
-    Kept to show what it costs: an early item can take the partner that a later one needed.
+    The result is not optimal: an early item can take the partner that a later one needs.
     """
     usable = quality.copy()
     if allowed is not None:
@@ -67,7 +69,7 @@ def greedy(quality: Floats, allowed: Mask | None = None, *, gate: float | None =
 
 
 def ordered(quality: Floats, allowed: Mask | None = None) -> Coupling:
-    """The first with the first, the second with the second, and so on."""
+    """Match items at the same position."""
     positions = np.arange(min(quality.shape), dtype=np.intp)
     if allowed is not None:
         positions = positions[allowed[positions, positions]]
