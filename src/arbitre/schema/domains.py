@@ -50,9 +50,9 @@ def condition(distance: Distance, values: Sequence[Json] | None, *, integer: boo
 
 def _metric(distance: Distance, values: Sequence[Json]) -> bool:
     """Whether a distance is a metric between these different values."""
-    at = np.arange(len(values), dtype=np.intp)
-    table = distance.pool(values).crossed(at, at)
-    apart = table[~np.eye(len(values), dtype=np.bool_)]
+    count = len(values)
+    table = distance.pool(values).paired(*np.divmod(np.arange(count * count), count)).reshape(count, count)
+    apart = table[~np.eye(count, dtype=np.bool_)]
     return bool(
         (table == table.T).all()
         and (table.diagonal() == 0.0).all()
