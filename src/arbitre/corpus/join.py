@@ -216,9 +216,11 @@ def _ids(index: Index) -> Iterator[str]:
 
 def _runs(given: list[str | None]) -> list[str | None]:
     """The runs of the predictions of one document. Several without a name get the numbers that are not names."""
+    if given.count(None) < 2:  # noqa: PLR2004  (almost always)
+        return given
     names = set(given)
     numbers = (str(number) for number in count(1) if str(number) not in names)
-    return [next(numbers) if run is None else run for run in given] if given.count(None) > 1 else given
+    return [next(numbers) if run is None else run for run in given]
 
 
 def _repeated(side: Side, entry: Entry, reason: str) -> Failure:
