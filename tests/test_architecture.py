@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
-    ("arrays", "errors", "paths", "values", "bundled", "deep", "demo"),
+    ("arrays", "errors", "paths", "values", "arrays", "patterns", "messages", "bundled", "deep", "demo"),
     ("tally", "curve", "signature", "catalogue"),
     ("distances", "normalizers", "matching"),
     ("schema",),

@@ -1,4 +1,4 @@
-"""Types of numpy arrays."""
+"""Types of arrays."""
 
 from __future__ import annotations
 

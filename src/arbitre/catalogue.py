@@ -6,7 +6,6 @@ Wherever a schema names a choice it writes `"name"` or `{"name": {"option": valu
 
 from __future__ import annotations
 
-import json
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from jsonschema import Draft202012Validator
 
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
+from arbitre.messages import shown
 from arbitre.paths import pointer as pointer_to
 from arbitre.values import canonical
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 T = TypeVar("T")
-
-_SHOWN = 80
-"""A value quoted in a message is cut after so many characters."""
 
 _PHRASES = {
     "enum": "one of {}",
@@ -88,7 +85,7 @@ class Catalogue(Generic[T]):
         """A catalogue with one more entry. Raises SchemaError where the name is taken: a name never changes meaning."""
         if name in self.entries:
             raise SchemaError.of(
-                f"Expected the name of a new {self.term}, got {_shown(name)}", hint="It is taken: choose another."
+                f"Expected the name of a new {self.term}, got {shown(name)}", hint="It is taken: choose another."
             )
         return replace(self, entries={**self.entries, name: entry})
 
@@ -111,14 +108,14 @@ class Catalogue(Generic[T]):
                 place = pointer + pointer_to([name])
             case _:
                 raise SchemaError.of(
-                    f"Expected `{self.term}` to be a name or {{name: {{option: value}}}}, got {_shown(choice)}",
+                    f"Expected `{self.term}` to be a name or {{name: {{option: value}}}}, got {shown(choice)}",
                     pointer=pointer,
                     hint=f"The names are {', '.join(self.names)}.",
                 )
         entry = self.entries.get(name)
         if entry is None:
             raise SchemaError.of(
-                f"Expected `{self.term}` to be one of {', '.join(self.names)}, got {_shown(name)}",
+                f"Expected `{self.term}` to be one of {', '.join(self.names)}, got {shown(name)}",
                 pointer=place,
                 hint=did_you_mean(name, self.names),
             )
@@ -136,7 +133,7 @@ class Catalogue(Generic[T]):
 def _problems(name: str, entry: Entry[Any], given: Json, pointer: str) -> Iterator[Problem]:
     """All that is wrong with the options given to an entry."""
     if not isinstance(given, dict):
-        yield Problem(f"Expected `{name}` to be an object of options, got {_shown(given)}", pointer=pointer)
+        yield Problem(f"Expected `{name}` to be an object of options, got {shown(given)}", pointer=pointer)
         return
     for option in entry.required:
         if option not in given:
@@ -150,14 +147,14 @@ def _problems(name: str, entry: Entry[Any], given: Json, pointer: str) -> Iterat
         if option not in entry.options:
             known = f"one of {', '.join(sorted(entry.options))}" if entry.options else "absent, as there are none"
             yield Problem(
-                f"Expected an option of `{name}` to be {known}, got {_shown(option)}",
+                f"Expected an option of `{name}` to be {known}, got {shown(option)}",
                 pointer=place,
                 hint=did_you_mean(option, entry.options),
             )
             continue
         for error in Draft202012Validator(entry.options[option]).iter_errors(value):
             yield Problem(
-                f"Expected `{option}` to be {_expectation(error)}, got {_shown(error.instance)}",
+                f"Expected `{option}` to be {_expectation(error)}, got {shown(error.instance)}",
                 pointer=place + pointer_to(error.absolute_path),
             )
 
@@ -169,9 +166,4 @@ def _expectation(error: ValidationError) -> str:
         return f"valid ({error.message})"
     wanted = error.validator_value
     words = wanted if isinstance(wanted, list) else [wanted]
-    return phrase.format(" or ".join(word if isinstance(word, str) else _shown(word) for word in words))
-
-
-def _shown(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return phrase.format(" or ".join(word if isinstance(word, str) else shown(word) for word in words))

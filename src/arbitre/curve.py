@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from arbitre.tally import Scores, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Floats = npt.NDArray[np.float64]
+    from arbitre.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

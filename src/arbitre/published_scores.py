@@ -9,8 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from arbitre.arrays import Floats
     from arbitre.comparison import Comparison
-    from arbitre.comparison.levels import Floats
     from arbitre.tally import Tally
 
 STEPS: Final = 1000

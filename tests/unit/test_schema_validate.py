@@ -108,7 +108,7 @@ class TestRegularExpressions:
     @pytest.fixture(autouse=True)
     def impatient(self, monkeypatch):
         monkeypatch.setattr("arbitre.schema.bounded.SECONDS", 0.1)
-        monkeypatch.setattr("arbitre.engine.shred.PATTERN_SECONDS", 0.1)
+        monkeypatch.setattr("arbitre.engine.shred.SECONDS", 0.1)
 
     @pytest.mark.parametrize("pattern", ["(a+)+$", "(a*)*b", "(x+x+)+y"])
     def test_what_hangs_elsewhere_is_answered(self, pattern):

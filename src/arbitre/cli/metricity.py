@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 REPORT: Final = "metricity.json"
 
-ROUNDING: Final = 1e-12
+DISPLAY_TOLERANCE: Final = 1e-12
 """Figures up to this are printed as 0."""
 
 _GAP: Final = 3
@@ -179,7 +179,7 @@ class Measured:
 
 
 def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}" if value > ROUNDING else "0"
+    return "–" if value is None else f"{value:.4g}" if value > DISPLAY_TOLERANCE else "0"
 
 
 def _plain(measured: Sequence[Measured]) -> dict[str, Any]:

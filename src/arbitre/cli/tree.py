@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from arbitre.cli.labels import visible
 from arbitre.cli.render import count, number
-from arbitre.comparison.records import ROUNDING, Records, Verdict
+from arbitre.comparison.records import MASS_TOLERANCE, Records, Verdict
 from arbitre.paths import order, wildcard
 from arbitre.report.tables import compact
 from arbitre.values import ABSENT, Json, Kind
@@ -135,7 +135,7 @@ class _Grower:
             paired = float(level.matched[at])
             missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired
             counts = {"matched": paired, "missing": missing, "spurious": spurious}
-            told = (f"{count(size)} {name}" for name, size in counts.items() if size > ROUNDING)
+            told = (f"{count(size)} {name}" for name, size in counts.items() if size > MASS_TOLERANCE)
             parts.append(("  " + ", ".join(told), "dim"))
         return Text.assemble(*parts)
 

@@ -21,7 +21,8 @@ from arbitre.values import ABSENT, Json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from arbitre.comparison.levels import Floats, Level, Traced
+    from arbitre.arrays import Floats
+    from arbitre.comparison.levels import Level, Traced
     from arbitre.schema.load import Located
     from arbitre.signature import Signature
 

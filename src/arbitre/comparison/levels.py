@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from arbitre.arrays import Floats, Indices, Mask
 from arbitre.paths import wildcard
 from arbitre.tally import Tally
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from arbitre.paths import Path
     from arbitre.values import Json
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 Kinds = npt.NDArray[np.int8]
 Masses = tuple[Floats, Floats, Floats, Floats, Floats]
 """What each record adds to the gold, predicted, matched, quality and quality_sq of a tally; shapes (records,)."""

@@ -20,7 +20,8 @@ from arbitre.values import ABSENT, Json, Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from arbitre.comparison.levels import Indices, Kinds
+    from arbitre.arrays import Indices
+    from arbitre.comparison.levels import Kinds
     from arbitre.paths import Path, Token
 
 FORMAT: Final = "arbitre-comparison/1"

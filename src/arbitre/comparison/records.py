@@ -16,11 +16,12 @@ from arbitre.values import ABSENT, Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.comparison.levels import Floats, Level
+    from arbitre.arrays import Floats
+    from arbitre.comparison.levels import Level
     from arbitre.values import Json
 
 
-ROUNDING: Final = 1e-9
+MASS_TOLERANCE: Final = 1e-9
 """Masses that differ by less are equal."""
 
 
@@ -145,7 +146,7 @@ class Records:
             ).astype(np.int8)
             if not level.leaf:
                 plain = level.paired & (level.gold_kind == level.predicted_kind)
-                lacking = np.maximum(level.gold, level.predicted) - level.matched > ROUNDING
+                lacking = np.maximum(level.gold, level.predicted) - level.matched > MASS_TOLERANCE
                 own = np.where(plain, np.where(lacking, Verdict.WRONG, verdicts[here]), own).astype(np.int8)
             verdicts[here] = own
             above = level.parent != NONE

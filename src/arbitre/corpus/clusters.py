@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import regex
 
 from arbitre.errors import DataError
+from arbitre.patterns import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Cluster: TypeAlias = str | Mapping[str, str] | Sequence[str] | None
 """A regular expression on ids, a label for every id, or a label for every document in order; None: by id."""
-
-SECONDS: Final = 1.0
-"""A regular expression may take this long on one id."""
 
 
 def labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-TOLERANCE: Final = 1e-9
+SCORE_TOLERANCE: Final = 1e-9
 """Scores this near are equal."""
 
 
@@ -58,7 +58,7 @@ class Changes:
     @property
     def worse(self) -> bool:
         """Whether the micro or macro score or the mean document quality fell, or more documents failed."""
-        fell = min(one.difference for one in (self.micro, self.macro, self.document_quality)) < -TOLERANCE
+        fell = min(one.difference for one in (self.micro, self.macro, self.document_quality)) < -SCORE_TOLERANCE
         return fell or self.failed[1] > self.failed[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,4 +140,4 @@ def _documents(path: Path, score: str) -> dict[str, float | None]:
 def _differ(change: Change) -> bool:
     """A score that is only there on one side is another one, even where it is 0."""
     defined = (change.before is None) == (change.after is None)
-    return not defined or abs(change.difference) > TOLERANCE
+    return not defined or abs(change.difference) > SCORE_TOLERANCE

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from arbitre.comparison.levels import Floats, Indices, Mask
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.corpus.chance import Chance
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.records import Failure

@@ -19,7 +19,7 @@ from arbitre.errors import DataError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from arbitre.comparison.levels import Indices
+    from arbitre.arrays import Indices
     from arbitre.corpus.clusters import Cluster
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.statistics import Average, Interval, Method

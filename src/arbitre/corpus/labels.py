@@ -13,6 +13,7 @@ import regex
 from arbitre.corpus import strict
 from arbitre.errors import DataError
 from arbitre.paths import pointer
+from arbitre.patterns import SECONDS
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 RUN: Final = "run"
 SHOWN: Final = 4
 """How many of several things a message names."""
-
-_TIMEOUT: Final = 1.0
-"""Seconds that a pattern may take on one file name."""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -80,10 +78,10 @@ class Names:
         if self.pattern is None:
             return stem, None
         try:
-            match = self.pattern.search(stem, timeout=_TIMEOUT)
+            match = self.pattern.search(stem, timeout=SECONDS)
         except TimeoutError:
             raise DataError.of(
-                f"Expected the id pattern to be done in {_TIMEOUT:g} s with {stem!r}, got no answer",
+                f"Expected the id pattern to be done in {SECONDS:g} s with {stem!r}, got no answer",
                 hint="Avoid repetitions inside repetitions.",
             ) from None
         groups = self.pattern.groupindex

@@ -15,7 +15,8 @@ from arbitre.paths import wildcard
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.comparison.levels import Floats, Level, Mask, Sums
+    from arbitre.arrays import Floats, Mask
+    from arbitre.comparison.levels import Level, Sums
     from arbitre.corpus.records import Pair
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json

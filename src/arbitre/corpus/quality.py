@@ -11,7 +11,7 @@ import numpy as np
 from arbitre.corpus.sums import total
 
 if TYPE_CHECKING:
-    from arbitre.comparison.levels import Floats
+    from arbitre.arrays import Floats
 
 LEAST: Final = (0.5, 0.7, 0.9, 1.0)
 """Qualities for which results state the share of documents that reach them."""

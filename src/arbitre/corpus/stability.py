@@ -18,14 +18,14 @@ from arbitre.tally import Scores
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from arbitre.comparison.levels import Indices, Mask
+    from arbitre.arrays import Indices, Mask
     from arbitre.corpus.evaluation import Columns, Evaluation
     from arbitre.corpus.statistics import Average
 
 ALONE: Final = "1"
 """The run of a prediction that has none of its own."""
 
-ROUNDING: Final = 1e-9
+MASS_TOLERANCE: Final = 1e-9
 """Masses this near are equal."""
 
 
@@ -137,5 +137,5 @@ def _changed(columns: Columns, rows: Indices) -> Mask:
     tables = (columns.tallies, *columns.paths.values())
     changed: Mask = np.ptp(columns.failed[rows].astype(np.int8), axis=0) > 0
     for table in tables:
-        changed |= (np.ptp(table[rows], axis=0) > ROUNDING).any(axis=1)
+        changed |= (np.ptp(table[rows], axis=0) > MASS_TOLERANCE).any(axis=1)
     return changed

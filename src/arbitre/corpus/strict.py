@@ -14,6 +14,7 @@ import numpy as np
 from arbitre import values
 from arbitre.corpus.files import unreadable
 from arbitre.errors import DataError, Problem
+from arbitre.messages import clipped
 from arbitre.paths import pointer
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        message = f"Expected a number within ±{sys.float_info.max:.4g}, got {_short(text)}"
+        message = f"Expected a number within ±{sys.float_info.max:.4g}, got {clipped(text, _SHOWN)}"
         raise _RefusedError(message, "Check the exponent, or write the number as text.")
     return value
 
@@ -196,10 +197,6 @@ def _integer(text: str) -> int:
 def _constant(text: str) -> Json:
     message = f"Expected a finite number, got {text}"
     raise _RefusedError(message, "JSON has no NaN and no Infinity: write null, or leave the key out.")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 _Raw = TypeVar("_Raw")

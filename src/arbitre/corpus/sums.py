@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from arbitre.comparison.levels import Floats
+    from arbitre.arrays import Floats
 
 
 class Sums:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from arbitre.diagnosis.matrix import Indices
+    from arbitre.arrays import Indices
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from arbitre.engine.aliases import aliased
-from arbitre.engine.shred import PATTERN_SECONDS
 from arbitre.errors import DataError
 from arbitre.paths import order, pointer
+from arbitre.patterns import SECONDS
 from arbitre.schema.validate import violations
 from arbitre.values import check
 
@@ -131,7 +131,7 @@ def _undeclared(node: Object, key: str) -> int:
     """The site of a key that is not among `properties`."""
     for pattern, site in node.patterns:
         try:
-            if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
+            if regex.compile(pattern).search(key, timeout=SECONDS) is not None:
                 return site
         except TimeoutError:
             continue  # a comparison refuses this key, and says so

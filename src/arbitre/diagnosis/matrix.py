@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from arbitre.errors import DataError
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats
 
 
 def checked(name: str, matrix: npt.ArrayLike) -> Floats:

@@ -16,7 +16,7 @@ from arbitre.errors import ArbitreError, DataError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from arbitre.diagnosis.matrix import Floats, Mask
+    from arbitre.arrays import Floats, Mask
     from arbitre.diagnosis.triangles import Violations
 
 EXACT: Final = 500**3

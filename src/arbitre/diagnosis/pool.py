@@ -19,7 +19,7 @@ from arbitre.paths import STAR, wildcard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.diagnosis.matrix import Floats, Indices
+    from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns import Column
     from arbitre.schema import Plan
     from arbitre.values import Json

@@ -14,7 +14,7 @@ import scipy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from arbitre.diagnosis.matrix import Floats, Indices
+    from arbitre.arrays import Floats, Indices
 
 RESOLUTION: Final = 1e-12
 """Powers of dissimilarities are told apart down to this."""

@@ -23,7 +23,7 @@ from arbitre.values import canonical, kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.diagnosis.matrix import Floats, Indices
+    from arbitre.arrays import Floats, Indices
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Break, Fact
     from arbitre.schema.examples import Frame

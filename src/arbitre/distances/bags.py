@@ -13,7 +13,8 @@ from arbitre.distances.columns import share
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arbitre.distances.base import Blocks, Floats, Indices
+    from arbitre.arrays import Floats, Indices
+    from arbitre.distances.base import Blocks
     from arbitre.distances.columns import Integers
 
     Formula = Callable[[Integers, Integers, Integers], Floats]

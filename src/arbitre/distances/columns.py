@@ -14,7 +14,8 @@ from arbitre.values import canonical
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices
+    from arbitre.arrays import Floats, Indices
+    from arbitre.distances.base import Blocks
     from arbitre.values import Json
 
 Integers = npt.NDArray[np.int64]

@@ -18,7 +18,8 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from arbitre.distances.base import Blocks, Facts, Floats, Indices, Mask
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Blocks, Facts
     from arbitre.values import Json
 
     Function = Callable[[Any, Any], Any]

@@ -25,7 +25,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.base import Floats, Indices
+    from arbitre.arrays import Floats, Indices
 
 _ISO = re.compile(
     r"(\d{4})(?:-(\d{2}))?"

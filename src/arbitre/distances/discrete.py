@@ -23,13 +23,13 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.distances.base import Floats, Indices
+    from arbitre.arrays import Floats, Indices
     from arbitre.distances.columns import Integers
     from arbitre.values import Json
 
 SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
 
-ROUNDING: Final = 1e-12
+TRIANGLE_TOLERANCE: Final = 1e-12
 """By so much a side of a triangle of decimal costs may be longer than the two others, and is not."""
 
 
@@ -106,7 +106,7 @@ def _misfits(size: int, costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
 def _facts(known: list[Json], square: Floats) -> Facts:
     """Which facts hold, with the worst witness of the first that does not."""
     same = np.argwhere(np.triu(square == 0, 1))
-    worst, corners = ROUNDING, None
+    worst, corners = TRIANGLE_TOLERANCE, None
     for middle, leg in enumerate(square):
         excess = square - (leg[:, None] + leg)
         first, last = np.unravel_index(int(excess.argmax()), excess.shape)

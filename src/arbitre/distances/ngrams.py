@@ -20,8 +20,8 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from arbitre.arrays import Indices
     from arbitre.distances.bags import Bags
-    from arbitre.distances.base import Indices
     from arbitre.distances.columns import Integers
 
 

@@ -30,7 +30,8 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.distances.base import Floats, Indices, Pool
+    from arbitre.arrays import Floats, Indices
+    from arbitre.distances.base import Pool
 
     Numbers = npt.NDArray[Any]
     Formula = Callable[[Numbers, Numbers], Numbers]

@@ -21,7 +21,8 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices, Mask, Pool
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Blocks, Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,14 @@ class _Texts:
         """`indel`, as in `bounded`: it is exact for equal texts, and for texts without a character in common."""
         distances = self.subsequences.paired(left, right)
         exact = (distances == 0.0) | (distances == 1.0)
-        return np.where(exact, distances, np.maximum(distances - ROUNDING, 0.0)), exact
+        return np.where(exact, distances, np.maximum(distances - BOUND_MARGIN, 0.0)), exact
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """`indel`: the matching blocks are a common subsequence, so they are at most as long as the longest one."""
-        return np.maximum(self.subsequences.bounded(blocks, left, right) - ROUNDING, 0.0)
+        return np.maximum(self.subsequences.bounded(blocks, left, right) - BOUND_MARGIN, 0.0)
 
 
-ROUNDING: Final = 1e-15
+BOUND_MARGIN: Final = 1e-15
 """More than the rounding of either formula: keeps the bound below the distance to the last bit."""
 
 

@@ -32,7 +32,8 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices, Mask
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Blocks
     from arbitre.distances.columns import Integers
 
     Raw = npt.NDArray[Any]

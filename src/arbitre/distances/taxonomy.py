@@ -24,8 +24,8 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from arbitre.arrays import Floats
     from arbitre.distances.bags import Bags
-    from arbitre.distances.base import Floats
     from arbitre.distances.columns import Integers
 
     Lines = dict[str, tuple[int, ...]]

@@ -23,12 +23,13 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.base import Blocks, Floats, Indices, Mask, Pool
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Blocks, Pool
     from arbitre.distances.columns import Integers
 
 _STRING = frozenset({Kind.STRING})
 
-ROUNDING: Final = 1e-12
+BOUND_MARGIN: Final = 1e-12
 """More than the rounding of a score: equal texts score 100.00000000000004, and bounds stay below the distance."""
 
 
@@ -59,7 +60,7 @@ class _Scored:
             if self.texts[reference] != self.texts[hypothesis]:
                 score = self.metric.sentence_score(self.texts[hypothesis], [self.texts[reference]]).score
                 distances[pair] = 1.0 - score / 100.0
-        distances[np.abs(distances) < ROUNDING] = 0.0
+        distances[np.abs(distances) < BOUND_MARGIN] = 0.0
         return trusted(distances, left.shape, "sacrebleu")
 
     def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
@@ -68,11 +69,11 @@ class _Scored:
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         equal = np.array([self.texts[one] == self.texts[other] for one, other in pairs], dtype=np.bool_)
         apart = distances == 1.0
-        return np.where(apart, 1.0, np.maximum(distances - ROUNDING, 0.0)), equal | apart
+        return np.where(apart, 1.0, np.maximum(distances - BOUND_MARGIN, 0.0)), equal | apart
 
     def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """From the lengths, and the words or characters in common."""
-        return np.maximum(self.bounds.bounded(blocks, left, right) - ROUNDING, 0.0)
+        return np.maximum(self.bounds.bounded(blocks, left, right) - BOUND_MARGIN, 0.0)
 
 
 def bleu(n: int = 4) -> Distance:

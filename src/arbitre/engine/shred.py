@@ -23,7 +23,9 @@ from arbitre.engine.interning import intern
 from arbitre.engine.runs import starts_of
 from arbitre.engine.variants import choose
 from arbitre.errors import DataError, Problem
+from arbitre.messages import clipped
 from arbitre.paths import STAR, Path, Token, pointer
+from arbitre.patterns import SECONDS
 from arbitre.values import ABSENT, KINDS, Json, Kind, check, check_keys, kind_of
 
 if TYPE_CHECKING:
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Indices
     from arbitre.schema.nodes import Object, Plan, Site
-
-PATTERN_SECONDS = 1.0
-"""Time limit for matching a regular expression of the schema against one key, in seconds."""
 
 
 @dataclass(slots=True)
@@ -244,10 +243,10 @@ class _Shredder:
 
     def _fits(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
-            return pattern.search(key, timeout=PATTERN_SECONDS) is not None
+            return pattern.search(key, timeout=SECONDS) is not None
         except TimeoutError as error:
             raise DataError.of(
-                f'The pattern "{pattern.pattern}" takes more than {PATTERN_SECONDS:g} s on the key {key[:60]!r}',
+                f'The pattern "{pattern.pattern}" takes more than {SECONDS:g} s on the key {clipped(key, 60)!r}',
                 pointer=column.pointer(row),
                 hint="Write it without nested repetitions, or name the keys under `properties`.",
             ) from error

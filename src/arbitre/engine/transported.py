@@ -29,7 +29,7 @@ CHUNK: Final = 1 << 18
 LINE: Final = 1 << 8
 """Lists of numbers with so many pairs are coupled by sorting them, where that is optimal."""
 
-ROUNDING: Final = 1e-9
+SHARE_TOLERANCE: Final = 1e-9
 """Less than this share of an item is not left over."""
 
 
@@ -159,7 +159,7 @@ class Mover:
             own = weighed(side.weights, side.counts, lambda problem: self._name(which[problem]))
             own *= unit.repeat(side.counts)
             left = own - np.bincount(positions, plan.mass, minlength=len(own))
-            lone = (left > ROUNDING * own).nonzero()[0]
+            lone = (left > SHARE_TOLERANCE * own).nonzero()[0]
             spare.append(Spare(side.rows[lone], left[lone], which.repeat(side.counts)[lone]))
         shift = np.where(whole, gold.counts - predicted.counts, 0.0)
         return Moved(batch, at, which[plan.pairs.owner], plan.mass, which, plan.matched, plan.total, shift, *spare)

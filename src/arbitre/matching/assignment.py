@@ -6,12 +6,15 @@ All take `quality`, of shape (n, m) and in [0, 1], and `allowed`, a mask of the 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import scipy
 
-from arbitre.matching.coupling import Coupling, Floats, Mask
+from arbitre.matching.coupling import Coupling
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Mask
 
 TIE: Final = 1e-9
 """Difference in quality mass up to which two matchings are tied; the one with most pairs is taken."""

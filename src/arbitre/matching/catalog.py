@@ -16,7 +16,8 @@ from arbitre.paths import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from arbitre.matching.coupling import Coupling, Floats, Mask
+    from arbitre.arrays import Floats, Mask
+    from arbitre.matching.coupling import Coupling
 
 
 class Candidates(enum.Enum):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from arbitre.errors import SolverError
@@ -14,13 +13,12 @@ from arbitre.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
+    from arbitre.arrays import Floats, Indices, Mask
+
 
 NEGLIGIBLE: Final = 1e-12
 """Masses below this share of a plan are dropped."""
-ROUNDING: Final = 1e-12
+QUALITY_TOLERANCE: Final = 1e-12
 """A quality may leave [0, 1] by so much."""
 EXTREME: Final = 1e12
 """Largest ratio between two masses of a list: smaller shares are lost to rounding."""
@@ -157,7 +155,7 @@ def costs_of(quality: Floats, sizes: Indices, name: Callable[[int], str | None])
     """
     if quality.shape != (sizes.sum(),):
         raise SolverError.of(f"Expected {sizes.sum()} qualities, end to end, got an array of shape {quality.shape}")
-    wrong = np.flatnonzero(~((quality >= -ROUNDING) & (quality <= 1.0 + ROUNDING)))  # which NaN is too
+    wrong = np.flatnonzero(~((quality >= -QUALITY_TOLERANCE) & (quality <= 1.0 + QUALITY_TOLERANCE)))  # or NaN
     if len(wrong):
         raise SolverError.of(
             f"Expected the quality of a pair to be in [0, 1], got {quality[wrong[0]]}",

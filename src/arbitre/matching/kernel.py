@@ -11,7 +11,7 @@ from arbitre.errors import SolverError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arbitre.matching.coupling import Floats, Indices
+    from arbitre.arrays import Floats, Indices
 
 _ROUNDING: Final = 1e-9
 """Tolerance for the eigenvalues of the kernel and for the symmetry of the costs."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from arbitre.matching.assignment import TIE
-from arbitre.matching.coupling import Coupling, Floats, Mask
+from arbitre.matching.coupling import Coupling
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Mask
 
 
 def sequence(quality: Floats, allowed: Mask | None = None) -> Coupling:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
-    from arbitre.matching.coupling import Floats, Indices, Mask
+    from arbitre.arrays import Floats, Indices, Mask
 
 _CENTRED: Final = 1e-10
 """The square of Newton's decrement, per mass, at which a smoothed problem counts as solved."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.report.text import clipped, visible
+from arbitre.messages import clipped
+from arbitre.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,8 @@ from arbitre.values import ABSENT, Json, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.comparison.levels import Indices, Level
+    from arbitre.arrays import Indices
+    from arbitre.comparison.levels import Level
     from arbitre.corpus.join import Pair
     from arbitre.paths import Path
     from arbitre.schema.nodes import Plan

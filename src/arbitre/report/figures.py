@@ -10,10 +10,11 @@ from urllib.parse import quote
 
 from arbitre.corpus.files import atomic_file
 from arbitre.errors import ArbitreError
+from arbitre.messages import clipped
 from arbitre.report.beside import COLOURS, UNIT, axis, leaderboard, levels, levels_by_path, name_of, systems_by_path
 from arbitre.report.heat import axes_of, shares_of
 from arbitre.report.language import Language, Say
-from arbitre.report.text import clipped, visible
+from arbitre.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

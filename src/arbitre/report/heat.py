@@ -16,7 +16,7 @@ from arbitre.report.entries import Entries
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from arbitre.comparison.levels import Floats
+    from arbitre.arrays import Floats
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json
 

@@ -18,11 +18,12 @@ from urllib.parse import quote
 from jinja2 import BaseLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from arbitre.messages import clipped
 from arbitre.paths import escape as escape_token
 from arbitre.report.charts import composition, survival
 from arbitre.report.language import Language, Say
 from arbitre.report.tables import compact
-from arbitre.report.text import HIDDEN, clipped, visible
+from arbitre.report.text import HIDDEN, visible
 from arbitre.report.wording import lead, procedure, sampled
 
 if TYPE_CHECKING:

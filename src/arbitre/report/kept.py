@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from arbitre.comparison.levels import Floats, Indices
+    from arbitre.arrays import Floats, Indices
     from arbitre.corpus.evaluation import Columns, Document, Evaluation
     from arbitre.corpus.join import Join
     from arbitre.corpus.outcomes import Observers, Outcomes

@@ -17,7 +17,8 @@ from arbitre.report.entries import Entries, index_of, sides
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from arbitre.comparison.levels import Floats, Indices, Level
+    from arbitre.arrays import Floats, Indices
+    from arbitre.comparison.levels import Level
     from arbitre.corpus.join import Pair
     from arbitre.schema.nodes import Plan
     from arbitre.values import Json

@@ -19,12 +19,3 @@ def visible(text: str) -> str:
     'a⟨U+202E⟩b⟨U+0007⟩'
     """
     return HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
-
-
-def clipped(text: str, room: int = 300) -> str:
-    """The beginning of a text that is too long.
-
-    >>> clipped("quill", 4)
-    'qui…'
-    """
-    return text if len(text) <= room else text[: room - 1] + "…"

@@ -14,6 +14,9 @@ from jsonschema import ValidationError
 from jsonschema.validators import extend
 from referencing.jsonschema import lookup_recursive_ref
 
+from arbitre.messages import clipped
+from arbitre.patterns import SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -25,9 +28,6 @@ if TYPE_CHECKING:
     Errors = Iterator[ValidationError]
     Keyword = Callable[[Validator, Any, Json, Any], Errors | None]
     """How `jsonschema` checks a keyword: (validator, value of the keyword, instance, schema) -> errors."""
-
-SECONDS: Final = 1.0
-"""Time limit in seconds for one regular expression on one text."""
 
 DEPTH: Final = 10_000
 """Maximum number of references followed one inside the other."""
@@ -134,7 +134,7 @@ class Bounded:
             return regex.search(pattern, text, timeout=SECONDS) is not None
         except TimeoutError as error:
             self.slow.add(pattern)
-            shown = text if len(text) <= _LONG else f"{text[:_LONG]}…"
+            shown = clipped(text, _LONG)
             raise _UndecidedError(f"the pattern {pattern!r} takes more than {SECONDS:g} s on {shown!r}") from error
         except regex.error as error:
             raise _UndecidedError(f"{pattern!r} is not a regular expression: {error}") from error

@@ -19,6 +19,7 @@ from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import deep
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
+from arbitre.messages import shown
 from arbitre.paths import escape, order, pointer
 from arbitre.values import Json, check_keys, check_number, kind_of
 
@@ -88,7 +89,7 @@ class Library:
         """Add a document. The first is the root; its draft is the default for the others. Raises SchemaError."""
         places = dict(_walk(contents, file))
         if not isinstance(contents, (dict, bool)):
-            raise SchemaError.of(f"Expected a schema to be an object or true, got {_shown(contents)}", file=file)
+            raise SchemaError.of(f"Expected a schema to be an object or true, got {shown(contents)}", file=file)
         document = Document(contents, uri, file, _validator_of(contents, self._validator))
         if not self._places:
             self._validator = document.validator
@@ -176,7 +177,7 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) < len(pairs):
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        message = f"an object has the key {_shown(key)} twice"
+        message = f"an object has the key {shown(key)} twice"
         raise ValueError(message)
     return found
 
@@ -222,7 +223,3 @@ def _problem(error: ValidationError, file: str | None, place: str) -> Problem:
 
 def _is_text(value: Json) -> bool:
     return isinstance(value, str)
-
-
-def _shown(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)[:80]

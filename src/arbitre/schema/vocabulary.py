@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -12,6 +11,7 @@ from jsonschema.exceptions import best_match
 
 from arbitre import bundled
 from arbitre.errors import Problem, did_you_mean
+from arbitre.messages import shown
 from arbitre.paths import escape, pointer
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def settings_of(located: Located, problems: list[Problem]) -> Settings:
 def checked(value: Json, place: str, file: str | None, problems: list[Problem]) -> Settings:
     """The settings of one annotation without those that are wrong; what is wrong is added to `problems`."""
     if not isinstance(value, dict):
-        message = f"Expected `{KEYWORD}` to be an object, got {_shown(value)}"
+        message = f"Expected `{KEYWORD}` to be an object, got {shown(value)}"
         problems.append(Problem(message, file=file, pointer=place))
         return {}
     known = _vocabulary()["properties"]
@@ -97,13 +97,8 @@ def checked(value: Json, place: str, file: str | None, problems: list[Problem]) 
             continue
         error = best_match(_validator(key).iter_errors(choice))
         if error is not None:
-            message = f"Expected `{key}` to be {_EXPECTED.get(key, _CHOICE)}, got {_shown(error.instance)}"
+            message = f"Expected `{key}` to be {_EXPECTED.get(key, _CHOICE)}, got {shown(error.instance)}"
             problems.append(Problem(message, file=file, pointer=where + pointer(error.absolute_path)))
             continue
         found[key] = Setting(choice, where, file)
     return found
-
-
-def _shown(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004  (a line)

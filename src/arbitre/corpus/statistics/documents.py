@@ -11,12 +11,12 @@ from arbitre.corpus.statistics.resampling import LEVEL
 from arbitre.corpus.statistics.sample import ratio
 
 if TYPE_CHECKING:
-    from arbitre.corpus.statistics.sample import Floats
+    from arbitre.arrays import Floats
 
 LEAST: Final = 2.0
 """Minimum number of units for an interval."""
 
-ROUNDING: Final = 1e-12
+VARIANCE_TOLERANCE: Final = 1e-12
 """A sum of squares below this share of its terms counts as 0."""
 
 
@@ -54,7 +54,7 @@ def document_intervals(tallies: Floats, level: float = LEVEL, *, units: Floats |
     f1q = ratio(2.0 * quality, whole)
     terms = 4.0 * squares + f1q * f1q * (whole + 2.0 * matched)
     residuals = terms - 8.0 * f1q * quality
-    residuals[residuals <= ROUNDING * terms] = 0.0
+    residuals[residuals <= VARIANCE_TOLERANCE * terms] = 0.0
     free = np.where(count >= LEAST, count - 1.0, np.nan)
     half = scipy.special.stdtrit(free, 0.5 + level / 2.0) * np.sqrt(residuals * mass / free) / whole
     ends: Floats = np.stack([f1q - half, f1q + half], axis=-1).clip(0.0, 1.0)

@@ -11,7 +11,7 @@ from arbitre.corpus.sums import Sums
 from arbitre.tally import COUNTS, NAMES, MacroScores
 
 if TYPE_CHECKING:
-    from arbitre.corpus.statistics.sample import Floats, Mask
+    from arbitre.arrays import Floats, Mask
 
 
 def means(tallies: Floats, failed: Mask) -> MacroScores:

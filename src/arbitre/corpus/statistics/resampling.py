@@ -20,7 +20,8 @@ from arbitre.tally import NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.corpus.statistics.sample import Average, Floats, Sample
+    from arbitre.arrays import Floats
+    from arbitre.corpus.statistics.sample import Average, Sample
 
 Method: TypeAlias = Literal["adjusted-t", "t", "percentile", "bca"]
 """How an interval is made.

@@ -18,9 +18,8 @@ from arbitre.tally import NAMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
+    from arbitre.arrays import Floats, Indices, Mask
+
 
 AT_ONCE: Final = 1 << 10
 """Number of documents scored together, which bounds the memory of their scores."""

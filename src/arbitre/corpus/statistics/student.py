@@ -19,7 +19,8 @@ from scipy.special import stdtrit
 from arbitre.corpus.statistics.sample import portions
 
 if TYPE_CHECKING:
-    from arbitre.corpus.statistics.sample import Floats, Statistic
+    from arbitre.arrays import Floats
+    from arbitre.corpus.statistics.sample import Statistic
 
 HALF: Final = 0.5
 """Number of units added at each end of the scale by the adjusted interval, in units of mass-weighted mean size."""

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from arbitre.corpus.statistics.sample import Floats, Statistic
+    from arbitre.arrays import Floats
+    from arbitre.corpus.statistics.sample import Statistic
 
 ENUMERATED: Final = 16
 """Largest number of differing units for which all swaps are enumerated: 2^16 = 65536, half of them mirror images."""
