@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arbitre import Comparator
 from arbitre.comparison.levels import root_qualities
-from arbitre.engine import run
+from arbitre.engine import compare_to_levels
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -36,7 +36,7 @@ PEOPLE = Comparator(
 
 def crossed(pool, left, right):
     """The distance of each value of the pool in `left` from each in `right`; shape (len(left), len(right))."""
-    return pool.paired(np.repeat(left, len(right)), np.tile(right, len(left))).reshape(len(left), len(right))
+    return pool.distances(np.repeat(left, len(right)), np.tile(right, len(left))).reshape(len(left), len(right))
 
 
 METRIC, PSEUDO, NEITHER = range(3)
@@ -313,5 +313,5 @@ def edited(draw, part, value):
 def distances(plan, documents):
     """The distance of every document to every one; shape (documents, documents)."""
     pairs = list(product(documents, repeat=2))
-    levels = run(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs])
+    levels = compare_to_levels(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs])
     return 1.0 - root_qualities(levels, len(pairs)).reshape(len(documents), len(documents))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
-    ("arrays", "errors", "paths", "values", "arrays", "patterns", "messages", "bundled", "deep", "demo"),
+    ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo"),
     ("tally", "curve", "signature", "catalogue"),
     ("distances", "normalizers", "matching"),
     ("schema",),
@@ -24,15 +25,26 @@ LAYERS = (
 )
 """The modules and packages right below `arbitre`, lowest layer first.
 
-A module may import what stands in its own package, in a lower layer, or before it in its own layer; for the sake of
-types alone, anything of its layer. The root stands below the command and above all else.
+A module may import from its own package, from a lower layer, and from what comes before it in its own layer.
+Late imports and imports for types count. The root is below the command and above everything else.
 """
+FOLDERS = {
+    "corpus": ("storage", "reading", "joining", "statistics", "results", "running", "systems"),
+    "engine": ("columns", "solve"),
+    "report": ("html", "documents", "tables", "figures"),
+    "cli": ("output", "commands"),
+    "schema": ("loading", "compiling", "validation"),
+}
+"""The folders of a package, lowest first: a module imports from its own folder and from lower ones only."""
 ROOT = len(LAYERS) - 1.5
 
 EXACTLY_ONE = ("rapidfuzz", "cydifflib")
 AT_MOST_ONE = ("ot", "dask", "distributed", "pyarrow", "jmespath", "json_repair", "sacrebleu", "vl_convert")
 """So many modules import these libraries."""
 LONGEST = 400
+"""Maximum number of lines of a module."""
+FULLEST = 14
+"""Maximum number of modules in a folder, `__init__.py` aside."""
 
 
 class Module:
@@ -51,10 +63,10 @@ class Module:
         """The module or package right below the root; empty for the root itself."""
         return self.name.partition(".")[2].partition(".")[0]
 
-    def imports(self, known, *, at_load=False):
-        """The modules imported, as dotted names; `at_load`: only those that loading this module loads."""
+    def imports(self, known):
+        """The modules imported anywhere in this file, in functions and for types too, as dotted names."""
         found = set()
-        for node in walk(self.tree, at_load=at_load):
+        for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -68,17 +80,6 @@ class Module:
         return found
 
 
-def walk(node, *, at_load):
-    """The nodes of a tree; `at_load`: without bodies of functions and of `if TYPE_CHECKING`."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if at_load and isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            continue
-        if at_load and isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
-            continue
-        yield from walk(child, at_load=at_load)
-
-
 def violations(root):
     """What breaks the architecture in the package at `root`, as sentences."""
     modules = [Module(file, root) for file in sorted(root.rglob("*.py"))]
@@ -86,6 +87,8 @@ def violations(root):
     return [
         *misplaced(modules, known),
         *cycles(modules, known),
+        *floors(modules, known),
+        *crowded(modules),
         *adapters(modules, known),
         *(sentence for module in modules for sentence in habits(module)),
     ]
@@ -105,19 +108,18 @@ def misplaced(modules, known):
         if here is None:
             yield f"{module.name} stands in no layer"
             continue
-        loaded = module.imports(known, at_load=True)
         for name in sorted(module.imports(known)):
             root, _, rest = name.partition(".")
             if root != module.root:
                 continue
             there = rank(rest.partition(".")[0])
-            if there is None or there[0] > here[0] or (there > here and name in loaded):
+            if there is None or there > here:
                 yield f"{module.name} imports {name}, which is above it"
 
 
 def cycles(modules, known):
-    """The modules that load themselves again."""
-    loads = {module.name: module.imports(known, at_load=True) & known for module in modules}
+    """The modules that import themselves through others, late imports and imports for types included."""
+    loads = {module.name: module.imports(known) & known - {module.name} for module in modules}
     for name, needed in loads.items():
         reached, pending = set(), [*needed]
         while pending:
@@ -126,6 +128,27 @@ def cycles(modules, known):
                 pending += loads[other]
         if name in reached:
             yield f"{name} is in a cycle of imports"
+
+
+def floors(modules, known):
+    """The imports from a higher folder of the same package."""
+    for module in modules:
+        _, top, folder, *_ = [*module.name.split("."), "", "", ""]
+        order = FOLDERS.get(top, ())
+        if folder not in order:
+            continue
+        for name in sorted(module.imports(known)):
+            _, there, other, *_ = [*name.split("."), "", "", ""]
+            if there == top and other in order and order.index(other) > order.index(folder):
+                yield f"{module.name} imports {name}, which is in a higher folder"
+
+
+def crowded(modules):
+    """The folders with too many modules."""
+    counts = Counter(module.name.rpartition(".")[0] for module in modules if not module.package)
+    for folder, count in sorted(counts.items()):
+        if count > FULLEST:
+            yield f"{folder} has {count} modules, more than {FULLEST}"
 
 
 def adapters(modules, known):
@@ -214,6 +237,35 @@ def test_a_package_that_keeps_its_shape_passes(tmp_path):
             "arbitre.engine.a is in a cycle of imports",
         ),
         (
+            {
+                "engine/a.py": "from arbitre.engine import b",
+                "engine/b.py": "def f():\n    from arbitre.engine import a",
+            },
+            "arbitre.engine.b is in a cycle of imports",
+        ),
+        (
+            {
+                "engine/a.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from arbitre.engine.b import B",
+                "engine/b.py": "from arbitre.engine.a import A",
+            },
+            "arbitre.engine.a is in a cycle of imports",
+        ),
+        (
+            {
+                "paths.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from arbitre.values import Json",
+                "values.py": "",
+            },
+            "arbitre.paths imports arbitre.values, which is above it",
+        ),
+        (
+            {"corpus/reading/a.py": "from arbitre.corpus.running import b", "corpus/running/b.py": ""},
+            "arbitre.corpus.reading.a imports arbitre.corpus.running.b, which is in a higher folder",
+        ),
+        (
+            {f"engine/m{number}.py": "" for number in range(15)},
+            "arbitre.engine has 15 modules, more than 14",
+        ),
+        (
             {"distances/more.py": "import rapidfuzz"},
             "rapidfuzz is imported by arbitre.distances.more, arbitre.distances.strings",
         ),
@@ -246,11 +298,8 @@ def test_a_planted_violation_is_found(tmp_path, files, expected):
 @pytest.mark.parametrize(
     "files",
     [
-        {
-            "paths.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from arbitre.values import Json",
-            "values.py": "from arbitre import paths",
-        },
-        {"engine/a.py": "from arbitre.engine import b", "engine/b.py": "def f():\n    from arbitre.engine import a"},
+        {"corpus/running/b.py": "from arbitre.corpus.reading import a", "corpus/reading/a.py": ""},
+        {f"engine/m{number}.py": "" for number in range(14)},
         {"cli/shown.py": "print(1)"},
         {"matching/transport.py": "import ot"},
         {"engine/long.py": "\n" * 400},

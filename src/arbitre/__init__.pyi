@@ -1,9 +1,9 @@
 from .comparator import Comparator
 from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
-from .corpus.evaluation import Evaluation
-from .corpus.gates import Gate, Missed, gate
-from .corpus.quality import DocumentQuality
-from .corpus.ranking import rank
+from .corpus.results.document_quality import DocumentQuality
+from .corpus.results.evaluation import Evaluation
+from .corpus.results.gates import Gate, Missed, gate
+from .corpus.systems.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
 from .distances import Facts

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from jsonschema import Draft202012Validator
 
-from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
-from arbitre.messages import shown
+from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
 from arbitre.paths import pointer as pointer_to
 from arbitre.values import canonical
 
@@ -41,7 +40,7 @@ _PHRASES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[T]):
+class Factory(Generic[T]):
     """One name of a catalogue.
 
     `build` makes the value from all its options; `options` are the JSON Schemas of these by name, where a `default`
@@ -59,7 +58,7 @@ class Entry(Generic[T]):
 class Catalogue(Generic[T]):
     """A frozen table of entries by name; `term` is the word for one of them in messages.
 
-    >>> shout = Entry(build=lambda options: "!" * options["times"], summary="Loud.",
+    >>> shout = Factory(build=lambda options: "!" * options["times"], summary="Loud.",
     ...               options={"times": {"type": "integer", "minimum": 1, "default": 1}})
     >>> tones = Catalogue("tone", {"shout": shout})
     >>> tones.build("shout"), tones.build({"shout": {"times": 3}})
@@ -71,7 +70,7 @@ class Catalogue(Generic[T]):
     """
 
     term: str
-    entries: Mapping[str, Entry[T]]
+    entries: Mapping[str, Factory[T]]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
@@ -81,7 +80,7 @@ class Catalogue(Generic[T]):
         """Every name, sorted."""
         return tuple(sorted(self.entries))
 
-    def with_entry(self, name: str, entry: Entry[T]) -> Catalogue[T]:
+    def with_factory(self, name: str, entry: Factory[T]) -> Catalogue[T]:
         """A catalogue with one more entry. Raises SchemaError where the name is taken: a name never changes meaning."""
         if name in self.entries:
             raise SchemaError.of(
@@ -130,7 +129,7 @@ class Catalogue(Generic[T]):
             raise SchemaError(*placed) from error
 
 
-def _problems(name: str, entry: Entry[Any], given: Json, pointer: str) -> Iterator[Problem]:
+def _problems(name: str, entry: Factory[Any], given: Json, pointer: str) -> Iterator[Problem]:
     """All that is wrong with the options given to an entry."""
     if not isinstance(given, dict):
         yield Problem(f"Expected `{name}` to be an object of options, got {shown(given)}", pointer=pointer)

@@ -6,26 +6,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison import Comparison
-from arbitre.corpus.evaluate import evaluate
-from arbitre.corpus.gold import check_gold
+from arbitre.corpus.running.check_gold import check_gold
+from arbitre.corpus.running.evaluate import evaluate
 from arbitre.diagnosis import witnesses
 from arbitre.distances import catalogue
-from arbitre.engine import calls, outcome
+from arbitre.engine import compare_batch, count_calls
 from arbitre.paths import wildcard
-from arbitre.schema import CLOSE, Source, compile_plan, load
-from arbitre.schema.infer import infer
+from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
+from arbitre.schema.loading.infer import infer
 from arbitre.values import check_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from arbitre.corpus.evaluation import Evaluation
-    from arbitre.corpus.gold import Gold, GoldCheck
+    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.distances import DistanceCatalogue
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
-    from arbitre.schema.nodes import Resolved
+    from arbitre.schema.describe import ResolvedPath
     from arbitre.signature import Signature
     from arbitre.values import Json
 
@@ -53,7 +53,7 @@ class Comparator:
 
     def __init__(
         self,
-        schema: Source,
+        schema: SchemaSource,
         *,
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
@@ -103,7 +103,7 @@ class Comparator:
         """The wildcard path of the list of entries; "" is the root."""
         return wildcard(self.plan.entries)
 
-    def explain(self) -> tuple[Resolved, ...]:
+    def explain(self) -> tuple[ResolvedPath, ...]:
         """The resolved distance, weight, matching and normalisation of every path of the schema."""
         return self.plan.rows
 
@@ -117,10 +117,10 @@ class Comparator:
         """
         check_depth(gold, "gold document")
         check_depth(predicted, "predicted document")
-        traced = outcome(self.plan, [gold], [predicted], exhaustive=exhaustive)
+        traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
-            traced=traced,
-            front=traced.levels(self.plan.entries),
+            level_source=traced,
+            entry_levels=traced.levels(self.plan.entries),
             gold=gold,
             predicted=predicted,
             entries=self.entries,
@@ -136,10 +136,10 @@ class Comparator:
         """
         check_depth(gold, "gold document")
         check_depth(predicted, "predicted document")
-        return calls(self.plan, gold, predicted)
+        return count_calls(self.plan, gold, predicted)
 
     def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
-        """Compare a corpus of (id, gold, predicted) triples; see `arbitre.corpus.evaluate`."""
+        """Compare a corpus of (id, gold, predicted) triples; see `arbitre.corpus.running.evaluate`."""
         return evaluate(self.plan, pairs)
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:

@@ -102,11 +102,11 @@ class Curve:
         }
 
 
-BINS: Final = 10_000
+MAX_BINS: Final = 10_000
 """Beyond so many distinct qualities a curve has as many equal bins at most."""
 
 
-class Steps:
+class CurveAccumulator:
     """The qualities of matched pairs gathered piece by piece: exact steps, or bins where there are too many.
 
     A bin stands at the mean of its qualities, so that the area under the curve is the quality mass all the same, and
@@ -124,13 +124,13 @@ class Steps:
                 np.concatenate([self._qualities, qualities]), 0.0, 0.0, np.concatenate([self._masses, masses])
             )
             self._qualities, self._masses = merged.qualities, merged.counts
-            if len(merged.qualities) <= BINS:
+            if len(merged.qualities) <= MAX_BINS:
                 return
-            self._sums, qualities, masses = np.zeros(BINS + 1), self._qualities, self._masses
-            self._masses = np.zeros(BINS + 1)
-        bins = np.minimum((qualities * BINS).astype(np.intp), BINS)
-        self._masses += np.bincount(bins, weights=masses, minlength=BINS + 1)
-        self._sums += np.bincount(bins, weights=masses * qualities, minlength=BINS + 1)
+            self._sums, qualities, masses = np.zeros(MAX_BINS + 1), self._qualities, self._masses
+            self._masses = np.zeros(MAX_BINS + 1)
+        bins = np.minimum((qualities * MAX_BINS).astype(np.intp), MAX_BINS)
+        self._masses += np.bincount(bins, weights=masses, minlength=MAX_BINS + 1)
+        self._sums += np.bincount(bins, weights=masses * qualities, minlength=MAX_BINS + 1)
 
     def curve(self, gold: float, predicted: float) -> Curve:
         """The curve of all pairs, with the masses of all gold and all predicted entries."""

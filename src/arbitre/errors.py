@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING, Final, Self
@@ -120,3 +121,25 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     close = [name for name, ratio in zip(close, likeness, strict=True) if ratio >= likeness[0] - MARGIN]
     quoted = " or ".join(f'"{name}"' for name in close)
     return f"Did you mean {quoted}?" if close else None
+
+
+ROOM: Final = 80
+"""Maximum length of a value in a message, in characters."""
+
+
+def shown(value: object, room: int = ROOM) -> str:
+    """The JSON text of a value, clipped.
+
+    >>> shown({"name": "Ada"}, 10)
+    '{"name": …'
+    """
+    return clipped(json.dumps(value, ensure_ascii=False), room)
+
+
+def clipped(text: str, room: int = 300) -> str:
+    """The text, or the beginning of it and an ellipsis if it is longer than `room` characters.
+
+    >>> clipped("quill", 4)
+    'qui…'
+    """
+    return text if len(text) <= room else text[: room - 1] + "…"

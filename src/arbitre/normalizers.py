@@ -24,7 +24,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from arbitre.catalogue import Catalogue, Entry
+from arbitre.catalogue import Catalogue, Factory
 from arbitre.values import Json, Kind
 
 Apply = Callable[[Json], Json]
@@ -213,15 +213,17 @@ _NUMBER_OR_TEXT = frozenset({Kind.NUMBER, Kind.STRING})
 
 def _fixed(
     name: str, apply: Apply, summary: str, identifies: str, makes: Mapping[Kind, frozenset[Kind]]
-) -> tuple[str, Entry[Normalizer]]:
+) -> tuple[str, Factory[Normalizer]]:
     """The entry of a normaliser without options."""
     normalizer = Normalizer(name, identifies, apply, makes=makes)
-    return name, Entry(lambda _: normalizer, summary)
+    return name, Factory(lambda _: normalizer, summary)
 
 
-def _of_texts(name: str, change: Callable[[str], str], summary: str, identifies: str) -> tuple[str, Entry[Normalizer]]:
+def _of_texts(
+    name: str, change: Callable[[str], str], summary: str, identifies: str
+) -> tuple[str, Factory[Normalizer]]:
     normalizer = Normalizer(name, identifies, partial(_itemwise, partial(_textwise, change)), of_text=change)
-    return name, Entry(lambda _: normalizer, summary)
+    return name, Factory(lambda _: normalizer, summary)
 
 
 def _number_with(options: Mapping[str, Any]) -> Normalizer:
@@ -302,21 +304,21 @@ catalogue: Final = Catalogue(
         )
     )
     | {
-        "number": Entry(
+        "number": Factory(
             _number_with,
             "The number that a text writes; any other text stays.",
             {"decimal": {"enum": [".", ","], "default": "."}},
         ),
-        "date": Entry(
+        "date": Factory(
             _date_with,
             "YYYY-MM-DD of an ISO 8601 text, or of one in a format of strptime; any other text stays.",
             {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
         ),
-        "concat": Entry(
+        "concat": Factory(
             _concat_with,
             "One text of all scalar items of a list, in order; null and objects are left out.",
             {"separator": {"type": "string", "default": ""}},
         ),
     },
 )
-"""Every normaliser that a schema may name; `catalogue.with_entry` makes a larger one."""
+"""Every normaliser that a schema may name; `catalogue.with_factory` makes a larger one."""

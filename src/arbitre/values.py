@@ -20,6 +20,9 @@ Json = Any
 MAX_DEPTH: Final = 512
 """Maximum number of lists and objects nested in each other in a document."""
 
+PATTERN_SECONDS: Final = 1.0
+"""Maximum time that a regular expression of a user may take on one text, in seconds."""
+
 
 class _Absent(enum.Enum):
     ABSENT = "absent"
@@ -97,7 +100,7 @@ def check_keys(value: dict[Any, Json], at: Iterable[str | int] = ()) -> None:
             )
 
 
-class _Mark(enum.Enum):
+class _KeyTag(enum.Enum):
     """What a canonical key puts before its parts, so that no value's key is another's."""
 
     NULL = 0
@@ -123,9 +126,9 @@ def canonical(value: Json) -> Hashable:
         check_number(value)
         return value  # type: ignore[no-any-return]
     if kind is Kind.NULL:
-        return _Mark.NULL
+        return _KeyTag.NULL
     if kind is Kind.BOOLEAN:
-        return _Mark.TRUE if value else _Mark.FALSE
+        return _KeyTag.TRUE if value else _KeyTag.FALSE
     key: list[Hashable] = []
     pending: list[Json] = [value]
     unchecked = True
@@ -136,12 +139,12 @@ def canonical(value: Json) -> Hashable:
         item = pending.pop()
         kind = kind_of(item)
         if kind is Kind.ARRAY:
-            key += (_Mark.ARRAY, len(item))
+            key += (_KeyTag.ARRAY, len(item))
             pending.extend(reversed(item))
         elif kind is Kind.OBJECT:
             check_keys(item)
             names = sorted(item)
-            key += (_Mark.OBJECT, len(names), *names)
+            key += (_KeyTag.OBJECT, len(names), *names)
             pending.extend(item[name] for name in reversed(names))
         else:
             key.append(canonical(item))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.keeping import keeping
+from tests.worst_documents import keeping
 
 import arbitre
-from arbitre.corpus.join import Join, Pair
-from arbitre.corpus.read import Failure
-from arbitre.report.files import view_of
-from arbitre.report.subjects import subject
-from arbitre.report.tables import json_text
-from arbitre.report.view import Contrast, Factor, Level, LevelsPath
+from arbitre.corpus.joining.join import Join, Pair
+from arbitre.corpus.reading.options import Failure
+from arbitre.report.html.build_view import build_subject
+from arbitre.report.html.view import FactorLevel, FactorPathRow, FactorView, PairwiseTest
+from arbitre.report.report_files import view_of
+from arbitre.report.text_files import json_text
 
 TEXTS = [
     "<script>window.pwned = 1</script>",
@@ -58,13 +58,13 @@ def view(texts=TEXTS):
     joined = Join(pairs, (failure,), (TEXTS[0], TEXTS[9]))
     kept, evaluation = keeping(plan, joined, room=50_000_000)
     plain = evaluation.to_dict()
-    made = view_of([subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])
+    made = view_of([build_subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])
     return replace(made, factors=[factor(text[:40]) for text in texts])
 
 
 def factor(text):
     """A factor of this name, with a level and a path of the same name, and a note that says it."""
-    levels = [Level(text, 1, 0.5), Level("", 1, None)]
-    path = LevelsPath(f"/{text}", f"/{text}", 0, [0.5, None])
-    tests = [Contrast(text, "", *[None] * 6, 1)]
-    return Factor(text, "f1q", "micro", levels, tests, balanced=False, notes=[text], paths=[path])
+    levels = [FactorLevel(text, 1, 0.5), FactorLevel("", 1, None)]
+    path = FactorPathRow(f"/{text}", f"/{text}", 0, [0.5, None])
+    tests = [PairwiseTest(text, "", *[None] * 6, 1)]
+    return FactorView(text, "f1q", "micro", levels, tests, balanced=False, notes=[text], paths=[path])

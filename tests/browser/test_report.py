@@ -9,19 +9,19 @@ from dataclasses import replace
 import pytest
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
-from tests.keeping import keeping
-from tests.unit.test_report_moved import SPLIT, WEIGHED
+from tests.unit.test_report_transport import SPLIT, WEIGHED
 from tests.unit.test_view import made_factor, observed
+from tests.worst_documents import keeping
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.join import join
-from arbitre.corpus.read import records
-from arbitre.report.files import view_of, write_page
-from arbitre.report.language import Language
-from arbitre.report.subjects import subject
-from arbitre.report.tables import json_text
-from arbitre.report.text import visible
+from arbitre.corpus.joining.join import join
+from arbitre.corpus.reading.options import records
+from arbitre.report.html.build_view import build_subject
+from arbitre.report.html.language import Language
+from arbitre.report.report_files import view_of, write_page
+from arbitre.report.text_files import json_text
+from arbitre.report.visible_text import show_hidden
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
@@ -36,7 +36,7 @@ def demo_subject(system):
     )
     kept, evaluation = keeping(plan, join(*sides))
     plain = evaluation.to_dict()
-    return subject(plain, kept.to_dict(evaluation, json_text(plain)), name=system)
+    return build_subject(plain, kept.to_dict(evaluation, json_text(plain)), name=system)
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +63,7 @@ def large():
     predicted = [
         {"name": one["name"], "pages": one["pages"][: 2 - (number % 3 == 0)]} for number, one in enumerate(gold)
     ]
-    return subject(*observed({"type": "array", "items": entry}, [("d", gold, predicted[::-1])]))
+    return build_subject(*observed({"type": "array", "items": entry}, [("d", gold, predicted[::-1])]))
 
 
 def moved():
@@ -71,7 +71,7 @@ def moved():
     pairs = [("split", *SPLIT), ("right", SPLIT[0], SPLIT[0])]
     partial = {"transport": {"masses": "words", "solver": "partial", "mass": 0.75}}
     schema = WEIGHED | {"x-arbitre": {"match": partial}}
-    return subject(*observed(WEIGHED, pairs), name="all"), subject(*observed(schema, pairs), name="part")
+    return build_subject(*observed(WEIGHED, pairs), name="all"), build_subject(*observed(schema, pairs), name="part")
 
 
 def rows(page):
@@ -219,7 +219,8 @@ def test_long_texts_are_marked_from_where_they_begin_to_differ(visit, tmp_path, 
     texts = ["a" * place + sign + "b" * 400 for sign in "xy"]
     schema = {"type": "object", "properties": {"text": {"type": "string"}}}
     write_page(
-        tmp_path / "report.html", view_of([subject(*observed(schema, [("d", *({"text": one} for one in texts))]))])
+        tmp_path / "report.html",
+        view_of([build_subject(*observed(schema, [("d", *({"text": one} for one in texts))]))]),
     )
     field = visit(tmp_path / "report.html").locator("#x-list .field")
     assert [field.locator(tag).text_content()[:2] for tag in ("del", "ins")] == ["xb", "yb"]
@@ -414,7 +415,7 @@ def test_without_scripts_all_but_the_explorer_is_there(chromium, reports):
 def test_what_tries_to_be_more_than_text_is_text(visit, reports, anchor):
     page = visit(reports("hostile"), anchor)
     assert page.evaluate("'pwned' in window") is False
-    assert page.locator("h1").text_content().startswith(visible(TEXTS[1]))
+    assert page.locator("h1").text_content().startswith(show_hidden(TEXTS[1]))
     assert page.locator("main script, main img, main svg[onload], iframe").count() == 0
 
 

@@ -13,7 +13,7 @@ from tests.oracle.strategies import SMOOTH, SOLVERS, documents, leaf_count, move
 from arbitre import ABSENT, Comparator
 from arbitre.comparison import Comparison
 from arbitre.comparison.levels import by_path, leaves, of_nodes
-from arbitre.engine import run
+from arbitre.engine import compare_to_levels
 from arbitre.paths import pointer
 
 NEAR = 1e-9
@@ -157,11 +157,11 @@ def test_a_document_counts_the_same_alone_and_among_others(data):
     many = data.draw(st.lists(few, min_size=2, max_size=4))
     comparator = Comparator(data.draw(moved(schema, solvers=EVERY)))
     golds, predictions = zip(*many, strict=True)
-    levels = run(comparator.plan, golds, predictions)
+    levels = compare_to_levels(comparator.plan, golds, predictions)
     together = by_path(levels, len(many))
     evaluation = comparator.evaluate((str(number), *pair) for number, pair in enumerate(many))
     for number, (gold, predicted) in enumerate(many):
-        alone = run(comparator.plan, [gold], [predicted])
+        alone = compare_to_levels(comparator.plan, [gold], [predicted])
         for path, sums in by_path(alone, 1).items():
             assert sums.tally(0) == together[path].tally(number), path
         assert leaves(alone, 1).tally(0) == leaves(levels, len(many)).tally(number)

@@ -242,12 +242,12 @@ def test_bounds_are_never_above_the_distance(law):
     """To the last bit, for one table, and for the blocks of several."""
     pool, size = law.distance.pool(law.values), len(law.values)
     distances, everything = table(law.distance, law.values), np.arange(size)
-    whole = pool.bounded(Blocks(np.array([0, size]), np.array([0, size])), everything, everything)
+    whole = pool.lower_bounds_blockwise(Blocks(np.array([0, size]), np.array([0, size])), everything, everything)
     assert whole.dtype == np.float64
     assert np.all((whole >= 0) & (whole <= distances.ravel()))
     cuts = np.array([0, size // 3, size // 3, size])
     blocks = Blocks(cuts, size - cuts[::-1])
-    cells = pool.bounded(blocks, everything[::-1], everything)
+    cells = pool.lower_bounds_blockwise(blocks, everything[::-1], everything)
     assert np.all(cells <= distances[everything[::-1][blocks.rows], blocks.columns])
 
 
@@ -255,9 +255,9 @@ def test_bounds_are_never_above_the_distance(law):
 def test_bounds_of_plain_values_are_the_distance(law):
     """To the last bit, where blocks cross no others."""
     pool = law.distance.pool(law.values)
-    plain = np.arange(len(law.values)) if pool.plain is None else pool.plain.nonzero()[0]
+    plain = np.arange(len(law.values)) if pool.exactly_bounded is None else pool.exactly_bounded.nonzero()[0]
     starts = np.array([0, len(plain)])
-    cells = pool.bounded(Blocks(starts, starts), plain, plain)
+    cells = pool.lower_bounds_blockwise(Blocks(starts, starts), plain, plain)
     assert np.array_equal(cells.reshape(len(plain), len(plain)), table(law.distance, law.values)[np.ix_(plain, plain)])
 
 
@@ -266,12 +266,12 @@ def test_a_glimpse_is_never_above_the_distance_and_exact_where_it_says_so(law):
     pool, size = law.distance.pool(law.values), len(law.values)
     distances = table(law.distance, law.values).ravel()
     rows, columns = np.divmod(np.arange(size * size), size)
-    glimpse, exact = pool.glimpsed(rows, columns)
+    glimpse, exact = pool.lower_bounds_pairwise(rows, columns)
     exact = np.ones(size * size, dtype=bool) if exact is None else exact
     assert np.all((glimpse >= 0) & (glimpse <= distances))
     assert np.array_equal(glimpse[exact], distances[exact])
     for cell in range(0, size * size, 97):
-        alone, known = pool.glimpsed(rows[[cell]], columns[[cell]])
+        alone, known = pool.lower_bounds_pairwise(rows[[cell]], columns[[cell]])
         assert (alone[0], known is None or known[0]) == (glimpse[cell], exact[cell])
 
 
@@ -344,7 +344,7 @@ def test_pairs_and_tables_agree_to_the_last_bit(law, data):
     assert distances.dtype == np.float64
     assert distances.shape == (len(values), len(values))
     assert np.all((distances >= 0) & (distances <= 1))
-    assert np.array_equal(pool.paired(rows, columns), distances.ravel())
+    assert np.array_equal(pool.distances(rows, columns), distances.ravel())
 
 
 @each_law
@@ -366,7 +366,9 @@ def test_a_distance_depends_on_its_two_values_alone(law, data):
 def test_what_is_declared_holds_on_any_values(law, data):
     values = data.draw(st.lists(values_for(law), min_size=3, max_size=3))
     distances = table(law.distance, values)
-    bounds = law.distance.pool(values).bounded(Blocks(np.array([0, 3]), np.array([0, 3])), np.arange(3), np.arange(3))
+    bounds = law.distance.pool(values).lower_bounds_blockwise(
+        Blocks(np.array([0, 3]), np.array([0, 3])), np.arange(3), np.arange(3)
+    )
     assert np.all((bounds >= 0) & (bounds <= distances.ravel()))
     facts = law.distance.facts
     assert not facts.symmetric or np.array_equal(distances, distances.T)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
-from tests.keeping import keeping
+from tests.worst_documents import keeping
 
 from arbitre import Comparator
 from arbitre.corpus.statistics import document_intervals

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arbitre.corpus.join import join, paired
-from arbitre.corpus.read import Failure, Reading, Record, Row, records
+from arbitre.corpus.joining.join import join, paired
+from arbitre.corpus.reading.options import Failure, ReadOptions, Record, RecordPair, records
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
 
@@ -126,7 +126,9 @@ def test_a_file_gives_what_its_records_give(gold, predicted):
 @given(documents("gold", st.sampled_from("abc")), st.data())
 def test_rows_are_kept_apart_by_id_and_run(gold, data):
     rows = [
-        Row(item, None if isinstance(item, Failure) else replace(item, value=data.draw(st.integers(0, 9))), (str(at),))
+        RecordPair(
+            item, None if isinstance(item, Failure) else replace(item, value=data.draw(st.integers(0, 9))), (str(at),)
+        )
         for at, item in enumerate(gold)
     ]
     first = {}
@@ -146,8 +148,8 @@ def test_rows_are_kept_apart_by_id_and_run(gold, data):
 
 
 def test_a_join_of_rows_takes_only_what_is_asked_for():
-    rows = [Row(Record(name, None, name, "file"), Record(name, None, 1, "file")) for name in "abc"]
+    rows = [RecordPair(Record(name, None, name, "file"), Record(name, None, 1, "file")) for name in "abc"]
     assert [pair.gold for pair in paired(rows, only=["c", "a"])] == ["a", "c"]
     with pytest.raises(DataError, match="Expected --only to name documents, got 'd'"):
         paired(rows, only=["d"])
-    assert len(paired(Reading().rows([]))) == 0
+    assert len(paired(ReadOptions().rows([]))) == 0

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from arbitre import Comparator
-from arbitre.engine import run
+from arbitre.engine import compare_to_levels
 from arbitre.matching import Matcher, catalogue
 
 ROUNDING = 1e-12
 PROVED = 1e-7
 """Plans that are found step by step are right to about this."""
-FACTS = ("metric", "separating", "forced", "in_order")
+FACTS = ("metric", "separating", "full_matching", "in_order")
 
 POINT = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 1}}}}
 THREE = {"values": ["r", "s", "t"], "costs": [[0, 0.29, 0.78], [0.29, 0, 1], [0.78, 1, 0]]}
@@ -50,7 +50,7 @@ class Law:
     items: dict = field(default_factory=lambda: POINT)
     metric: bool = True
     separating: bool = True
-    forced: bool = False
+    full_matching: bool = False
     in_order: bool = False
     witnesses: dict = field(default_factory=dict)
     near: float = ROUNDING
@@ -75,12 +75,12 @@ HALVES = ([0], [0.25], [0.5])  # too far apart at the ends to be paired where 0.
 NO = {"metric": False}
 
 LAWS = [
-    Law("hungarian", forced=True),
-    Law("hungarian", SIGNS, SIGN, forced=True),
-    Law({"hungarian": {"gate": 0.6}}, metric=False, witnesses={"triangle": HALVES, "forced": FAR}),
-    Law("greedy", metric=False, witnesses={"symmetry": ([0.5, 0], [0, 1]), "forced": ([0.5, 0], [0, 1])}),
-    Law({"greedy": {"gate": 0.6}}, metric=False, witnesses={"triangle": HALVES, "forced": FAR}),
-    Law("ordered", in_order=True, witnesses={"forced": SWAPPED, "in_order": SWAPPED}),
+    Law("hungarian", full_matching=True),
+    Law("hungarian", SIGNS, SIGN, full_matching=True),
+    Law({"hungarian": {"gate": 0.6}}, metric=False, witnesses={"triangle": HALVES, "full_matching": FAR}),
+    Law("greedy", metric=False, witnesses={"symmetry": ([0.5, 0], [0, 1]), "full_matching": ([0.5, 0], [0, 1])}),
+    Law({"greedy": {"gate": 0.6}}, metric=False, witnesses={"triangle": HALVES, "full_matching": FAR}),
+    Law("ordered", in_order=True, witnesses={"full_matching": SWAPPED, "in_order": SWAPPED}),
     Law("ordered", SIGNS, SIGN, in_order=True),
     Law(
         "sequence",
@@ -90,14 +90,19 @@ LAWS = [
         in_order=True,
         witnesses={
             "triangle": (["r", "r", "s"], ["r", "r", "r"], ["r", "t", "r"]),
-            "forced": (["r", "s"], ["s", "r"]),
+            "full_matching": (["r", "s"], ["s", "r"]),
             "in_order": (["r", "s"], ["s", "r"]),
         },
     ),
-    Law({"keyed": {"key": "id"}}, RECORDS, RECORD, witnesses={"forced": ([{"id": 1, "v": 0}], [{"id": 2, "v": 0}])}),
-    Law("set", witnesses={"forced": FAR}),
-    moving({"witnesses": {"separating": TWINS, "forced": TWINS}}),
-    moving({"witnesses": {"separating": TWINS, "forced": TWINS}}, masses="size"),
+    Law(
+        {"keyed": {"key": "id"}},
+        RECORDS,
+        RECORD,
+        witnesses={"full_matching": ([{"id": 1, "v": 0}], [{"id": 2, "v": 0}])},
+    ),
+    Law("set", witnesses={"full_matching": FAR}),
+    moving({"witnesses": {"separating": TWINS, "full_matching": TWINS}}),
+    moving({"witnesses": {"separating": TWINS, "full_matching": TWINS}}, masses="size"),
     moving(
         {
             "lists": HEAVY,
@@ -106,20 +111,25 @@ LAWS = [
         },
         masses="w",
     ),
-    moving(NO | {"witnesses": {"identity": ([0, 0.25],) * 2, "forced": TWINS}, "near": PROVED}, solver="sinkhorn"),
+    moving(
+        NO | {"witnesses": {"identity": ([0, 0.25],) * 2, "full_matching": TWINS}, "near": PROVED}, solver="sinkhorn"
+    ),
     moving(
         NO | {"witnesses": {"triangle": ([0], [0, 0.5, 1], [1]), "separating": TWINS}, "near": PROVED},
         solver="sinkhorn",
         epsilon=0.5,
         debiased=True,
     ),
-    moving(NO | {"witnesses": {"identity": FAR[:1] * 2, "forced": FAR[:1] * 2}}, solver="partial", mass=0.5),
+    moving(NO | {"witnesses": {"identity": FAR[:1] * 2, "full_matching": FAR[:1] * 2}}, solver="partial", mass=0.5),
     moving(
-        NO | {"witnesses": {"triangle": ([0, 0, 0.25], [0, 0, 0.5], [0, 0.25, 0.5]), "forced": FAR}, "near": 1e-3},
+        NO
+        | {"witnesses": {"triangle": ([0, 0, 0.25], [0, 0, 0.5], [0, 0.25, 0.5]), "full_matching": FAR}, "near": 1e-3},
         solver="unbalanced",
     ),
-    moving(NO | {"witnesses": {"triangle": HALVES, "forced": FAR}}, solver="unbalanced", penalty="tv", reg_m=0.2),
-    moving(NO | {"witnesses": {"triangle": HALVES, "forced": FAR}}, solver="dummy", **{"lambda": 0.2}),
+    moving(
+        NO | {"witnesses": {"triangle": HALVES, "full_matching": FAR}}, solver="unbalanced", penalty="tv", reg_m=0.2
+    ),
+    moving(NO | {"witnesses": {"triangle": HALVES, "full_matching": FAR}}, solver="dummy", **{"lambda": 0.2}),
 ]
 
 
@@ -134,7 +144,7 @@ def table(law, lists):
     """The distances between lists, (lists, lists), and how many pairs were made."""
     plan = Comparator({"type": "array", "items": law.items, "x-arbitre": {"match": law.choice}}).plan
     pairs = list(product(lists, repeat=2))
-    root = run(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs])[0]
+    root = compare_to_levels(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs])[0]
     found = np.zeros((3, len(pairs)))
     found[:, root.document] = 1.0 - root.quality, root.matched, root.mass
     return found.reshape(3, len(lists), len(lists))
@@ -154,7 +164,7 @@ def test_every_fact_that_is_denied_has_a_witness():
     broken = {"identity": "metric", "symmetry": "metric", "triangle": "metric"}
     shown = {(law.name, broken.get(fact, fact)) for law in LAWS for fact in law.witnesses}
     for law in LAWS:
-        denied = {"metric": not law.metric, "forced": not law.forced, "in_order": law.in_order}
+        denied = {"metric": not law.metric, "full_matching": not law.full_matching, "in_order": law.in_order}
         denied["separating"] = not law.separating and law.metric
         assert {(law.name, fact) for fact, no in denied.items() if no} <= shown
 
@@ -199,7 +209,7 @@ def test_a_list_in_another_order_is_as_near_as_itself(law):
         assert distances == pytest.approx(np.full_like(distances, distances[0, 0]), abs=law.near)
 
 
-@each([law for law in LAWS if law.forced])
+@each([law for law in LAWS if law.full_matching])
 def test_a_forced_matching_is_the_best_of_all_with_the_most_pairs(law):
     _, matched, mass = table(law, law.lists)
     sizes = np.array([len(one) for one in law.lists])
@@ -230,6 +240,6 @@ def test_the_witnesses_break_what_is_denied(law):
         elif fact == "separating":
             assert witness[0] != witness[1]
             assert distances[0, 1] == pytest.approx(0.0, abs=law.near)
-        else:  # forced: fewer or more pairs, or a better matching of as many
+        else:  # full_matching: fewer or more pairs, or a better matching of as many
             best = table(Law("hungarian", items=law.items), list(witness))
             assert (abs(matched - best[1]) > law.near)[0, 1] or mass[0, 1] < best[2][0, 1] - law.near

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
 from arbitre import Comparator
-from arbitre.engine import solve
-from arbitre.engine.identity import identities
-from arbitre.engine.shred import shred
+from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.row_codes import row_codes
+from arbitre.engine.solve import solver
 from arbitre.errors import SchemaError
-from arbitre.schema.validate import violations
+from arbitre.schema.validation.validate import find_violations
 
 NEAR = 1e-9
 EXAMPLES = 400
@@ -110,12 +110,12 @@ def cases(draw):
 def measured(plan, documents, *, exhaustive=False):
     """The distance of every document to every one, and a code for each, the same for equal canonical values."""
     size = len(documents)
-    root = shred(plan, documents, documents)[0]
-    alive = np.ones(size, dtype=bool) if root.alive is None else root.alive[:size]
+    root = build_columns(plan, documents, documents)[0]
+    alive = np.ones(size, dtype=bool) if root.present is None else root.present[:size]
     rows = np.arange(size)
-    batch = solve.Solver(exhaustive=exhaustive).evaluate(root, rows.repeat(size), np.tile(rows, size) + size)
+    batch = solver.QualitySolver(exhaustive=exhaustive).evaluate(root, rows.repeat(size), np.tile(rows, size) + size)
     table = 1.0 - batch.quality.reshape(size, size)
-    return table[np.ix_(alive, alive)], identities(root)[:size][alive]
+    return table[np.ix_(alive, alive)], row_codes(root)[:size][alive]
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
@@ -130,16 +130,16 @@ def test_what_is_certified_is_what_is_computed(case):
     table, codes = measured(plan, documents)
     for exhaustive in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(solve, "LAZY", 1)
-            patch.setattr(solve, "WHOLE", 0)
+            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
+            patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
             assert measured(plan, documents, exhaustive=exhaustive)[0] == pytest.approx(table, abs=NEAR)
     if certificate.assumes:
         keyed = any("key" in one.condition for one in certificate.assumes)
         assume(not keyed)  # where items have no key, nothing is promised
-        kept = [not violations(plan.root, document) for document in documents]
+        kept = [not find_violations(plan.root, document) for document in documents]
         assume(len(kept) == len(codes))
         table, codes = table[np.ix_(kept, kept)], codes[np.array(kept, dtype=bool)]
-    licensed = 0 in plan.shortcuts.peelable
+    licensed = 0 in plan.facts.match_equal_first
     if certificate.verdict == "not a metric":
         assert not licensed
         return

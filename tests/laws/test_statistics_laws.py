@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arbitre import Scores, Tally
-from arbitre.corpus.statistics import Sample, groups, holm, interval, intervals, paired, scored
+from arbitre.corpus.statistics import Sample, groups, holm, interval, intervals, paired_difference, scored
 from arbitre.tally import NAMES, MacroScores
 
 FEW = 50
@@ -165,8 +165,8 @@ def test_copies_in_one_cluster_teach_nothing(corpus, copies, method, average):
 def test_exchanging_the_systems_turns_the_difference_and_keeps_p(corpus, method, average):
     columns, clusters = corpus
     one, other = (sample(rows, failed, clusters) for rows, failed in columns)
-    there = paired(one, other, "f1q", average=average, method=method, resamples=FEW)
-    back = paired(other, one, "f1q", average=average, method=method, resamples=FEW)
+    there = paired_difference(one, other, "f1q", average=average, method=method, resamples=FEW)
+    back = paired_difference(other, one, "f1q", average=average, method=method, resamples=FEW)
     assert (there.p, there.smallest_p, there.exact) == (back.p, back.smallest_p, back.exact)
     if there.estimate is None:
         assert back.estimate is there.p is None
@@ -185,7 +185,7 @@ def test_exchanging_the_systems_turns_the_difference_and_keeps_p(corpus, method,
 def test_a_system_does_not_differ_from_itself(corpus, average):
     ((rows, failed),), clusters = corpus
     one = sample(rows, failed, clusters)
-    found = paired(one, one, "irq", average=average, resamples=FEW)
+    found = paired_difference(one, one, "irq", average=average, resamples=FEW)
     assert (found.estimate, found.p) in {(0.0, 1.0), (None, None)}
     assert found.low == found.high
     assert found.low in {0.0, None}

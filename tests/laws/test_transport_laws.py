@@ -8,20 +8,28 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from arbitre.matching.assignment import hungarian
-from arbitre.matching.catalog import Dummy, Exact, Partial, Penalty, Sinkhorn, Transport, Unbalanced
-from arbitre.matching.coupling import line
+from arbitre.matching.coupling import transport_1d
 from arbitre.matching.transport import transport, transport_all
+from arbitre.matching.transport_options import (
+    DummySolver,
+    ExactSolver,
+    MarginalPenalty,
+    PartialSolver,
+    SinkhornSolver,
+    TransportOptions,
+    UnbalancedSolver,
+)
 
 SOLVERS = [
-    Exact(),
-    Sinkhorn(),
-    Sinkhorn(debiased=True),
-    Partial(mass=0.6),
-    Unbalanced(),
-    Unbalanced(penalty=Penalty.TV, reg_m=0.3),
-    Dummy(lambda_=0.3),
+    ExactSolver(),
+    SinkhornSolver(),
+    SinkhornSolver(debiased=True),
+    PartialSolver(mass=0.6),
+    UnbalancedSolver(),
+    UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=0.3),
+    DummySolver(lambda_=0.3),
 ]
-BALANCED = [Exact(), Sinkhorn()]
+BALANCED = [ExactSolver(), SinkhornSolver()]
 QUALITIES = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1, allow_subnormal=False)
 MASSES = st.sampled_from([1.0, 2.0, 7.0]) | st.floats(0.01, 100.0)
 SIDES = st.integers(1, 5)
@@ -48,7 +56,7 @@ def problems(draw, *, uniform=False, square=False):
 
 
 def solve(cases, solver):
-    how = Transport(solver)
+    how = TransportOptions(solver)
     flat = [
         np.concatenate([part(case).ravel() for case in cases])
         for part in (
@@ -65,7 +73,7 @@ def solve(cases, solver):
 
 
 def plan(case, solver):
-    return transport(case[0], how=Transport(solver), masses=tuple(case[1])).matrix
+    return transport(case[0], how=TransportOptions(solver), masses=tuple(case[1])).matrix
 
 
 def shares(masses):
@@ -90,7 +98,7 @@ def test_a_balanced_plan_has_its_marginals(solver, case):
 @given(case=problems())
 def test_no_item_is_coupled_for_more_than_it_is(solver, case):
     _, (gold, predicted), _ = case
-    coupling = transport(case[0], how=Transport(solver), masses=(gold, predicted))
+    coupling = transport(case[0], how=TransportOptions(solver), masses=(gold, predicted))
     assert (coupling.matrix.sum(axis=1) <= len(gold) * shares(gold) + 1e-8).all()
     assert (coupling.matrix.sum(axis=0) <= len(predicted) * shares(predicted) + 1e-8).all()
     assert coupling.unmatched_gold.sum() + coupling.mass.sum() == pytest.approx(len(gold))
@@ -116,7 +124,7 @@ def test_a_plan_does_not_depend_on_its_neighbours(solver, cases):
 def test_exact_on_equal_uniform_lists_is_hungarian(case):
     quality = case[0]
     best = hungarian(quality)
-    assert solve([case], Exact()).total == pytest.approx([quality[best.gold, best.predicted].sum()], abs=1e-9)
+    assert solve([case], ExactSolver()).total == pytest.approx([quality[best.gold, best.predicted].sum()], abs=1e-9)
 
 
 @given(problems(square=True))
@@ -126,7 +134,7 @@ def test_the_simplex_too_finds_the_permutation(case):
     best = hungarian(quality)
     uneven = np.ones(n)
     uneven[0] += 1e-9  # enough to leave the shortcut for uniform masses
-    total = solve([(quality, (uneven, np.ones(n)), case[2])], Exact()).total
+    total = solve([(quality, (uneven, np.ones(n)), case[2])], ExactSolver()).total
     assert total == pytest.approx([quality[best.gold, best.predicted].sum()], abs=1e-7)
 
 
@@ -135,10 +143,14 @@ def test_w1_is_at_most_ospa(case):
     quality = case[0]
     best = hungarian(quality)
     ospa = 1.0 - quality[best.gold, best.predicted].sum() / max(quality.shape)
-    assert solve([case], Exact()).cost[0] <= ospa + 1e-12
+    assert solve([case], ExactSolver()).cost[0] <= ospa + 1e-12
 
 
-@pytest.mark.parametrize("solver", [Partial(), Dummy(lambda_=1.0), Unbalanced(penalty=Penalty.TV, reg_m=1.0)], ids=str)
+@pytest.mark.parametrize(
+    "solver",
+    [PartialSolver(), DummySolver(lambda_=1.0), UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=1.0)],
+    ids=str,
+)
 @given(case=problems(uniform=True))
 def test_where_nothing_is_gained_by_leaving_out_it_is_hungarian(solver, case):
     quality = case[0]
@@ -151,7 +163,7 @@ def test_where_nothing_is_gained_by_leaving_out_it_is_hungarian(solver, case):
 
 @given(problems(uniform=True), st.sampled_from([0.1, 0.25, 0.4]))
 def test_a_dummy_makes_whole_pairs_and_more_of_them_the_dearer_leaving_out_is(case, price):
-    fewer, more = (solve([case], Dummy(lambda_=each)) for each in (price, price + 0.1))
+    fewer, more = (solve([case], DummySolver(lambda_=each)) for each in (price, price + 0.1))
     assert fewer.mass == pytest.approx(np.ones(len(fewer.mass)))
     assert fewer.matched[0] <= more.matched[0] + 1e-9
 
@@ -175,7 +187,7 @@ def test_gold_and_predicted_may_change_places(solver, case):
     quality, (gold, predicted), (above, left) = case
     there = solve([case], solver)
     back = solve([(np.ascontiguousarray(quality.T), (predicted, gold), (left, above))], solver)
-    scale = len(gold) / len(predicted) if Transport(solver).balanced else 1.0
+    scale = len(gold) / len(predicted) if TransportOptions(solver).balanced else 1.0
     assert back.total * scale == pytest.approx(there.total, abs=2e-4)
 
 
@@ -186,7 +198,7 @@ def apart(one, other):
     """W1 between weighted points of a line of length 10."""
     gaps = np.abs(np.array([x for x, _ in one])[:, None] - np.array([y for y, _ in other])) / 10.0
     masses = [np.array([mass for _, mass in side]) for side in (one, other)]
-    return float(solve([(1.0 - gaps, masses, (gaps[:0], gaps[:0]))], Exact()).cost[0])
+    return float(solve([(1.0 - gaps, masses, (gaps[:0], gaps[:0]))], ExactSolver()).cost[0])
 
 
 @given(POINTS, POINTS, POINTS)
@@ -204,7 +216,7 @@ def test_w1_does_not_separate():
 def test_sorting_solves_a_line(one, other):
     values = [np.array([float(x) for x, _ in side]) for side in (one, other)]
     masses = [np.array([mass for _, mass in side]) for side in (one, other)]
-    coupling = line(*values, *masses)
+    coupling = transport_1d(*values, *masses)
     assert coupling.matrix.sum(axis=1) == pytest.approx(len(one) * shares(masses[0]), abs=1e-9)
     assert coupling.matrix.sum(axis=0) == pytest.approx(len(one) * shares(masses[1]), abs=1e-9)
     cost = (np.abs(values[0][coupling.gold] - values[1][coupling.predicted]) * coupling.mass).sum() / 10.0
@@ -213,7 +225,7 @@ def test_sorting_solves_a_line(one, other):
 
 @given(problems())
 def test_a_coupling_shares_out_what_it_holds(case):
-    coupling = transport(case[0], how=Transport(Dummy()), masses=tuple(case[1]))
+    coupling = transport(case[0], how=TransportOptions(DummySolver()), masses=tuple(case[1]))
     gold, predicted = coupling.partners
     for side, (table, axis, lone) in enumerate(
         ((coupling.row_shares, 1, coupling.missing), (coupling.column_shares, 0, coupling.spurious))

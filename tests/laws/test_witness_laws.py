@@ -9,7 +9,7 @@ from tests.laws import test_distance_laws as distance_laws
 from tests.laws import test_matcher_laws as matcher_laws
 
 from arbitre import Comparator
-from arbitre.schema.validate import violations
+from arbitre.schema.validation.validate import find_violations
 
 NEAR = 1e-9
 TYPES = {str: "string", bool: "boolean", int: "number", float: "number", list: "array"}
@@ -28,7 +28,7 @@ def check(comparator, broken):
     documents = broken.witness
     if documents is None:
         return None
-    assert not any(violations(comparator.plan.root, document) for document in documents)
+    assert not any(find_violations(comparator.plan.root, document) for document in documents)
 
     def distance(first, second):
         return 1.0 - comparator.compare(gold=documents[first], predicted=documents[second]).quality

@@ -11,12 +11,13 @@ from tests.oracle.strategies import cases, documents, pairs, schemas
 
 from arbitre import Comparator, Tally
 from arbitre.comparison.levels import by_path, leaves, of_nodes
-from arbitre.distances import strings
-from arbitre.engine import measure, problems, run, solve
-from arbitre.engine.digests import digests
-from arbitre.engine.shred import shred
-from arbitre.matching import many
-from arbitre.schema import shortcuts
+from arbitre.distances.text import edit
+from arbitre.engine import compare_to_levels
+from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.row_hashes import row_hashes
+from arbitre.engine.solve import leaf_quality, matching_problems, solver
+from arbitre.matching import batch_assignment
+from arbitre.schema import plan_facts
 
 NEAR = 1e-12
 slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
@@ -24,9 +25,9 @@ slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 
 def spare(patch, dear=2):
     """Texts are compared as if all of them were long, and so few pairs of them were many."""
-    patch.setattr(shortcuts, "_dear", lambda sites, _: dict.fromkeys(range(len(sites)), dear))
-    for name, known in strings._MEASURES.items():
-        patch.setitem(strings._MEASURES, name, replace(known, cheap=min(known.cheap, 0)))
+    patch.setattr(plan_facts, "_dear", lambda sites, _: dict.fromkeys(range(len(sites)), dear))
+    for name, known in edit._MEASURES.items():
+        patch.setitem(edit._MEASURES, name, replace(known, cheap=min(known.cheap, 0)))
 
 
 @pytest.fixture(
@@ -40,16 +41,16 @@ def mode(request):
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.param.startswith("lazy"):
-            patch.setattr(solve, "LAZY", 1)
-            patch.setattr(solve, "WHOLE", 0)
+            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
+            patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
         if request.param == "whole":
-            patch.setattr(solve, "LAZY", 1)
-            patch.setattr(measure, "WIDE", 0)
-            patch.setattr(many, "SMALL", 4)
+            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
+            patch.setattr(leaf_quality, "TABLE_MIN_CELLS", 0)
+            patch.setattr(batch_assignment, "SOLVER_MIN_CELLS", 4)
         if request.param == "lazy, one by one":
-            patch.setattr(problems, "LARGE", 1)
-            patch.setattr(problems, "CHUNK", 1)
-            patch.setattr(problems, "DEEP_CHUNK", 1)
+            patch.setattr(matching_problems, "LARGE_PROBLEM_CELLS", 1)
+            patch.setattr(matching_problems, "BOUND_CHUNK_CELLS", 1)
+            patch.setattr(matching_problems, "DEEP_BOUND_CHUNK_CELLS", 1)
         if request.param.endswith("sparing"):
             spare(patch, dear=1 if request.param.startswith("lazy") else 2)
         yield {"exhaustive": request.param == "exhaustive"}
@@ -73,7 +74,7 @@ def check(case, mode):
     schema, gold, predicted = case
     plan = Comparator(schema).plan
     expected = textbook.compare(textbook.spec(schema), gold, predicted)
-    levels = run(plan, [gold], [predicted], **mode)
+    levels = compare_to_levels(plan, [gold], [predicted], **mode)
     quality = float(levels[0].quality[0]) if levels else 1.0
     assert quality == pytest.approx(expected.quality, abs=NEAR)
     tally = numbers(of_nodes(levels, "", 1).tally(0))
@@ -105,9 +106,9 @@ def test_what_is_said_of_a_document_does_not_depend_on_the_others(mode, data):
     schema = data.draw(schemas())
     plan = Comparator(schema).plan
     several = data.draw(st.lists(pairs(schema), min_size=2, max_size=4))
-    together = run(plan, [gold for gold, _ in several], [predicted for _, predicted in several], **mode)
+    together = compare_to_levels(plan, [gold for gold, _ in several], [predicted for _, predicted in several], **mode)
     for number, (gold, predicted) in enumerate(several):
-        alone = run(plan, [gold], [predicted], **mode)
+        alone = compare_to_levels(plan, [gold], [predicted], **mode)
         one, other = by_path(alone, 1), by_path(together, len(several))
         for path, sums in one.items():
             assert numbers(sums.tally(0)) == numbers(other[path].tally(number)), path
@@ -121,7 +122,7 @@ def test_a_document_equals_itself(mode, data):
     schema = data.draw(schemas(ties=False))
     document = data.draw(documents(schema, ties=False))
     plan = Comparator(schema).plan
-    levels = run(plan, [document], [document], **mode)
+    levels = compare_to_levels(plan, [document], [document], **mode)
     expected = textbook.compare(textbook.spec(schema), document, document)
     assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(expected.quality, abs=NEAR)
 
@@ -138,9 +139,9 @@ def test_a_tie_is_broken_alike_whatever_else_is_in_the_batch():
         {"a": [{}, {"a": False}, {"a": False}], "c": {}},
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solve, "LAZY", 1)
-        alone = by_path(run(plan, [gold], [predicted]), 1)
-        together = by_path(run(plan, [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]), 3)
+        patch.setattr(solver, "LAZY_MIN_CELLS", 1)
+        alone = by_path(compare_to_levels(plan, [gold], [predicted]), 1)
+        together = by_path(compare_to_levels(plan, [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]), 3)
     assert {path: numbers(sums.tally(0)) for path, sums in alone.items()} == {
         path: numbers(together[path].tally(2)) for path in alone
     }
@@ -164,10 +165,10 @@ def test_which_texts_are_not_compared_does_not_show(data):
     schema = data.draw(schemas())
     several = data.draw(st.lists(pairs(schema), min_size=1, max_size=3))
     sides = [gold for gold, _ in several], [predicted for _, predicted in several]
-    plain = by_path(run(Comparator(schema).plan, *sides), len(several))
+    plain = by_path(compare_to_levels(Comparator(schema).plan, *sides), len(several))
     with pytest.MonkeyPatch.context() as patch:
         spare(patch)
-        spared = by_path(run(Comparator(schema).plan, *sides), len(several))
+        spared = by_path(compare_to_levels(Comparator(schema).plan, *sides), len(several))
     assert {path: [numbers(tally) for tally in sums.tallies()] for path, sums in plain.items()} == {
         path: [numbers(tally) for tally in sums.tallies()] for path, sums in spared.items()
     }
@@ -183,10 +184,10 @@ def test_how_many_texts_are_compared_at_once_does_not_show():
         return [{name: "".join(draw.choice([*"ab"], draw.integers(66, 90))) for name in "ab"} for _ in range(9)]
 
     gold, predicted = [some() for _ in range(40)], [some() for _ in range(40)]
-    assert strings.MANY < 40 * 9 * 9
-    together = by_path(run(plan, gold, predicted), 40)
+    assert edit.BOUND_MIN_PAIRS < 40 * 9 * 9
+    together = by_path(compare_to_levels(plan, gold, predicted), 40)
     for number in range(40):
-        alone = by_path(run(plan, [gold[number]], [predicted[number]]), 1)
+        alone = by_path(compare_to_levels(plan, [gold[number]], [predicted[number]]), 1)
         for path, sums in alone.items():
             assert numbers(sums.tally(0)) == numbers(together[path].tally(number))
 
@@ -212,19 +213,19 @@ def test_nested_lists_of_a_document_do_not_depend_on_the_others():
         return [{"c": [{"a": word(), "b": items()} for _ in range(draw.integers(1, 5))]} for _ in range(3)]
 
     gold, predicted = [document() for _ in range(9)], [document() for _ in range(9)]
-    together = run(plan, gold, predicted)
+    together = compare_to_levels(plan, gold, predicted)
     for number in range(9):
-        assert in_order(run(plan, [gold[number]], [predicted[number]]), 0) == in_order(together, number)
+        assert in_order(compare_to_levels(plan, [gold[number]], [predicted[number]]), 0) == in_order(together, number)
 
 
 def test_equal_items_are_matched_first_in_every_document_alike():
     plan = Comparator({"type": "array", "items": {"type": ["string", "null"]}}).plan
     first, second = (["", "A", ""], ["", "", ""]), (["", "A", "AAa"], ["", "a", "AAA"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solve, "LAZY", 1)
-        patch.setattr(solve, "WHOLE", 0)
-        alone = of_nodes(run(plan, [second[0]], [second[1]]), "", 1).tally(0)
-        together = of_nodes(run(plan, [first[0], second[0]], [first[1], second[1]]), "", 2).tally(1)
+        patch.setattr(solver, "LAZY_MIN_CELLS", 1)
+        patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
+        alone = of_nodes(compare_to_levels(plan, [second[0]], [second[1]]), "", 1).tally(0)
+        together = of_nodes(compare_to_levels(plan, [first[0], second[0]], [first[1], second[1]]), "", 2).tally(1)
     assert numbers(alone) == numbers(together)
 
 
@@ -235,8 +236,8 @@ def test_digests_tell_what_stands_where():
         (strings, (["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"])),
         (names, ({"a": "x", "b": "y"}, {"a": "y"}, {"b": "x"})),
     ):
-        root = shred(Comparator(schema).plan, values, values)[0]
-        found = digests(root)
+        root = build_columns(Comparator(schema).plan, values, values)[0]
+        found = row_hashes(root)
         assert len(set(found.tolist())) == len(values)
         assert (found[: len(values)] == found[len(values) :]).all()
 
@@ -255,4 +256,4 @@ def test_a_key_may_stand_under_a_key_of_a_map():
     fields = {"type": "object", "properties": {"b": {"type": "number"}}, "additionalProperties": {"type": "string"}}
     plan = Comparator({"type": "array", "items": fields, "x-arbitre": {"match": {"keyed": {"key": "a"}}}}).plan
     gold, predicted = [{"a": "x", "b": 1}, {"a": "y", "b": 2}], [{"a": "y", "b": 2}, {"a": "z", "b": 1}]
-    assert of_nodes(run(plan, [gold], [predicted]), "", 1).tally(0) == Tally(2, 2, 1, 1.0, 1.0)
+    assert of_nodes(compare_to_levels(plan, [gold], [predicted]), "", 1).tally(0) == Tally(2, 2, 1, 1.0, 1.0)

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import Comparator, bundled
 from arbitre.cli import app
-from arbitre.corpus.factors import factor
-from arbitre.corpus.ranking import rank
-from arbitre.report import summary
+from arbitre.corpus.systems.factors import factor
+from arbitre.corpus.systems.ranking import rank
+from arbitre.report.tables import summaries
 
 pytestmark = HERE
 
@@ -51,7 +51,7 @@ def systems(comparator, triples):
 
 
 def test_the_table_per_page_is_the_published_one(runs):
-    lines = summary.documents(runs, tuple(COLUMNS.values())).texts
+    lines = summaries.documents(runs, tuple(COLUMNS.values())).texts
     expected = [
         [run, *(row[title] for title in COUNTS), *(row[title] for title in COLUMNS)] for run, row in published().items()
     ]
@@ -62,7 +62,7 @@ def test_the_table_of_the_script_is_the_published_one(comparator, triples):
     figures = {
         run: arbitre.published(comparator.compare(gold=gold, predicted=predicted)) for run, gold, predicted in triples
     }
-    found = summary.figures(figures, tuple(SCORES.values()), name="Source", counts=tuple(COUNTS.values()))
+    found = summaries.figures(figures, tuple(SCORES.values()), name="Source", counts=tuple(COUNTS.values()))
     expected = [
         [run, *(row[title] for title in COUNTS), *(row[title] for title in SCORES)] for run, row in published().items()
     ]
@@ -72,7 +72,7 @@ def test_the_table_of_the_script_is_the_published_one(comparator, triples):
 
 @pytest.mark.parametrize(("by", "part"), [(OCR, slice(8, 10)), (PAGE, slice(0, 7))], ids=["ocr", "page"])
 def test_the_means_per_ocr_and_per_page_are_those_of_the_published_rows(runs, by, part):
-    found = summary.groups(runs, by, tuple(COLUMNS.values()))
+    found = summaries.groups(runs, by, tuple(COLUMNS.values()))
     groups = {}
     for run, row in published().items():
         groups.setdefault(run[part], []).append(row)
@@ -148,7 +148,7 @@ def test_the_best_one_still_gets_names_wrong(systems):
 
 def test_the_ocr_as_a_factor_says_what_the_systems_say(runs, comparator, triples, systems):
     pages = comparator.evaluate((run[:7], gold, predicted) for run, gold, predicted in triples)
-    found = factor(pages, "ocr", {"ocr": [KINDS[run[8:10]] for run in runs.columns.ids]}, "irq")
+    found = factor(pages, "ocr", {"ocr": [KINDS[run[8:10]] for run in runs.document_table.ids]}, "irq")
     ranking = rank(systems, "irq")
     assert found.balanced
     assert found.shared == (3, 3, 3)

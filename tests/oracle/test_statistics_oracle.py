@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from arbitre import Comparator, bundled
-from arbitre.corpus.statistics import Sample, interval, intervals, paired, scored, swaps
+from arbitre.corpus.statistics import Sample, interval, intervals, paired_difference, scored, swaps
 from arbitre.tally import NAMES
 
 METHODS = ["percentile", "bca"]
@@ -79,7 +79,7 @@ def test_a_difference_has_the_interval_of_scipy(method):
         sums = drawn.sum(axis=-2)
         return score(sums[..., :5], "f1q") - score(sums[..., 5:], "f1q")
 
-    found = paired(sample(both[:, :5]), sample(both[:, 5:]), "f1q", method=method)
+    found = paired_difference(sample(both[:, :5]), sample(both[:, 5:]), "f1q", method=method)
     assert (found.low, found.high) == pytest.approx(tuple(by_scipy(both, difference, method, 0)), abs=1e-10)
 
 
@@ -98,16 +98,16 @@ def test_an_exact_p_is_that_of_scipy(size):
         vectorized=True,
         n_resamples=np.inf,
     )
-    found = paired(sample(one), sample(other), "f1q")
+    found = paired_difference(sample(one), sample(other), "f1q")
     assert (found.estimate, found.p) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
 
 
 def test_a_sampled_p_is_near_the_exact_one(monkeypatch):
     one, other = sample(corpus(9, 14)), sample(corpus(10, 14))
-    exact = paired(one, other, "f1q")
+    exact = paired_difference(one, other, "f1q")
     monkeypatch.setattr(swaps, "ENUMERATED", 0)
     monkeypatch.setattr(swaps, "DRAWN", 20_000)
-    drawn = paired(one, other, "f1q")
+    drawn = paired_difference(one, other, "f1q")
     assert (exact.exact, drawn.exact) == (True, False)
     assert 0.02 < exact.p < 0.98
     assert drawn.p == pytest.approx(exact.p, abs=0.015)
@@ -116,7 +116,7 @@ def test_a_sampled_p_is_near_the_exact_one(monkeypatch):
 def test_few_resamples_at_once_are_the_same_resamples(monkeypatch):
     rows = corpus(11, 30)
     whole = intervals(sample(rows), method="percentile")
-    monkeypatch.setattr("arbitre.corpus.statistics.resampling.CELLS", 70)
+    monkeypatch.setattr("arbitre.corpus.statistics.bootstrap.CHUNK_CELLS", 70)
     for name, part in intervals(sample(rows), method="percentile").items():
         assert (part.low, part.high) == pytest.approx((whole[name].low, whole[name].high), abs=1e-12)
 
@@ -162,7 +162,7 @@ def test_the_interval_of_a_difference_excludes_0_where_the_test_does():
     for seed in range(200):
         both = [sample(corpus(3 * seed + at, 5 + seed % 20)) for at in (0, 1)]
         for average in ("micro", "macro"):
-            found = paired(*both, "irq", average=average)
+            found = paired_difference(*both, "irq", average=average)
             assert found.significant is (found.p <= 0.05) is (found.low > 0 or found.high < 0)
             assert found.low <= found.estimate <= found.high
 
@@ -202,7 +202,7 @@ def test_p_is_small_as_often_as_it_says():
     """Two systems that are alike: p <= .1 in about a tenth of the corpora, exact or sampled."""
     for size in (12, 30):
         ps = [
-            paired(sample(corpus(2 * n, size)), sample(corpus(2 * n + 1, size)), "irq", resamples=199).p
+            paired_difference(sample(corpus(2 * n, size)), sample(corpus(2 * n + 1, size)), "irq", resamples=199).p
             for n in range(300)
         ]
         assert 0.05 <= np.mean(np.array(ps) <= 0.1) <= 0.15
@@ -251,7 +251,7 @@ def test_the_runs_of_one_page_are_one_cluster(senate):
 
 def test_three_pages_decide_nothing(senate):
     by_hand, raw = (sample(senate[:, reading], clusters=[2, 3, 4]) for reading in (0, 2))
-    found = paired(by_hand, raw, "irq", average="macro")
+    found = paired_difference(by_hand, raw, "irq", average="macro")
     assert found.estimate == pytest.approx(np.diff(score(senate[:, [2, 0]], "irq")).mean())
     assert found.low == 0.0  # better on every page, and yet three pages cannot show it
     assert (found.p, found.smallest_p, found.exact) == (0.25, 0.25, True)

@@ -10,8 +10,16 @@ from scipy.optimize import linear_sum_assignment, linprog, minimize
 from scipy.special import rel_entr
 
 from arbitre.matching import transport as module
-from arbitre.matching.catalog import Dummy, Exact, Partial, Penalty, Sinkhorn, Transport, Unbalanced
 from arbitre.matching.transport import transport, transport_all
+from arbitre.matching.transport_options import (
+    DummySolver,
+    ExactSolver,
+    MarginalPenalty,
+    PartialSolver,
+    SinkhornSolver,
+    TransportOptions,
+    UnbalancedSolver,
+)
 
 SHAPES = [(1, 1), (1, 4), (3, 1), (2, 2), (3, 2), (2, 5), (4, 4), (6, 5), (9, 12)]
 SEEDS = range(6)
@@ -34,7 +42,7 @@ def rescaled(masses):
 
 def solved(quality, masses, solver, within=None):
     heights, widths = (np.array([side]) for side in quality.shape)
-    return transport_all(quality.ravel(), heights, widths, *masses, Transport(solver), name=str, within=within)
+    return transport_all(quality.ravel(), heights, widths, *masses, TransportOptions(solver), name=str, within=within)
 
 
 def dense(plans, shape):
@@ -62,7 +70,7 @@ def test_exact_is_the_optimum_of_the_linear_programme(shape, seed):
     gold, predicted = rescaled(masses)
     right = np.concatenate([gold, predicted * (shape[0] / shape[1])])
     best = -programme(-quality.ravel(), A_eq=marginals(shape), b_eq=right)
-    plans = solved(quality, masses, Exact())
+    plans = solved(quality, masses, ExactSolver())
     assert plans.total == pytest.approx([best], abs=1e-9)
     assert marginals(shape) @ dense(plans, shape).ravel() == pytest.approx(right, abs=1e-9)
     assert len(plans.cells) <= sum(shape) - 1
@@ -81,7 +89,7 @@ def test_partial_is_the_optimum_of_the_linear_programme(shape, seed, share):
         A_eq=np.ones((1, quality.size)),
         b_eq=[moved],
     )
-    plans = solved(quality, masses, Partial(mass=share))
+    plans = solved(quality, masses, PartialSolver(mass=share))
     assert plans.total == pytest.approx([best], abs=1e-9)
     assert plans.matched == pytest.approx([moved])
 
@@ -94,7 +102,7 @@ def test_a_dummy_is_the_optimum_of_the_linear_programme(shape, seed, price):
     gold, predicted = rescaled(masses)
     cost = 1.0 - quality
     best = programme(cost.ravel() - 2 * price, A_ub=marginals(shape), b_ub=np.concatenate([gold, predicted]))
-    plans = solved(quality, masses, Dummy(lambda_=price))
+    plans = solved(quality, masses, DummySolver(lambda_=price))
     plan = dense(plans, shape)
     assert ((cost - 2 * price) * plan).sum() == pytest.approx(best, abs=1e-8)
     assert (plan.sum(axis=1) <= gold + 1e-9).all()
@@ -114,7 +122,7 @@ def test_total_variation_is_the_optimum_even_where_marginals_may_be_exceeded(sha
         A_eq=np.hstack([marginals(shape), slack, -slack]),
         b_eq=right,
     )
-    plan = dense(solved(quality, masses, Unbalanced(penalty=Penalty.TV, reg_m=price)), shape)
+    plan = dense(solved(quality, masses, UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=price)), shape)
     missed = np.abs(marginals(shape) @ plan.ravel() - right).sum()
     assert (cost * plan).sum() + price * missed == pytest.approx(best, abs=1e-8)
 
@@ -127,7 +135,7 @@ def relaxed(monkeypatch):
     monkeypatch.setattr(module, "_gap", lambda plan, *more: kept.append(plan) or gap(plan, *more))
 
     def solve(quality, masses, price):
-        plans = solved(quality, masses, Unbalanced(reg_m=price, tolerance=1e-10))
+        plans = solved(quality, masses, UnbalancedSolver(reg_m=price, tolerance=1e-10))
         return plans, kept[-1]
 
     return solve
@@ -178,7 +186,7 @@ def test_unequal_lists_are_assigned_by_their_replicas(n, m, seed):
     count = lcm(n, m)
     replicas = np.repeat(np.repeat(quality, count // n, axis=0), count // m, axis=1)
     best = replicas[linear_sum_assignment(replicas, maximize=True)].sum() / count
-    plans = solved(quality, (np.ones(n), np.ones(m)), Exact())
+    plans = solved(quality, (np.ones(n), np.ones(m)), ExactSolver())
     assert 1.0 - plans.cost[0] == pytest.approx(best, abs=1e-12)
     whole = plans.mass * count / n
     assert whole == pytest.approx(np.round(whole), abs=1e-12)
@@ -205,10 +213,10 @@ def test_sinkhorn_against_matrix_scaling(shape, seed, epsilon):
     gold, predicted = (side / len(side) for side in rescaled(masses))
     plan, value = scaled(1.0 - quality, gold, predicted, epsilon)
     selves = [scaled(1.0 - table, side, side, epsilon)[1] for table, side in zip(inner, (gold, predicted), strict=True)]
-    plain = solved(quality, masses, Sinkhorn(epsilon=epsilon))
+    plain = solved(quality, masses, SinkhornSolver(epsilon=epsilon))
     assert dense(plain, shape) / shape[0] == pytest.approx(plan, abs=1e-7)
     debiased = solved(
-        quality, masses, Sinkhorn(epsilon=epsilon, debiased=True), tuple(table.ravel() for table in inner)
+        quality, masses, SinkhornSolver(epsilon=epsilon, debiased=True), tuple(table.ravel() for table in inner)
     )
     assert debiased.cost == pytest.approx([np.clip(value - sum(selves) / 2.0, 0.0, 1.0)], abs=1e-7)
 
@@ -216,9 +224,10 @@ def test_sinkhorn_against_matrix_scaling(shape, seed, epsilon):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sinkhorn_tends_to_exact(seed):
     quality, masses = drawn((6, 5), seed)
-    exact = solved(quality, masses, Exact()).cost[0]
+    exact = solved(quality, masses, ExactSolver()).cost[0]
     costs = [
-        solved(quality, masses, Sinkhorn(epsilon=epsilon, tolerance=1e-7)).cost[0] for epsilon in (1.0, 0.3, 0.1, 0.03)
+        solved(quality, masses, SinkhornSolver(epsilon=epsilon, tolerance=1e-7)).cost[0]
+        for epsilon in (1.0, 0.3, 0.1, 0.03)
     ]
     assert costs == sorted(costs, reverse=True)
     for epsilon, cost in zip((1.0, 0.3, 0.1, 0.03), costs, strict=True):
@@ -228,7 +237,7 @@ def test_sinkhorn_tends_to_exact(seed):
 
 def test_the_single_table_agrees_with_the_batch():
     quality, masses = drawn((6, 5), 2)
-    coupling = transport(quality, how=Transport(Dummy()), masses=masses)
-    plans = solved(quality, masses, Dummy())
+    coupling = transport(quality, how=TransportOptions(DummySolver()), masses=masses)
+    plans = solved(quality, masses, DummySolver())
     assert (coupling.gold * 5 + coupling.predicted).tolist() == plans.cells.tolist()
     assert coupling.mass.tolist() == plans.mass.tolist()

@@ -9,7 +9,8 @@ from tests.oracle.strategies import transports
 
 from arbitre import Comparator
 from arbitre.comparison.levels import by_path, leaves, of_nodes
-from arbitre.engine import run, solve
+from arbitre.engine import compare_to_levels
+from arbitre.engine.solve import solver
 
 NEAR = 1e-8
 slow = settings(max_examples=120, suppress_health_check=list(HealthCheck))
@@ -22,7 +23,7 @@ def numbers(tally):
 def check(schema, gold, predicted):
     """The engine says what the textbook says: all of it where no other plan is optimal."""
     expected = textbook.compare(textbook.spec(schema), gold, predicted)
-    levels = run(Comparator(schema).plan, [gold], [predicted])
+    levels = compare_to_levels(Comparator(schema).plan, [gold], [predicted])
     assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(expected.quality, abs=NEAR)
     tally = numbers(of_nodes(levels, "", 1).tally(0))
     assert tally[:4] == pytest.approx(numbers(expected.tally)[:4], abs=NEAR)
@@ -41,8 +42,8 @@ def _mode(request):
     """Whether lists that are matched one to one look before they compare, wherever they can."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "lazy":
-            patch.setattr(solve, "LAZY", 1)
-            patch.setattr(solve, "WHOLE", 0)
+            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
+            patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
         yield
 
 

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arbitre.cli import app
-from arbitre.corpus.join import join
-from arbitre.corpus.read import Reading
+from arbitre.corpus.joining.join import join
+from arbitre.corpus.reading.options import ReadOptions
 
 SIZE = 400
 DEPTH = 200
@@ -76,7 +76,7 @@ def run(*options):
 
 
 def test_every_bad_line_is_one_failure(corpus):
-    reading = Reading(max_depth=DEPTH)
+    reading = ReadOptions(max_depth=DEPTH)
     joined = join(reading.records("gold.jsonl", "gold"), reading.records("predicted.jsonl", "predicted"))
     assert (len(corpus), set(corpus.values())) == (20, set(KINDS))
     by_line = {one.line: one for one in joined.failures if one.line is not None}
@@ -94,7 +94,7 @@ def test_every_bad_line_is_one_failure(corpus):
 
 
 def test_lines_that_lost_their_id_leave_their_document_without_prediction(corpus):
-    reading = Reading(max_depth=DEPTH)
+    reading = ReadOptions(max_depth=DEPTH)
     joined = join(reading.records("gold.jsonl", "gold"), reading.records("predicted.jsonl", "predicted"))
     lost = [name_of(line - 1) for line, kind in corpus.items() if KINDS[kind][3] is not True]
     assert [one.id for one in joined.failures if one.reason == "no prediction"] == lost
@@ -123,7 +123,7 @@ def test_bad_gold_is_listed_and_not_scored(corpus):
     bad = Path("predicted.jsonl").read_bytes()
     Path("predicted.jsonl").write_bytes(Path("gold.jsonl").read_bytes())
     Path("gold.jsonl").write_bytes(bad)
-    reading = Reading(max_depth=DEPTH)
+    reading = ReadOptions(max_depth=DEPTH)
     joined = join(reading.records("gold.jsonl", "gold"), reading.records("predicted.jsonl", "predicted"))
     assert len(joined) == SIZE - len(corpus)
     assert [(one.side, one.line) for one in joined.failures] == [("gold", line) for line in corpus]

@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from arbitre.catalogue import Catalogue, Entry
+from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import SchemaError
 
-SAW = Entry(
+SAW = Factory(
     build=dict,
     summary="Cuts.",
     options={
@@ -16,7 +16,7 @@ SAW = Entry(
     },
     required=("teeth",),
 )
-TOOLS = Catalogue("tool", {"saw": SAW, "hammer": Entry(build=dict, summary="Hits.")})
+TOOLS = Catalogue("tool", {"saw": SAW, "hammer": Factory(build=dict, summary="Hits.")})
 
 
 def problems(choice, pointer=""):
@@ -100,7 +100,7 @@ def test_long_values_are_cut_in_messages():
 
 
 def test_a_catalogue_grows_into_another_one():
-    larger = TOOLS.with_entry("axe", Entry(build=lambda _: "chop", summary="Chops."))
+    larger = TOOLS.with_factory("axe", Factory(build=lambda _: "chop", summary="Chops."))
     assert larger.build("axe") == "chop"
     assert larger.names == ("axe", "hammer", "saw")
     assert TOOLS.names == ("hammer", "saw")
@@ -108,7 +108,7 @@ def test_a_catalogue_grows_into_another_one():
 
 def test_a_name_never_changes_its_meaning():
     with pytest.raises(SchemaError, match='Expected the name of a new tool, got "saw"'):
-        TOOLS.with_entry("saw", SAW)
+        TOOLS.with_factory("saw", SAW)
 
 
 def test_a_catalogue_does_not_follow_the_table_it_was_made_of():

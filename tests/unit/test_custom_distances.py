@@ -70,7 +70,7 @@ def test_each_pair_is_asked_for_once():
     assert pool.calls == 0
     assert crossed(pool, np.array([0, 1]), np.array([2, 3])).tolist() == [[0.1, 0.0], [0.1, 0.2]]
     assert judge.asked == [("Paris", "Pau"), ("Paris", "Lyon"), ("Pau", "Lyon")]
-    assert pool.paired(np.array([2, 0, 3, 1]), np.array([0, 1, 1, 3])).tolist() == [0.1, 0.2, 0.2, 0.2]
+    assert pool.distances(np.array([2, 0, 3, 1]), np.array([0, 1, 1, 3])).tolist() == [0.1, 0.2, 0.2, 0.2]
     assert (pool.calls, len(judge.asked)) == (3, 3)
 
 
@@ -85,7 +85,7 @@ def test_an_asymmetric_one_is_asked_both_ways():
 def test_equal_values_are_asked_for_where_the_identity_is_denied():
     judge = Judge(lambda *_: 0.3)
     pool = own(judge, Facts(identity=False, range=(0.1, 0.5))).pool(["a", "a", 1, True])
-    assert pool.paired(np.array([0, 1, 2]), np.array([1, 1, 3])).tolist() == [0.3, 0.3, 0.3]
+    assert pool.distances(np.array([0, 1, 2]), np.array([1, 1, 3])).tolist() == [0.3, 0.3, 0.3]
     assert judge.asked == [("a", "a"), (1, True)]
     assert pool.calls == 2
 
@@ -101,8 +101,8 @@ def test_bounds_and_glimpses_ask_for_nothing():
     judge = Judge(lambda *_: 0.5)
     pool = own(judge).pool(WORDS)
     rows, columns = all_pairs(4)
-    assert pool.bounded(whole(4), np.arange(4), np.arange(4)).tolist() == [0] * 16
-    distances, exact = pool.glimpsed(rows, columns)
+    assert pool.lower_bounds_blockwise(whole(4), np.arange(4), np.arange(4)).tolist() == [0] * 16
+    distances, exact = pool.lower_bounds_pairwise(rows, columns)
     assert distances.tolist() == [0] * 16
     assert exact.reshape(4, 4)[0].tolist() == [True, False, False, True]
     assert (judge.asked, pool.calls) == ([], 0)
@@ -111,14 +111,14 @@ def test_bounds_and_glimpses_ask_for_nothing():
 def test_the_range_bounds_what_was_never_asked():
     facts = Facts(identity=False, range=(0.25, 0.75))
     pool = own(Judge(lambda *_: 0.5), facts).pool(["a", "b"])
-    assert pool.bounded(whole(2), np.arange(2), np.arange(2)).tolist() == [0.25] * 4
+    assert pool.lower_bounds_blockwise(whole(2), np.arange(2), np.arange(2)).tolist() == [0.25] * 4
 
 
 def test_a_bound_is_taken_and_never_above_the_distance():
     judge = Judge(lambda gold, predicted: float(gold != predicted))
     bound = Judge(lambda gold, predicted: 0.5 if gold[0] != predicted[0] else 0.0)
     pool = own(judge, Facts(), bound=bound).pool(["Paris", "Pau", "Lyon"])
-    bounds = pool.bounded(whole(3), np.arange(3), np.arange(3)).reshape(3, 3)
+    bounds = pool.lower_bounds_blockwise(whole(3), np.arange(3), np.arange(3)).reshape(3, 3)
     assert bounds == pytest.approx(np.array([[0, 0, 0.5], [0, 0, 0.5], [0.5, 0.5, 0]]), abs=1e-11)
     assert sorted(bound.asked) == [("Paris", "Lyon"), ("Paris", "Pau"), ("Pau", "Lyon")]
     assert judge.asked == []
@@ -127,10 +127,10 @@ def test_a_bound_is_taken_and_never_above_the_distance():
 
 def test_what_is_known_by_now_changes_no_bound():
     pool = own(Judge(lambda *_: 0.5)).pool(["a", "b", "c"])
-    before = pool.bounded(whole(3), np.arange(3), np.arange(3))
-    pool.paired(*all_pairs(3))
+    before = pool.lower_bounds_blockwise(whole(3), np.arange(3), np.arange(3))
+    pool.distances(*all_pairs(3))
     assert pool.calls == 3
-    assert np.array_equal(pool.bounded(whole(3), np.arange(3), np.arange(3)), before)
+    assert np.array_equal(pool.lower_bounds_blockwise(whole(3), np.arange(3), np.arange(3)), before)
 
 
 def test_a_bound_above_the_distance_is_an_error():
@@ -138,7 +138,7 @@ def test_a_bound_above_the_distance_is_an_error():
     with pytest.raises(
         SolverError, match=r"Expected the bound of `judge` to be at most its distance, 0\.5, for 'a' and 'b'"
     ):
-        pool.paired(np.array([0]), np.array([1]))
+        pool.distances(np.array([0]), np.array([1]))
 
 
 def test_a_batch_is_asked_for_at_once():
@@ -166,20 +166,20 @@ def test_a_batch_is_asked_for_at_once():
 def test_what_a_function_returns_is_checked(answer, message):
     pool = own(lambda *_: answer, Facts(range=(0.0, 0.5))).pool(["a", "b"])
     with pytest.raises(SolverError, match=f"^Expected `judge` to return {message}"):
-        pool.paired(np.array([0]), np.array([1]))
+        pool.distances(np.array([0]), np.array([1]))
 
 
 @pytest.mark.parametrize("answer", [[], [0.1], [0.1, 0.2, 0.3], 0.5, [[0.1], [0.2, 0.3]], None])
 def test_a_batch_has_as_many_results_as_pairs(answer):
     pool = own(lambda *_: answer, batch=True).pool(["a", "b", "c"])
     with pytest.raises(SolverError, match=r"^Expected `judge` to return"):
-        pool.paired(np.array([0, 0]), np.array([1, 2]))
+        pool.distances(np.array([0, 0]), np.array([1, 2]))
     assert pool.calls == 0
 
 
 @pytest.mark.parametrize("answer", [np.float32(0.5), np.float64(0.5), np.array(0.5), 0.5])
 def test_results_become_float64(answer):
-    distances = own(lambda *_: answer).pool(["a", "b"]).paired(np.array([0]), np.array([1]))
+    distances = own(lambda *_: answer).pool(["a", "b"]).distances(np.array([0]), np.array([1]))
     assert distances.dtype == np.float64
     assert distances.tolist() == [0.5]
 
@@ -195,7 +195,7 @@ def test_an_error_of_the_function_is_its_own():
 def test_a_pool_of_nothing():
     pool = own(Judge()).pool([])
     none = np.array([], dtype=np.intp)
-    assert pool.paired(none, none).shape == (0,)
+    assert pool.distances(none, none).shape == (0,)
     assert crossed(pool, none, none).shape == (0, 0)
     assert pool.calls == 0
 
@@ -220,5 +220,5 @@ def test_numbers_of_calls_for_a_long_column():
     judge = Judge(lambda *_: 0.5)
     pool = own(judge).pool(values)
     for start in range(0, 200, 50):
-        pool.paired(np.arange(start, start + 50), np.arange(199 - start, 149 - start, -1))
+        pool.distances(np.arange(start, start + 50), np.arange(199 - start, 149 - start, -1))
     assert pool.calls == len(judge.asked) == len(set(judge.asked)) == 100

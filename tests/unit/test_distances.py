@@ -9,10 +9,11 @@ import pytest
 from rapidfuzz import process
 from tests.builders import crossed
 
-from arbitre.distances import catalogue, ratcliff
+from arbitre.distances import catalogue
 from arbitre.distances.base import Blocks
 from arbitre.distances.discrete import SCALARS
-from arbitre.distances.prose import words
+from arbitre.distances.text import ratcliff
+from arbitre.distances.text.prose import words
 from arbitre.errors import SchemaError, SolverError
 from arbitre.values import Kind
 
@@ -204,7 +205,7 @@ def test_two_empty_texts_are_equal(choice):
 def test_empty_pools_give_empty_results(choice):
     pool = catalogue.build(choice).pool([])
     none = np.array([], dtype=np.intp)
-    assert pool.paired(none, none).shape == (0,)
+    assert pool.distances(none, none).shape == (0,)
     assert crossed(pool, none, none).shape == (0, 0)
 
 
@@ -265,7 +266,7 @@ def test_words_are_those_of_unicode():
 def test_long_texts_are_bounded_by_what_they_have_in_common():
     pool = catalogue.build("damerau-levenshtein").pool(["ab" * 50, "ba" * 50, "b" * 100, "c" * 100])
     blocks = Blocks(np.array([0, 1]), np.array([0, 3]))
-    bounds = pool.bounded(blocks, np.array([0]), np.array([1, 2, 3]))
+    bounds = pool.lower_bounds_blockwise(blocks, np.array([0]), np.array([1, 2, 3]))
     assert bounds.tolist() == [1 / 100, 50 / 100, 1]
 
 
@@ -273,10 +274,12 @@ def test_scores_of_sacrebleu_are_bounded_by_what_is_in_common():
     pytest.importorskip("sacrebleu")
     blocks = Blocks(np.array([0, 1]), np.array([0, 3]))
     pool = catalogue.build({"bleu": {"n": 2}}).pool(["a b c d", "a b c", "a x", "x y"])
-    bounds = pool.bounded(blocks, np.array([0]), np.array([1, 2, 3]))
+    bounds = pool.lower_bounds_blockwise(blocks, np.array([0]), np.array([1, 2, 3]))
     assert bounds == pytest.approx([1 - math.exp(-1 / 3), 1 - math.exp(-1) * math.sqrt(1 / 2), 1], abs=1e-11)
     pool = catalogue.build("chrf").pool(["abcd", "ab", "xy"])
-    assert pool.bounded(blocks, np.array([0]), np.array([0, 1, 2])) == pytest.approx([0, 1 - 25 / 53, 1], abs=1e-11)
+    assert pool.lower_bounds_blockwise(blocks, np.array([0]), np.array([0, 1, 2])) == pytest.approx(
+        [0, 1 - 25 / 53, 1], abs=1e-11
+    )
 
 
 def test_a_run_of_words_is_counted_without_a_loop_over_pairs():
@@ -461,7 +464,7 @@ def test_what_rapidfuzz_returns_is_checked(monkeypatch, wrong):
     monkeypatch.setattr(process, "cpdist", lambda *_, **__: wrong[0])
     pool = catalogue.build("levenshtein").pool(["abc", "abd"])
     with pytest.raises(SolverError, match="Expected `rapidfuzz` to return"):
-        pool.paired(np.array([0, 0]), np.array([0, 1]))
+        pool.distances(np.array([0, 0]), np.array([0, 1]))
 
 
 def test_what_cydifflib_returns_is_checked(monkeypatch):

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.oracle.strategies import pairs, schemas
 
 from arbitre import ABSENT, Comparator, Scores, Tally
-from arbitre.corpus import work as module
-from arbitre.corpus.evaluate import Running, evaluate
-from arbitre.corpus.join import Pair, join
-from arbitre.corpus.read import Failure, Record
+from arbitre.corpus.joining.join import Pair, join
+from arbitre.corpus.reading.options import Failure, Record
+from arbitre.corpus.running import worker as module
+from arbitre.corpus.running.evaluate import RunOptions, evaluate
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})
@@ -163,7 +163,7 @@ def test_by_path_counts_missing_and_spurious_subtrees_and_failures():
 
 @pytest.mark.parametrize("chunk", [1, 64])
 def test_items_of_lists_and_keys_of_maps_under_one_path_are_all_counted(chunk, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK", chunk)
+    monkeypatch.setattr(module, "FIRST_BATCH", chunk)
     comparator = Comparator({"type": ["array", "object"], "items": WHOLE, "additionalProperties": WHOLE})
     evaluation = comparator.evaluate([("list", [1, 2], [1]), ("map", {"k": 1}, {"k": 1})])
     assert {path: masses(scores) for path, scores in evaluation.by_path.items()} == {"/*": (3, 2, 2, 2)}
@@ -248,7 +248,7 @@ def test_the_same_corpus_gives_the_same_bytes():
 @pytest.mark.parametrize("chunk", [1, 3, 64, 1000])
 def test_how_many_are_compared_at_once_does_not_show(chunk, monkeypatch):
     expected = everything(WEIGHED.evaluate(corpus(150)))
-    monkeypatch.setattr(module, "CHUNK", chunk)
+    monkeypatch.setattr(module, "FIRST_BATCH", chunk)
     assert everything(WEIGHED.evaluate(corpus(150))) == expected
 
 
@@ -259,7 +259,7 @@ def test_nor_does_it_for_any_schema(data, schema):
     with pytest.MonkeyPatch.context() as patch:
         found = []
         for chunk in (1, 2, 64):
-            patch.setattr(module, "CHUNK", chunk)
+            patch.setattr(module, "FIRST_BATCH", chunk)
             found.append(everything(comparator.evaluate(documents)))
     assert found[0] == found[1] == found[2]
     for row, (_, gold, predicted) in zip(found[0][1], documents, strict=True):
@@ -285,7 +285,7 @@ def test_no_input_is_changed():
 def test_an_observer_sees_every_document_once():
     seen = []
     observers = {"seen": lambda members, _: seen.extend(members) or []}
-    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], Running(observers))
+    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], RunOptions(observers))
     assert [(pair.id, pair.failure is not None) for pair in seen] == [("a", False), ("b", True)]
 
 

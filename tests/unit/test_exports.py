@@ -14,17 +14,19 @@ from typer.testing import CliRunner
 
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.cli.standings import ComparedFactors, RankedSystems
+from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
 from arbitre.errors import DataError
-from arbitre.report.exports import FORMS, Export, Sheet, asked, write
-from arbitre.report.summary import ROWS
-from arbitre.report.typeset import SCORE, Column, Table, count
+from arbitre.report.tables.exports import FORMS, Export, ExportTable, parse_exports, write
+from arbitre.report.tables.summaries import ROWS
+from arbitre.report.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import COUNTS, NAMES
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
 
-TABLE = Table("", (Column("name"), Column("f1q", SCORE), Column("n", count)), (("a_b", 2 / 3, 1), ("c", None, 2)))
+TABLE = Table(
+    "", (TableColumn("name"), TableColumn("f1q", SCORE), TableColumn("n", count)), (("a_b", 2 / 3, 1), ("c", None, 2))
+)
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +62,7 @@ def parquet(name):
 class TestFiles:
     def test_every_form_of_one_table(self, tmp_path):
         names = [f"t.{form}" for form in FORMS]
-        assert write(tmp_path / "out", asked(names, ["t"]), {"t": Sheet.of(TABLE)}) == tuple(names)
+        assert write(tmp_path / "out", parse_exports(names, ["t"]), {"t": ExportTable.of(TABLE)}) == tuple(names)
         assert Path("out/t.md").read_text("utf-8").splitlines()[2:] == [r"| a\_b | 0.6667 | 1 |", "| c | – | 2 |"]
         assert Path("out/t.tex").read_text("utf-8").splitlines()[4:6] == [r"a\_b & 0.6667 & 1 \\", r"c & -- & 2 \\"]
         assert Path("out/t.csv").read_bytes() == b"name,f1q,n\na_b,0.6666666666666666,1\nc,,2\n"
@@ -68,12 +70,12 @@ class TestFiles:
         assert sorted(path.name for path in Path("out").iterdir()) == sorted(names)
 
     def test_a_name_given_twice_is_one_file(self):
-        assert asked(["t.md", "t.tex", "t.md"], ["t"]) == (Export("t", "md"), Export("t", "tex"))
+        assert parse_exports(["t.md", "t.tex", "t.md"], ["t"]) == (Export("t", "md"), Export("t", "tex"))
 
     @pytest.mark.parametrize("name", ["t", "t.html", "u.md", ".md", "md", "", "t.md.tex", "../t.md", "T.md"])
     def test_what_is_no_table_is_said_with_all_that_there_are(self, name):
         with pytest.raises(DataError) as caught:
-            asked(["t.md", name], ["t", "v"])
+            parse_exports(["t.md", name], ["t", "v"])
         assert str(caught.value) == (
             f"Expected the name of a table, got {name!r}\n  There are t, v, each with .md, .tex, .csv, .parquet."
         )
@@ -81,14 +83,14 @@ class TestFiles:
     def test_parquet_is_refused_at_once_without_its_library(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         with pytest.raises(DataError, match="Expected pyarrow to be installed") as caught:
-            asked(["t.parquet"], ["t"])
+            parse_exports(["t.parquet"], ["t"])
         assert caught.value.file == "t.parquet"
 
     @pytest.mark.parametrize("form", FORMS)
     def test_a_file_that_cannot_be_written_stays_as_it_was(self, tmp_path, form):
         (tmp_path / f"t.{form}").mkdir()
         with pytest.raises(DataError, match="Expected a file that can be written"):
-            write(tmp_path, [Export("t", form)], {"t": Sheet.of(TABLE)})
+            write(tmp_path, [Export("t", form)], {"t": ExportTable.of(TABLE)})
         assert [path.name for path in tmp_path.iterdir()] == [f"t.{form}"]
 
 
@@ -193,9 +195,9 @@ class TestRank:
 
     def test_the_names_that_help_gives_are_those_of_tables(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
-        for command, rows in (("evaluate", [ROWS]), ("rank", [RankedSystems.rows, ComparedFactors.rows])):
+        for command, rows in (("evaluate", [ROWS]), ("rank", [RankingOutput.rows, FactorsOutput.rows])):
             (said,) = re.findall(r"A table for --out too, as (\S+) or (\S+):", run(command, "--help"))
-            assert all([one.name for one in asked(said, known)] == list(said) for known in rows)
+            assert all([one.name for one in parse_exports(said, known)] == list(said) for known in rows)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

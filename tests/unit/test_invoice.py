@@ -15,9 +15,9 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.errors import DataError
-from arbitre.report.files import read_view
-from arbitre.report.html import page
-from arbitre.report.language import Language
+from arbitre.report.html.language import Language
+from arbitre.report.html.render import render_page
+from arbitre.report.report_files import read_view
 
 pydantic = pytest.importorskip("pydantic")
 
@@ -190,9 +190,9 @@ class TestCommandLine:
         assert f"Outside the entries, not in their scores (f1q, pooled (micro)): {paths}" in said
         view = read_view([Path("out/evaluation.json")])
         assert view.subjects[0].outside == {f"/{name}": 0.0 for name in HEADER}
-        assert "Outside the entries, and not in their scores" in page(view)
-        assert "Hors des entrées, et absents de leurs scores" in page(view, Language.FR)
-        assert "Qualité des documents" in page(view, Language.FR)
+        assert "Outside the entries, and not in their scores" in render_page(view)
+        assert "Hors des entrées, et absents de leurs scores" in render_page(view, Language.FR)
+        assert "Qualité des documents" in render_page(view, Language.FR)
 
     def test_marked_entries_of_one_comparison(self):
         Path("g.json").write_text(json.dumps(invoice(10)), encoding="utf-8")

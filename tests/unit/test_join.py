@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from arbitre.corpus.join import Pair, join, paired
-from arbitre.corpus.read import Failure, Reading, Record, records
+from arbitre.corpus.joining.join import Pair, join, paired
+from arbitre.corpus.reading.options import Failure, ReadOptions, Record, records
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
 
@@ -161,7 +161,7 @@ class TestPaired:
     def read(self, tmp_path, *lines, only=(), **options):
         path = tmp_path / "both.jsonl"
         path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
-        return paired(Reading(**options).rows(path), only=only)
+        return paired(ReadOptions(**options).rows(path), only=only)
 
     def test_pairs(self, tmp_path):
         joined = self.read(
@@ -200,7 +200,7 @@ class TestPaired:
     def test_an_array(self, tmp_path):
         path = tmp_path / "both.json"
         path.write_text('[{"id": "a", "gold": 1, "predicted": 2}, {"id": "b", "gold": 3}]')
-        assert rows(paired(Reading().rows(path))) == [("a", 1, 2), ("b", 3, ABSENT)]
+        assert rows(paired(ReadOptions().rows(path))) == [("a", 1, 2), ("b", 3, ABSENT)]
 
     def test_only_some(self, tmp_path):
         lines = ({"id": 1, "gold": 1, "predicted": 1}, {"id": 2, "gold": 2}, {"id": 2, "gold": 3}, {"id": 1})

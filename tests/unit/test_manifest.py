@@ -2,10 +2,10 @@
 
 import pytest
 
-from arbitre.corpus.join import paired
-from arbitre.corpus.manifest import Manifest
-from arbitre.corpus.project import Projection
-from arbitre.corpus.read import Reading
+from arbitre.corpus.joining.join import paired
+from arbitre.corpus.reading.manifest import Manifest
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.projection import Projection
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
 
@@ -27,7 +27,7 @@ def folder(tmp_path):
 def manifest(folder, *lines, **options):
     path = folder / "manifest.csv"
     path.write_bytes("\n".join(lines).encode())
-    return Manifest(path, Reading(**options))
+    return Manifest(path, ReadOptions(**options))
 
 
 def joined(table):
@@ -126,7 +126,7 @@ def test_refused(folder, lines, words):
 
 def test_is_not_there(tmp_path):
     with pytest.raises(DataError, match="Expected a file that can be read"):
-        Manifest(tmp_path / "none.csv", Reading())
+        Manifest(tmp_path / "none.csv", ReadOptions())
     (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")
     with pytest.raises(DataError, match="Expected a CSV file in UTF-8"):
-        Manifest(tmp_path / "bad.csv", Reading())
+        Manifest(tmp_path / "bad.csv", ReadOptions())

@@ -119,7 +119,7 @@ def test_a_coupling_is_in_gold_order_and_knows_who_is_left():
 )
 def test_what_a_matching_declares(choice, candidates, metric, forced):
     matcher = catalogue.build(choice)
-    assert (matcher.candidates, matcher.metric, matcher.forced) == (candidates, metric, forced)
+    assert (matcher.candidates, matcher.metric, matcher.full_matching) == (candidates, metric, forced)
     assert matcher.name in str(choice)
 
 

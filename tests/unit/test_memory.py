@@ -22,17 +22,17 @@ from hypothesis import strategies as st
 
 import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
-from arbitre.corpus import column as module
-from arbitre.corpus import frames
-from arbitre.corpus.column import Column, table
-from arbitre.corpus.database import Database
-from arbitre.corpus.join import join
-from arbitre.corpus.read import records
+from arbitre.corpus.joining.join import join
+from arbitre.corpus.reading.options import records
+from arbitre.corpus.results import dataframe
 from arbitre.corpus.statistics import means
-from arbitre.corpus.sums import Sums, total
-from arbitre.corpus.texts import Texts
+from arbitre.corpus.storage import spill_array as module
+from arbitre.corpus.storage.database import Database
+from arbitre.corpus.storage.exact_sum import ExactSum, exact_sum
+from arbitre.corpus.storage.spill_array import SpillArray, spill_zeros
+from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError
-from arbitre.report.tables import write_frame
+from arbitre.report.text_files import write_frame
 from arbitre.tally import MacroScores
 
 PEOPLE = Comparator(
@@ -57,7 +57,7 @@ def small(monkeypatch, tmp_path):
     """Columns go to the disk beyond 300 bytes; the folder that temporary files are made in."""
     folder = tmp_path / "temporary"
     folder.mkdir()
-    monkeypatch.setattr(module, "LIMIT", 300)
+    monkeypatch.setattr(module, "MEMORY_LIMIT", 300)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
 
@@ -85,8 +85,8 @@ def evaluated(folder):
 
 @pytest.mark.parametrize("limit", [0, 1, 100, 1 << 26])
 def test_a_column_is_the_same_wherever_it_stands(small, monkeypatch, limit):
-    monkeypatch.setattr(module, "LIMIT", limit)
-    found = Column(np.float64, 5)
+    monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
+    found = SpillArray(np.float64, 5)
     found.extend(np.arange(15.0).reshape(3, 5))
     found.pad(5)
     assert found.view().sum() == 105.0
@@ -97,17 +97,17 @@ def test_a_column_is_the_same_wherever_it_stands(small, monkeypatch, limit):
 
 
 def test_an_empty_column_has_the_shape_of_its_rows():
-    assert Column(np.float64, 5).view().shape == (0, 5)
-    assert table(0, 3).shape == (0, 3)
+    assert SpillArray(np.float64, 5).view().shape == (0, 5)
+    assert spill_zeros(0, 3).shape == (0, 3)
 
 
 @pytest.mark.usefixtures("small")
 def test_a_table_on_the_disk_is_written_over():
-    found = table(100, 3)
+    found = spill_zeros(100, 3)
     found[7] = 1.5
     found[:, 2] += 1.0
-    assert total(found[:, 0]) == 1.5
-    assert total(found[:, 2]) == 101.5
+    assert exact_sum(found[:, 0]) == 1.5
+    assert exact_sum(found[:, 2]) == 101.5
 
 
 def test_a_disk_without_room_is_an_error_with_a_way_out(small, monkeypatch):
@@ -116,7 +116,7 @@ def test_a_disk_without_room_is_an_error_with_a_way_out(small, monkeypatch):
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(DataError, match="Not enough space for temporary files: No space left on device") as caught:
-        Column(np.uint8).write(bytes(301))
+        SpillArray(np.uint8).write(bytes(301))
     assert caught.value.file == str(small)
     assert "TMPDIR" in str(caught.value)
 
@@ -139,8 +139,8 @@ def test_what_readers_raise_is_not_taken_for_a_full_disk():
 
 @pytest.mark.parametrize("limit", [0, 1 << 26])
 def test_texts_are_a_sequence_of_any_texts(monkeypatch, limit):
-    monkeypatch.setattr(module, "LIMIT", limit)
-    texts = Texts.of(TEXTS)
+    monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
+    texts = StringArray.of(TEXTS)
     assert texts == TEXTS
     assert texts == tuple(TEXTS)
     assert texts != TEXTS[:-1]
@@ -148,27 +148,27 @@ def test_texts_are_a_sequence_of_any_texts(monkeypatch, limit):
     assert (texts[0], texts[-1], texts[3]) == ("", "page_02", "\ud800")
     assert texts[1:6:2] == ("page_02", "\ud800", "nul\0")
     assert list(texts.at([2, 0, 2])) == ["é", "", "é"]
-    assert list(Texts()) == []
+    assert list(StringArray()) == []
     with pytest.raises(IndexError):
         texts[len(TEXTS)]
 
 
 def test_texts_beyond_one_portion_follow_each_other():
-    assert list(Texts.of(map(str, range(3000)))) == [str(number) for number in range(3000)]
+    assert list(StringArray.of(map(str, range(3000)))) == [str(number) for number in range(3000)]
 
 
 def test_equal_ids_of_triples_are_told_apart_by_runs_whatever_the_ids_are():
     ids = [*TEXTS, "a", "a/2", "a", "a", "\ud800"]
     evaluation = PEOPLE.evaluate((one, {"people": []}, {"people": []}) for one in ids)
-    assert list(evaluation.columns.ids) == ids
-    keys = list(evaluation.columns.keys)
+    assert list(evaluation.document_table.ids) == ids
+    keys = list(evaluation.document_table.keys)
     assert len(set(keys)) == len(keys)
     assert keys[-4:] == ["a/2", "a/3", "a/4", "\ud800/2"]
 
 
 def test_equal_names_of_runs_are_kept_once():
     evaluation = PEOPLE.evaluate([("a", {"people": []}, {"people": []})] * 3 + [("b", {"people": []}, None)] * 3)
-    runs = evaluation.columns.runs
+    runs = evaluation.document_table.runs
     assert list(runs) == [None, "2", "3"] * 2
     assert runs[1] is runs[4]
 
@@ -178,7 +178,7 @@ masses = st.floats(0, 1e9) | st.sampled_from([0.0, 0.1, 1 / 3, 5e-324, 1e300])
 
 @given(st.lists(st.lists(st.tuples(masses, masses), max_size=20), max_size=5))
 def test_sums_are_those_of_all_at_once(parts):
-    sums = Sums(2)
+    sums = ExactSum(2)
     for part in parts:
         sums.add(np.array(part, dtype=np.float64).reshape(-1, 2))
     rows = [row for part in parts for row in part]
@@ -204,10 +204,10 @@ def test_means_of_columns_are_those_of_scores(documents):
 def test_what_stands_on_the_disk_gives_the_same_bytes(small, monkeypatch, tmp_path):
     folder, texts = written(tmp_path, 300), []
     for limit in (1 << 26, 300):
-        monkeypatch.setattr(module, "LIMIT", limit)
+        monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
         evaluation = evaluated(folder)
         with (tmp_path / "documents.csv").open("w") as file:
-            write_frame(file, frames.documents(evaluation))
+            write_frame(file, dataframe.document_frame(evaluation.document_table, evaluation.signature))
         made = (tmp_path / "documents.csv").read_text()
         texts.append((json.dumps(evaluation.to_dict()), made, repr(evaluation.interval("irq", path="/people/*/name"))))
         assert list(small.iterdir()) == []  # it has no name while it is there
@@ -235,7 +235,7 @@ def resident(folder, size):
         held = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         evaluation.to_dict()
-        return np.array([held, tracemalloc.get_traced_memory()[1], len(evaluation.columns)]), evaluation
+        return np.array([held, tracemalloc.get_traced_memory()[1], len(evaluation.document_table)]), evaluation
     finally:
         tracemalloc.stop()
 
@@ -243,7 +243,7 @@ def resident(folder, size):
 def test_no_more_is_kept_of_a_document_than_is_stated(tmp_path):
     (few, _), (many, evaluation) = resident(tmp_path, 1500), resident(tmp_path, 4500)
     held, most, documents = (many - few).tolist()
-    paths = len(evaluation.columns.paths)
+    paths = len(evaluation.document_table.paths)
     assert 40 * paths < held / documents <= STATED + STATED_OF_A_PATH * paths
     assert most / documents <= STATED + STATED_OF_A_PATH * paths + STATED_OF_INTERVALS
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse.csgraph import floyd_warshall
 
 from arbitre.diagnosis import Distortion, Metricity, distortion, metricity
-from arbitre.diagnosis.triangles import drawn, repair
+from arbitre.diagnosis.inequalities import draw_tuples, repair
 from arbitre.errors import ArbitreError, DataError
 
 BROKEN = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
@@ -184,7 +184,7 @@ def test_none_seen_among_so_many_bounds_the_rate():
 
 
 def test_tuples_are_drawn_of_different_points_and_evenly():
-    i, j, k = drawn(np.random.default_rng(0), 4, 3, 24_000)
+    i, j, k = draw_tuples(np.random.default_rng(0), 4, 3, 24_000)
     codes, counts = np.unique(i * 16 + j * 4 + k, return_counts=True)
     assert len(codes) == 4 * 3 * 2
     assert np.count_nonzero((i == j) | (j == k) | (i == k)) == 0
@@ -194,7 +194,7 @@ def test_tuples_are_drawn_of_different_points_and_evenly():
 
 def test_what_is_too_large_is_repaired_in_part(monkeypatch):
     module = importlib.import_module("arbitre.diagnosis.metricity")
-    monkeypatch.setattr(module, "REPAIRED", 15)
+    monkeypatch.setattr(module, "MAX_REPAIRED", 15)
     matrix = squares(40)
     part = metricity(matrix, exact_up_to=0, samples=100)
     assert (part.size, part.repair_size) == (40, 15)

@@ -44,7 +44,7 @@ ESCAPES = [
 def test_what_escapes_the_declared_kinds_is_certified_and_scored_right(schema, options, gold, predicted):
     comparator = Comparator(schema, **options)
     assert comparator.certificate.verdict == "not a metric"
-    assert 0 not in comparator.plan.shortcuts.peelable
+    assert 0 not in comparator.plan.facts.match_equal_first
     scores = [
         comparator.compare(gold=gold, predicted=predicted, exhaustive=exhaustive).quality
         for exhaustive in (False, True)
@@ -76,7 +76,7 @@ def test_what_only_undeclared_values_reach_is_listed_once():
 def test_ordinary_schemas_keep_their_shortcuts(schema):
     plan = Comparator(schema).plan
     assert plan.certificate.verdict == "metric"
-    assert plan.shortcuts.peelable == frozenset(range(len(plan.sites)))
+    assert plan.facts.match_equal_first == frozenset(range(len(plan.sites)))
 
 
 def test_a_set_needs_nothing_of_its_items_but_that_equal_ones_are_at_0():
@@ -85,7 +85,7 @@ def test_a_set_needs_nothing_of_its_items_but_that_equal_ones_are_at_0():
     lists = {"type": "array", "items": {"type": "object", "properties": {"words": words}}}
     comparator = Comparator(lists)
     assert comparator.certificate.breaks == ()
-    assert 0 in comparator.plan.shortcuts.peelable
+    assert 0 in comparator.plan.facts.match_equal_first
     assert Comparator(words | {"prefixItems": [text]}).certificate.verdict == "not a metric"
     inner = {"type": "array", "items": text, "x-arbitre": {"match": "greedy"}}
     assert Comparator(words | {"items": inner}).certificate.verdict == "not a metric"

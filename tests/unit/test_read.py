@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from arbitre.corpus.read import Failure, Record, records
+from arbitre.corpus.reading.options import Failure, Record, records
 from arbitre.errors import DataError
 
 
@@ -93,7 +93,7 @@ class TestFolder:
         assert "to be a regular expression, got '(a': missing )" in refusal(tmp_path, id_pattern="(a").message
 
     def test_a_pattern_without_end(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("arbitre.corpus.labels.SECONDS", 0.05)
+        monkeypatch.setattr("arbitre.corpus.reading.document_ids.PATTERN_SECONDS", 0.05)
         write(tmp_path / ("a" * 60 + "b.json"), "1")
         (failure,) = read(tmp_path, id_pattern=r"^(a|aa)+$|^(a|a|aa)+c$")
         assert "to be done in 0.05 s" in failure.reason

@@ -7,8 +7,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from arbitre import Scores, Tally
-from arbitre.cli.labels import nested
-from arbitre.cli.render import by_path
+from arbitre.cli.output.path_labels import nested_labels
+from arbitre.cli.output.result_tables import by_path
 
 PATHS = ("/page/printed_page", "/speakers/*", "/speakers/*/interventions/*", "/speakers/*/interventions/*/pages/*")
 LONG = (*PATHS, "/speakers/*/actions_relatives_a_l_intervenant", "/speakers/*/actions_relatives_a_l_intervenant/*")
@@ -60,11 +60,11 @@ def test_no_line_is_longer_than_the_terminal_and_names_stand_whole(width):
     ],
 )
 def test_where_a_path_is_broken(path, room, expected):
-    assert list(nested([path], room)) == [expected]
+    assert list(nested_labels([path], room)) == [expected]
 
 
 def test_what_paths_share_is_said_once():
-    assert list(nested(LONG, 40)) == [
+    assert list(nested_labels(LONG, 40)) == [
         "/page/printed_page",
         "/speakers/*",
         "  /interventions/*",

@@ -11,15 +11,15 @@ import pytest
 from tests.unit.test_view import PAIRS, PEOPLE, filled, made_factor, observed
 
 import arbitre
-from arbitre.report.figures import specifications, write_figures
-from arbitre.report.files import view_of
-from arbitre.report.language import Language
-from arbitre.report.subjects import subject
-from arbitre.report.view import View
+from arbitre.report.figures.figures import specifications, write_figures
+from arbitre.report.html.build_view import build_subject
+from arbitre.report.html.language import Language
+from arbitre.report.html.view import View
+from arbitre.report.report_files import view_of
 
 
 def single(pairs=PAIRS):
-    return view_of([subject(*observed(PEOPLE, pairs))])
+    return view_of([build_subject(*observed(PEOPLE, pairs))])
 
 
 def test_which_figures_there_are():

@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.join import Pair
+from arbitre.corpus.joining.join import Pair
 from arbitre.errors import DataError
-from arbitre.report.files import read_view
-from arbitre.report.tables import cell, evaluate_into
+from arbitre.report.report_files import read_view
+from arbitre.report.tables.result_files import evaluate_into
+from arbitre.report.text_files import cell
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 

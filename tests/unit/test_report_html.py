@@ -20,13 +20,13 @@ from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, obs
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.ranking import rank as ranking
-from arbitre.report.files import view_of
-from arbitre.report.html import GLYPHS, SCRIPT, STYLE, embedded, page
-from arbitre.report.language import Language, Say, catalogue
-from arbitre.report.subjects import subject
-from arbitre.report.text import clipped, visible
-from arbitre.report.view import Contrast
+from arbitre.corpus.systems.ranking import rank as ranking
+from arbitre.report.html.build_view import build_subject
+from arbitre.report.html.language import Language, Translator, catalogue
+from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, embedded, render_page
+from arbitre.report.html.view import PairwiseTest
+from arbitre.report.report_files import view_of
+from arbitre.report.visible_text import clipped, show_hidden
 
 PAGE = files("arbitre.report").joinpath("page")
 LONGEST = 400
@@ -74,7 +74,7 @@ class Read(HTMLParser):
 
 
 def made(language=Language.EN, **options):
-    return page(view_of([subject(*observed(PEOPLE, PAIRS), **options)]), language)
+    return render_page(view_of([build_subject(*observed(PEOPLE, PAIRS), **options)]), language)
 
 
 def tokens(value, pointer=""):
@@ -94,7 +94,7 @@ def test_the_numbers_of_the_page_are_those_of_evaluation_json_to_the_last_digit(
     evaluation, alignments = observed(PEOPLE, PAIRS)
     text = json.dumps(evaluation)
     written = dict(tokens(json.loads(text, parse_float=str, parse_int=str)))
-    numbers = Read(page(view_of([subject(evaluation, alignments)]), language)).numbers
+    numbers = Read(render_page(view_of([build_subject(evaluation, alignments)]), language)).numbers
     assert numbers == {pointer: {written[pointer]} for pointer in numbers}
     wanted = {f"/{kind}/{name}" for kind in ("micro", "macro") for name in ("f1q", "imq", "irq", "amq", "precision")}
     assert wanted <= numbers.keys()
@@ -122,10 +122,10 @@ def test_the_answer_is_in_words():
 
 def test_optional_parts_have_their_place():
     evaluation, alignments = observed(PEOPLE, PAIRS)
-    plain = Read(page(view_of([subject(evaluation, alignments)]))).seen
+    plain = Read(render_page(view_of([build_subject(evaluation, alignments)]))).seen
     for said in ("Intervals were not computed", "The chance floor was not measured", "What the gold is worth was not"):
         assert said in plain
-    seen = Read(page(filled())).seen
+    seen = Read(render_page(filled())).seen
     assert "[0.4000, 0.6000]" in seen
     assert "What the gold is worth: alpha 0.9300, kappa –. Two annotators on every page." in seen
     assert "Published figures" in seen
@@ -136,7 +136,7 @@ def test_optional_parts_have_their_place():
 
 
 def test_factors_have_their_part():
-    seen = Read(page(filled())).seen
+    seen = Read(render_page(filled())).seen
     for said in (
         "Levels by the per-document mean (macro) of f1q",
         "(empty)10.2500not measured",
@@ -147,7 +147,7 @@ def test_factors_have_their_part():
         "f1q by path, pooled (micro)",
     ):
         assert said in seen
-    french = page(filled(), Language.FR)
+    french = render_page(filled(), Language.FR)
     assert "Moins de 10 documents (2) : l’intervalle est sans doute trop étroit." in french
     assert "Non équilibré" in french
     assert '<a href="#factors">Facteurs</a>' in french
@@ -155,13 +155,13 @@ def test_factors_have_their_part():
 
 
 def test_levels_that_share_nothing_are_not_compared():
-    apart = Contrast("", "good", *[None] * 6, 0)
+    apart = PairwiseTest("", "good", *[None] * 6, 0)
     one = replace(made_factor(), tests=[apart, apart])
     said = "No two levels have a document in common: they are not compared."
-    seen = Read(page(replace(filled(), systems=None, factors=[one]))).seen
+    seen = Read(render_page(replace(filled(), systems=None, factors=[one]))).seen
     assert said in seen
     assert "(empty) − good" not in seen
-    assert said not in Read(page(filled())).seen
+    assert said not in Read(render_page(filled())).seen
 
 
 def notes():
@@ -179,36 +179,38 @@ def notes():
 
 
 def test_every_note_is_said_in_french_and_none_is_known_that_is_not_made():
-    found = {text: Say(Language.FR).sentence(text) for text in notes()}
+    found = {text: Translator(Language.FR).sentence(text) for text in notes()}
     assert [text for text, french in found.items() if text == french] == []
-    assert all(Say(Language.EN).sentence(text) == text for text in found)
+    assert all(Translator(Language.EN).sentence(text) == text for text in found)
     patterns = [texts["fr"].partition("{")[0] for name, texts in catalogue().items() if name.startswith("note.")]
     assert [one for one in patterns if not any(french.startswith(one) for french in found.values())] == []
-    assert Say(Language.FR).sentence(
+    assert Translator(Language.FR).sentence(
         "No p can be below 0.25 here: more documents are needed to show a difference."
     ) == ("Aucun p ne peut être inférieur à 0,25 ici : il faut plus de documents pour établir une différence.")
-    assert Say(Language.FR).sentence("Something else.") == "Something else."
+    assert Translator(Language.FR).sentence("Something else.") == "Something else."
 
 
 def test_a_page_without_alignments_says_so():
-    seen = Read(page(view_of([subject(observed(PEOPLE, PAIRS)[0])]))).seen
+    seen = Read(render_page(view_of([build_subject(observed(PEOPLE, PAIRS)[0])]))).seen
     assert "The documents are not beside this evaluation." in seen
 
 
 @pytest.mark.parametrize("pairs", [[], [("a", {}, {})]], ids=["nothing", "vacuous"])
 def test_a_page_of_nothing(pairs):
-    assert "There is nothing on either side" in Read(page(view_of([subject(*observed(PEOPLE, pairs))]))).seen
+    assert (
+        "There is nothing on either side" in Read(render_page(view_of([build_subject(*observed(PEOPLE, pairs))]))).seen
+    )
 
 
 def test_the_same_view_gives_the_same_bytes():
     assert made() == made()
-    assert page(filled()) == page(filled())
+    assert render_page(filled()) == render_page(filled())
     assert made() != made(Language.FR)
 
 
 @pytest.mark.parametrize("view", [filled, hostile], ids=["filled", "hostile"])
 def test_the_page_refuses_all_but_itself(view):
-    text = page(view())
+    text = render_page(view())
     read = Read(text)
     policy = next(value for tag, name, value in read.attributes if name == "content" and "default-src" in value)
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
@@ -253,7 +255,7 @@ def test_the_parts_of_the_script_use_only_those_before_them():
 
 
 def test_every_class_that_has_a_style_is_given_to_something():
-    makers = [PAGE.joinpath("report.html.j2"), files("arbitre.report").joinpath("charts.py")]
+    makers = [PAGE.joinpath("report.html.j2"), files("arbitre.report").joinpath("html", "inline_svg.py")]
     makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
     given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))
     styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", "".join(parts("style", STYLE, "css").values())))
@@ -264,7 +266,7 @@ def test_every_class_that_has_a_style_is_given_to_something():
 
 def test_data_stays_text():
     view = hostile()
-    text = page(view)
+    text = render_page(view)
     assert text.encode("utf-8")  # no half of a surrogate pair is left
     read = Read(text)
     assert read.data["subjects"][0]["documents"][0]["rows"][0]["entry"]["verdict"] == "wrong"
@@ -277,7 +279,7 @@ def test_data_stays_text():
     }
     assert set(TEXTS) <= names
     assert "1337" not in read.seen
-    assert visible(TEXTS[1]) in read.seen  # the title, and the reason of the failure
+    assert show_hidden(TEXTS[1]) in read.seen  # the title, and the reason of the failure
     for sign in "\u202e\u2066\u200b\x07\x1b\x00":
         assert sign not in text
 
@@ -306,7 +308,7 @@ def test_embedded_json_reads_back():
     ],
 )
 def test_what_cannot_be_seen_is_written_out(text, expected):
-    assert visible(text) == expected
+    assert show_hidden(text) == expected
 
 
 def test_clipped():
@@ -322,10 +324,10 @@ def test_the_catalogue_is_complete():
 
 
 def test_every_text_is_used_and_every_text_used_is_there():
-    folder = files("arbitre.report")
+    folder = Path(str(files("arbitre.report")))
     sources = "".join(
         file.read_text(encoding="utf-8")
-        for file in [*folder.iterdir(), *PAGE.iterdir(), *PAGE.joinpath("script").iterdir()]
+        for file in sorted(folder.rglob("*.*"))
         if file.name.endswith((".py", ".j2", ".js"))
     )
     for name in (one for one in catalogue() if not one.startswith("note.")):
@@ -345,7 +347,7 @@ def test_every_text_is_used_and_every_text_used_is_there():
      (0.0001, "0.1%", "0,1\u00a0%")],
 )  # fmt: skip
 def test_shares_never_round_to_all_or_nothing(share, english, french):
-    assert [Say(language).percent(share) for language in (Language.EN, Language.FR)] == [english, french]
+    assert [Translator(language).percent(share) for language in (Language.EN, Language.FR)] == [english, french]
 
 
 SENATE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
@@ -362,7 +364,7 @@ def test_the_nine_runs_of_the_senate_make_a_small_page_with_every_entry():
         for run in runs
     ]
     evaluation, alignments = observed(bundled.schema("examples/senat-published.schema.json"), pairs)
-    text = page(view_of([subject(evaluation, alignments)]))
+    text = render_page(view_of([build_subject(evaluation, alignments)]))
     assert len(text.encode()) < 1_000_000
     read = Read(text)
     assert "Of 201 gold entries, 198 were paired" in read.seen

@@ -9,8 +9,8 @@ import pytest
 import arbitre
 from arbitre import Comparator
 from arbitre.errors import SchemaError
-from arbitre.schema import expand
-from arbitre.schema.load import Located
+from arbitre.schema.compiling import alternatives
+from arbitre.schema.loading.references import Subschema
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -267,10 +267,10 @@ class TestLimits:
         levels = 18
         definitions = {f"d{n}": twice({"$ref": f"#/$defs/d{n + 1}"}) for n in range(levels)} | {f"d{levels}": leaf}
         expanded, followed, combined = [], [], []
-        shape_of, follow, both = expand.shape_of, Located.follow, expand.both
-        monkeypatch.setattr(expand, "shape_of", lambda *given: expanded.append(given) or shape_of(*given))
-        monkeypatch.setattr(Located, "follow", lambda *given: followed.append(given) or follow(*given))
-        monkeypatch.setattr(expand, "both", lambda *given: combined.append(given) or both(*given))
+        shape_of, follow, both = alternatives.alternative_of, Subschema.follow, alternatives.intersect
+        monkeypatch.setattr(alternatives, "alternative_of", lambda *given: expanded.append(given) or shape_of(*given))
+        monkeypatch.setattr(Subschema, "follow", lambda *given: followed.append(given) or follow(*given))
+        monkeypatch.setattr(alternatives, "intersect", lambda *given: combined.append(given) or both(*given))
         problems = ()
         try:
             Comparator({"$defs": definitions, "$ref": "#/$defs/d0"})
@@ -286,7 +286,7 @@ class TestLimits:
         assert len(combined) <= 5_000
 
     def test_positions_beyond_the_limit_are_refused(self, monkeypatch):
-        monkeypatch.setattr("arbitre.schema.compile.LIMIT", 10)
+        monkeypatch.setattr("arbitre.schema.compiling.compiler.MAX_POSITIONS", 10)
         (problem,) = refused(obj(**{name: obj(a=STRING) for name in "abcdefgh"}))
         assert problem.message == "Expected a schema of at most 10 positions, got more"
 

@@ -4,7 +4,7 @@ import pytest
 
 from arbitre import Comparator
 from arbitre.errors import DataError
-from arbitre.schema.infer import infer
+from arbitre.schema.loading.infer import infer
 from arbitre.values import MAX_DEPTH
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arbitre.corpus.statistics import Sample, contrasts, groups, holm, interval, intervals, paired, swaps
-from arbitre.corpus.statistics.resampling import _corrected, _left_out
+from arbitre.corpus.statistics import Sample, contrasts, groups, holm, interval, intervals, paired_difference, swaps
+from arbitre.corpus.statistics.bootstrap import _corrected, _left_out
 from arbitre.corpus.statistics.sample import Statistic
 from arbitre.errors import DataError
 from arbitre.tally import NAMES
@@ -85,7 +85,7 @@ def test_options_that_are_not_known_are_refused(options, message):
     with pytest.raises(DataError, match=message):
         interval(one, **({"score": "irq"} | options))
     with pytest.raises(DataError, match=message):
-        paired(one, one, **({"score": "irq"} | options))
+        paired_difference(one, one, **({"score": "irq"} | options))
 
 
 def test_failures_are_zero_and_vacuous_documents_are_in_no_mean():
@@ -187,7 +187,7 @@ def test_a_corpus_without_documents(average):
     assert {one.estimate for name, one in found.items() if name != "quality"} == {None}
     assert found["quality"].estimate == (1.0 if average == "micro" else None)  # a vacuous sum is right
     assert {(one.low, one.high) for one in found.values()} == {(None, None)}
-    assert paired(sample([]), sample([]), "irq").p is None
+    assert paired_difference(sample([]), sample([]), "irq").p is None
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
@@ -250,20 +250,22 @@ def test_a_unit_left_out_leaves_nothing_of_its_masses():
 
 
 def test_five_documents_all_better_are_not_enough():
-    found = paired(irq(2, 3, 4, 3, 2), irq(1, 1, 2, 1, 1), "irq")
+    found = paired_difference(irq(2, 3, 4, 3, 2), irq(1, 1, 2, 1, 1), "irq")
     assert (found.estimate, found.p, found.smallest_p, found.exact) == (pytest.approx(0.4), 2 / 2**5, 0.0625, True)
     assert (found.low, found.high) == (0.0, pytest.approx(0.8))  # holds 0, as the test does not exclude it
     assert not found.significant
 
 
 def test_an_exact_p_counts_the_swaps_that_do_as_much():
-    found = paired(irq(3, 3, 2), irq(1, 2, 3), "irq")  # differences 2, 1, -1: sizes over the 8 swaps 4, 2, 2, 0 twice
+    found = paired_difference(
+        irq(3, 3, 2), irq(1, 2, 3), "irq"
+    )  # differences 2, 1, -1: sizes over the 8 swaps 4, 2, 2, 0 twice
     assert (found.estimate, found.p) == (pytest.approx(2 / 12), 6 / 8)
 
 
 @pytest.mark.parametrize(("size", "exact"), [(16, True), (17, False)])
 def test_up_to_sixteen_documents_every_swap_is_tried(size, exact):
-    found = paired(irq(*[3] * size), irq(*[2] * size), "irq")
+    found = paired_difference(irq(*[3] * size), irq(*[2] * size), "irq")
     assert (found.exact, found.swaps) == ((True, 2**15) if exact else (False, 10_000))
     assert found.smallest_p == (2 / 2**16 if exact else 1 / 10_001)
     assert found.p == pytest.approx(found.smallest_p, abs=1e-3)
@@ -272,18 +274,18 @@ def test_up_to_sixteen_documents_every_swap_is_tried(size, exact):
 def test_clusters_are_swapped_whole():
     rows = {mass: [(4, 4, 4, mass, 1)] * 20 for mass in (2, 3)}
     better, worse = (sample(rows[mass], clusters=[number % 4 for number in range(20)]) for mass in (3, 2))
-    found = paired(better, worse, "irq", average="macro")
+    found = paired_difference(better, worse, "irq", average="macro")
     assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, 0.0, 0.5)
 
 
 def test_an_undefined_difference_has_no_p():
-    found = paired(sample([INVENTED] * 3), sample([HALF] * 3), "irq")
+    found = paired_difference(sample([INVENTED] * 3), sample([HALF] * 3), "irq")
     assert (found.estimate, found.low, found.high, found.p) == (None, None, None, None)
 
 
 def test_a_swap_that_leaves_the_difference_undefined_counts_against_it():
     first, second = sample([HALF, MISSED]), sample([MISSED, PERFECT])
-    found = paired(first, second, "imq")  # swapped on one document: one system predicts nothing at all
+    found = paired_difference(first, second, "imq")  # swapped on one document: one system predicts nothing at all
     assert (found.estimate, found.p) == (-0.5, 1.0)
 
 
@@ -296,7 +298,7 @@ def test_a_swap_that_leaves_the_difference_undefined_counts_against_it():
 )
 def test_systems_are_compared_on_the_same_documents(keys, clusters, message):
     with pytest.raises(DataError, match=message):
-        paired(Sample.of(["a", "b", "c"], [HALF] * 3), Sample.of(keys, [HALF] * 3, None, clusters), "irq")
+        paired_difference(Sample.of(["a", "b", "c"], [HALF] * 3), Sample.of(keys, [HALF] * 3, None, clusters), "irq")
 
 
 def test_holm():
@@ -350,15 +352,15 @@ def test_fifteen_systems_can_be_told_apart(average):
 
 def test_only_documents_on_which_systems_differ_count():
     same = [3] * 40
-    found = paired(irq(4, 4, 4, 4, 4, *same), irq(3, 2, 1, 3, 2, *same), "irq", average="macro")
+    found = paired_difference(irq(4, 4, 4, 4, 4, *same), irq(3, 2, 1, 3, 2, *same), "irq", average="macro")
     assert (found.p, found.smallest_p, found.exact, found.differing, found.swaps) == (0.0625, 0.0625, True, 5, 16)
     spread = sample([(4, 4, 4, 3, 2.25)] * 4), sample([(4, 4, 4, 3, 3)] * 4)  # other squares, the same quality
-    assert paired(*spread, "irq").differing == 0
-    assert paired(*spread, "variance").differing == 4
+    assert paired_difference(*spread, "irq").differing == 0
+    assert paired_difference(*spread, "variance").differing == 4
 
 
 def test_equal_systems_do_not_differ():
-    found = paired(irq(1, 2, 3), irq(1, 2, 3), "irq")
+    found = paired_difference(irq(1, 2, 3), irq(1, 2, 3), "irq")
     assert (found.estimate, found.low, found.high, found.p, found.smallest_p) == (0.0, 0.0, 0.0, 1.0, 1.0)
     assert found.notes == ("The systems have the same results everywhere: no difference was seen.",)
 
@@ -367,7 +369,7 @@ def test_pairs_share_swaps_but_not_results():
     samples = systems(4, 30, step=0.03)
     together = contrasts([samples], [list(combinations(range(4), 2))], "irq", average="macro")
     for (a, b), one in zip(combinations(range(4), 2), together, strict=True):
-        alone = paired(samples[a], samples[b], "irq", average="macro")
+        alone = paired_difference(samples[a], samples[b], "irq", average="macro")
         assert (one.estimate, one.differing) == (alone.estimate, alone.differing)
         assert one.p == pytest.approx(alone.p)
 
@@ -376,7 +378,7 @@ def test_blocks_of_swaps_are_the_same_swaps(monkeypatch):
     samples = systems(3, 30)
     pairs = [list(combinations(range(3), 2))]
     whole = contrasts([samples], pairs, "irq")
-    monkeypatch.setattr(swaps, "CELLS", 700)
+    monkeypatch.setattr(swaps, "CHUNK_CELLS", 700)
     for one, other in zip(contrasts([samples], pairs, "irq"), whole, strict=True):
         assert (one.p, one.significant) == (other.p, other.significant)
         assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
@@ -399,6 +401,6 @@ def test_holm_levels_are_those_of_the_steps():
 def test_a_bootstrap_interval_of_a_difference_is_named():
     one, other = systems(2, 20)
     for method in ("percentile", "bca"):
-        found = paired(one, other, "irq", method=method)
+        found = paired_difference(one, other, "irq", method=method)
         assert found.method == method
-        assert found.p == paired(one, other, "irq").p
+        assert found.p == paired_difference(one, other, "irq").p

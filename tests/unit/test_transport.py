@@ -13,14 +13,31 @@ import pytest
 from arbitre import Comparator
 from arbitre.errors import SchemaError, SolverError
 from arbitre.matching import Coupling, catalogue
-from arbitre.matching.catalog import Dummy, Exact, Masses, Partial, Penalty, Sinkhorn, Transport, Unbalanced
-from arbitre.matching.coupling import line
+from arbitre.matching.coupling import transport_1d
 from arbitre.matching.transport import gromov, transport, transport_all
+from arbitre.matching.transport_options import (
+    DummySolver,
+    ExactSolver,
+    MarginalPenalty,
+    MassScheme,
+    PartialSolver,
+    SinkhornSolver,
+    TransportOptions,
+    UnbalancedSolver,
+)
 
 MERGED = 1.0 - np.array([[3 / 7, 1.0], [1 / 14, 1.0], [1.0, 0.0]])
 """Gold A, B and C; predicted AB, which merges two, and C."""
-EVERY = [Exact(), Sinkhorn(), Sinkhorn(debiased=True), Partial(), Partial(mass=0.5), Unbalanced(), Dummy()]
-EVERY += [Unbalanced(penalty=Penalty.TV)]
+EVERY = [
+    ExactSolver(),
+    SinkhornSolver(),
+    SinkhornSolver(debiased=True),
+    PartialSolver(),
+    PartialSolver(mass=0.5),
+    UnbalancedSolver(),
+    DummySolver(),
+]
+EVERY += [UnbalancedSolver(penalty=MarginalPenalty.TV)]
 SQUARE = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.1], [0.2, 0.3, 0.4]])
 
 
@@ -38,20 +55,20 @@ def solve(tables, how, masses=None, within=None):
 def one(quality, solver, gold=None, predicted=None):
     n, m = quality.shape
     masses = (np.ones(n) if gold is None else np.array(gold), np.ones(m) if predicted is None else np.array(predicted))
-    return transport(quality, how=Transport(solver), masses=masses)
+    return transport(quality, how=TransportOptions(solver), masses=masses)
 
 
 # what the plans are
 
 
 def test_balanced_plans_spread_a_missing_item_over_all():
-    coupling = one(MERGED, Exact())
+    coupling = one(MERGED, ExactSolver())
     assert coupling.matrix == pytest.approx(np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]), abs=1e-12)
-    assert solve([MERGED], Transport()).cost == pytest.approx([0.262], abs=5e-4)
+    assert solve([MERGED], TransportOptions()).cost == pytest.approx([0.262], abs=5e-4)
 
 
 def test_with_sizes_for_masses_a_merge_is_read_off_the_plan():
-    coupling = one(MERGED, Exact(), [1.0, 6.0, 2.0], [7.0, 2.0])
+    coupling = one(MERGED, ExactSolver(), [1.0, 6.0, 2.0], [7.0, 2.0])
     assert coupling.matrix * 3 == pytest.approx(np.array([[1.0, 0.0], [6.0, 0.0], [0.0, 2.0]]), abs=1e-12)
     assert list(zip(coupling.gold.tolist(), coupling.predicted.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1)]
     assert coupling.unmatched_gold == pytest.approx([0, 0, 0], abs=1e-12)
@@ -60,7 +77,7 @@ def test_with_sizes_for_masses_a_merge_is_read_off_the_plan():
 
 @pytest.mark.parametrize(("reg_m", "first", "second"), [(0.05, 0.00, 0.49), (0.2, 0.13, 0.77), (1.0, 0.52, 0.74)])
 def test_the_price_of_mass_sweeps_from_omission_to_merge(reg_m, first, second):
-    matrix = one(MERGED, Unbalanced(reg_m=reg_m, tolerance=1e-9)).matrix
+    matrix = one(MERGED, UnbalancedSolver(reg_m=reg_m, tolerance=1e-9)).matrix
     merged = max(first + second, 1.0)  # of AB no more than there is
     assert matrix[:2, 0] == pytest.approx([first / merged, second / merged], abs=6e-3)
 
@@ -68,32 +85,34 @@ def test_the_price_of_mass_sweeps_from_omission_to_merge(reg_m, first, second):
 @pytest.mark.parametrize(
     ("solver", "expected"),
     [
-        (Partial(), [[0, 0], [1, 0], [0, 1]]),
-        (Partial(mass=0.5), [[0, 0], [0, 0], [0, 1]]),
-        (Partial(mass=0.75), [[0, 0], [0.5, 0], [0, 1]]),
-        (Dummy(), [[0, 0], [1, 0], [0, 1]]),
-        (Dummy(lambda_=1 / 29), [[0, 0], [0, 0], [0, 1]]),
-        (Dummy(lambda_=1 / 27), [[0, 0], [1, 0], [0, 1]]),
-        (Unbalanced(penalty=Penalty.TV, reg_m=1 / 29), [[0, 0], [0, 0], [0, 1]]),
+        (PartialSolver(), [[0, 0], [1, 0], [0, 1]]),
+        (PartialSolver(mass=0.5), [[0, 0], [0, 0], [0, 1]]),
+        (PartialSolver(mass=0.75), [[0, 0], [0.5, 0], [0, 1]]),
+        (DummySolver(), [[0, 0], [1, 0], [0, 1]]),
+        (DummySolver(lambda_=1 / 29), [[0, 0], [0, 0], [0, 1]]),
+        (DummySolver(lambda_=1 / 27), [[0, 0], [1, 0], [0, 1]]),
+        (UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=1 / 29), [[0, 0], [0, 0], [0, 1]]),
     ],
 )
 def test_what_may_be_left_out_is_left_out_where_it_costs_least(solver, expected):
     assert one(MERGED, solver).matrix == pytest.approx(np.array(expected, dtype=float), abs=1e-12)
 
 
-@pytest.mark.parametrize("solver", [Dummy(lambda_=0.125), Unbalanced(penalty=Penalty.TV, reg_m=0.125)])
+@pytest.mark.parametrize(
+    "solver", [DummySolver(lambda_=0.125), UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=0.125)]
+)
 def test_a_pair_that_costs_what_leaving_both_out_costs_is_not_made(solver):
-    plans = solve([np.array([[0.75]]), np.array([[0.7500001]])], Transport(solver))
+    plans = solve([np.array([[0.75]]), np.array([[0.7500001]])], TransportOptions(solver))
     assert plans.problems.tolist() == [1]
 
 
 def test_of_plans_that_cost_the_same_the_one_that_couples_most():
-    plans = solve([np.array([[0.75, 1.0], [0.0, 0.75]])], Transport(Dummy(lambda_=0.25)))
+    plans = solve([np.array([[0.75, 1.0], [0.0, 0.75]])], TransportOptions(DummySolver(lambda_=0.25)))
     assert (plans.matched.tolist(), plans.total.tolist()) == ([2.0], [1.5])
 
 
 def test_no_item_counts_for_more_than_it_is():
-    plans = solve([np.ones((1, 3))], Transport(Unbalanced()))
+    plans = solve([np.ones((1, 3))], TransportOptions(UnbalancedSolver()))
     assert plans.mass == pytest.approx([1 / 3] * 3)
     assert plans.matched == pytest.approx([1.0])
     assert plans.excess == pytest.approx([np.sqrt(3.0) - 1.0], abs=1e-4)
@@ -101,7 +120,7 @@ def test_no_item_counts_for_more_than_it_is():
 
 @pytest.mark.parametrize("solver", EVERY, ids=str)
 def test_an_empty_side_has_no_pairs(solver):
-    plans = solve([np.zeros((0, 2)), np.ones((1, 1)), np.zeros((3, 0)), np.zeros((0, 0))], Transport(solver))
+    plans = solve([np.zeros((0, 2)), np.ones((1, 1)), np.zeros((3, 0)), np.zeros((0, 0))], TransportOptions(solver))
     assert set(plans.problems.tolist()) == {1}
     assert plans.cells.tolist() == [0]
     assert (plans.total[[0, 2, 3]].tolist(), plans.matched[[0, 2, 3]].tolist()) == ([0.0] * 3, [0.0] * 3)
@@ -112,7 +131,7 @@ def test_a_single_row_or_column_needs_no_solver(monkeypatch):
     monkeypatch.delattr(ot, "emd")
     plans = solve(
         [np.array([[0.2, 0.6]]), np.array([[0.2], [0.6], [1.0]])],
-        Transport(),
+        TransportOptions(),
         (np.array([5.0, 1.0, 2.0, 1.0]), np.array([1.0, 3.0, 7.0])),
     )
     assert plans.cells.tolist() == [0, 1, 2, 3, 4]
@@ -124,19 +143,19 @@ def test_equal_problems_are_solved_once(monkeypatch):
     seen = []
     emd = ot.emd
     monkeypatch.setattr(ot, "emd", lambda *given, **more: seen.append(1) or emd(*given, **more))
-    plans = solve([MERGED, MERGED, MERGED.T, MERGED], Transport(Dummy()))
+    plans = solve([MERGED, MERGED, MERGED.T, MERGED], TransportOptions(DummySolver()))
     assert len(seen) == 2
     assert plans.total[0] == plans.total[1] == plans.total[3]
 
 
 def test_equal_masses_in_any_unit_are_uniform(monkeypatch):
     monkeypatch.delattr(ot, "emd")
-    plans = solve([SQUARE], Transport(), (np.full(3, 0.1), np.full(3, 49.0)))
+    plans = solve([SQUARE], TransportOptions(), (np.full(3, 0.1), np.full(3, 49.0)))
     assert (plans.cells.tolist(), plans.mass.tolist(), plans.total) == ([0, 4, 8], [1.0] * 3, pytest.approx([2.1]))
 
 
 def test_negligible_masses_are_dropped():
-    plans = solve([np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])], Transport(Sinkhorn(epsilon=0.03)))
+    plans = solve([np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])], TransportOptions(SinkhornSolver(epsilon=0.03)))
     kernel = np.exp(-1.0 / 0.03)
     assert kernel < 1e-12
     assert plans.cells.tolist() == [0, 1, 2, 4, 5]  # of the first column, all but the mass of the second row
@@ -144,24 +163,28 @@ def test_negligible_masses_are_dropped():
 
 
 def test_lists_that_are_alike_are_no_trouble_for_the_entropic_plan():
-    plans = solve([np.eye(2)], Transport(Sinkhorn(epsilon=0.02)), (np.array([1.0, 2.0]), np.array([2.0, 1.0])))
+    plans = solve(
+        [np.eye(2)], TransportOptions(SinkhornSolver(epsilon=0.02)), (np.array([1.0, 2.0]), np.array([2.0, 1.0]))
+    )
     assert plans.cost == pytest.approx([1 / 3])
 
 
 def test_equal_lists_are_at_no_debiased_distance():
     table = np.array([[1.0, 0.6, 0.2], [0.6, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    plain = solve([table], Transport(Sinkhorn(epsilon=0.2)))
-    debiased = solve([table], Transport(Sinkhorn(epsilon=0.2, debiased=True)), within=(table.ravel(), table.ravel()))
+    plain = solve([table], TransportOptions(SinkhornSolver(epsilon=0.2)))
+    debiased = solve(
+        [table], TransportOptions(SinkhornSolver(epsilon=0.2, debiased=True)), within=(table.ravel(), table.ravel())
+    )
     assert plain.cost[0] > 0.05
     assert debiased.cost.tolist() == [0.0]
     assert debiased.mass.tolist() == plain.mass.tolist()
 
 
 def test_numbers_on_a_line_are_coupled_in_order():
-    coupling = line(np.array([3.0, 1.0]), np.array([2.0, 9.0, 1.0]), np.ones(2), np.array([1.0, 2.0, 1.0]))
+    coupling = transport_1d(np.array([3.0, 1.0]), np.array([2.0, 9.0, 1.0]), np.ones(2), np.array([1.0, 2.0, 1.0]))
     assert coupling.matrix == pytest.approx(np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]))
     assert coupling.unmatched_predicted == pytest.approx([0, 0, 0], abs=1e-12)
-    empty = line(np.zeros(0), np.ones(2), np.zeros(0), np.ones(2))
+    empty = transport_1d(np.zeros(0), np.ones(2), np.zeros(0), np.ones(2))
     assert (len(empty.mass), empty.spurious.tolist()) == (0, [0, 1])
 
 
@@ -200,7 +223,7 @@ def test_what_is_no_quality_is_refused(solver, value):
     broken = MERGED.copy()
     broken[2, 1] = value
     with pytest.raises(SolverError, match="Expected the quality of a pair to be in") as caught:
-        solve([MERGED, np.zeros((0, 3)), broken], Transport(solver))
+        solve([MERGED, np.zeros((0, 3)), broken], TransportOptions(solver))
     assert caught.value.pointer == "/2"
 
 
@@ -210,45 +233,49 @@ def test_what_is_no_mass_is_refused(solver, value):
     with pytest.raises(
         SolverError, match=f"Expected the mass of an item to be a positive number, got {value}"
     ) as caught:
-        solve([MERGED, MERGED], Transport(solver), (np.array([1.0, 1.0, 1.0, 1.0, value, 1.0]), np.ones(4)))
+        solve([MERGED, MERGED], TransportOptions(solver), (np.array([1.0, 1.0, 1.0, 1.0, value, 1.0]), np.ones(4)))
     assert (caught.value.pointer, caught.value.hint is None) == ("/1", False)
     with pytest.raises(SolverError) as caught:
-        solve([MERGED, MERGED], Transport(solver), (np.ones(6), np.array([1.0, value, 1.0, 1.0])))
+        solve([MERGED, MERGED], TransportOptions(solver), (np.ones(6), np.array([1.0, value, 1.0, 1.0])))
     assert caught.value.pointer == "/0"
 
 
 def test_what_does_not_fit_is_refused():
-    how, two = Transport(), np.array([2])
+    how, two = TransportOptions(), np.array([2])
     with pytest.raises(SolverError, match="Expected 4 qualities"):
         transport_all(np.ones(3), two, two, np.ones(2), np.ones(2), how, name=str)
     with pytest.raises(SolverError, match="Expected 2 masses"):
         transport_all(np.ones(4), two, two, np.ones(3), np.ones(2), how, name=str)
     with pytest.raises(SolverError, match="within either side"):
-        transport_all(np.ones(4), two, two, np.ones(2), np.ones(2), Transport(Sinkhorn(debiased=True)), name=str)
+        transport_all(
+            np.ones(4), two, two, np.ones(2), np.ones(2), TransportOptions(SinkhornSolver(debiased=True)), name=str
+        )
     with pytest.raises(SolverError, match="to be allowed"):
         transport(np.ones((1, 2)), np.array([[True, False]]), how=how)
     with pytest.raises(SolverError, match="Expected the masses"):
-        transport(np.ones((1, 2)), how=Transport(masses=Masses.SIZE))
+        transport(np.ones((1, 2)), how=TransportOptions(masses=MassScheme.SIZE))
     with pytest.raises(SolverError, match="on a line"):
-        line(np.array([np.nan]), np.ones(1), np.ones(1), np.ones(1))
+        transport_1d(np.array([np.nan]), np.ones(1), np.ones(1), np.ones(1))
 
 
 @pytest.mark.parametrize(
     "solver",
     [
-        Exact(max_iterations=1),
-        Partial(max_iterations=1),
-        Dummy(max_iterations=1),
-        Sinkhorn(epsilon=0.01, max_iterations=3),
-        Unbalanced(max_iterations=1, tolerance=1e-12),
-        Unbalanced(penalty=Penalty.TV, max_iterations=1),
+        ExactSolver(max_iterations=1),
+        PartialSolver(max_iterations=1),
+        DummySolver(max_iterations=1),
+        SinkhornSolver(epsilon=0.01, max_iterations=3),
+        UnbalancedSolver(max_iterations=1, tolerance=1e-12),
+        UnbalancedSolver(penalty=MarginalPenalty.TV, max_iterations=1),
     ],
     ids=str,
 )
 def test_a_solver_that_does_not_get_there_is_an_error(solver):
     table = np.random.default_rng(0).random((12, 9))
-    with pytest.raises(SolverError, match=f"Expected the {type(solver).__name__.lower()} transport to reach") as caught:
-        solve([np.ones((1, 1)), table], Transport(solver))
+    with pytest.raises(
+        SolverError, match=f"Expected the {type(solver).__name__.removesuffix('Solver').lower()} transport to reach"
+    ) as caught:
+        solve([np.ones((1, 1)), table], TransportOptions(solver))
     assert caught.value.pointer == "/1"
     assert "max_iterations" in caught.value.hint
 
@@ -268,7 +295,7 @@ NOTHING = {"warning": None, "u": np.zeros(3), "v": np.zeros(2)}
 def test_an_answer_that_cannot_be_true_is_an_error(monkeypatch, answer, message):
     monkeypatch.setattr(ot, "emd", lambda *_, **__: answer)
     with pytest.raises(SolverError, match=message):
-        solve([MERGED], Transport())
+        solve([MERGED], TransportOptions())
 
 
 # what a schema may say
@@ -277,23 +304,29 @@ def test_an_answer_that_cannot_be_true_is_an_error(monkeypatch, answer, message)
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, Transport()),
-        ({"masses": "size"}, Transport(Exact(), Masses.SIZE)),
-        ({"masses": "pages"}, Transport(Exact(), ("pages",))),
-        ({"masses": "/meta/page~1s"}, Transport(Exact(), ("meta", "page/s"))),
-        ({"masses": "/size"}, Transport(Exact(), ("size",))),
-        ({"solver": "sinkhorn", "epsilon": 0.2, "debiased": True}, Transport(Sinkhorn(0.2, debiased=True))),
-        ({"solver": "partial", "mass": 0.5}, Transport(Partial(mass=0.5))),
-        ({"solver": "unbalanced", "penalty": "tv", "reg_m": 2}, Transport(Unbalanced(Penalty.TV, 2.0))),
-        ({"solver": "dummy", "lambda": 0.25, "max_iterations": 1e6}, Transport(Dummy(0.25))),
-        ({"solver": "exact", "tolerance": 1e-6}, Transport(Exact(tolerance=1e-6))),
+        ({}, TransportOptions()),
+        ({"masses": "size"}, TransportOptions(ExactSolver(), MassScheme.SIZE)),
+        ({"masses": "pages"}, TransportOptions(ExactSolver(), ("pages",))),
+        ({"masses": "/meta/page~1s"}, TransportOptions(ExactSolver(), ("meta", "page/s"))),
+        ({"masses": "/size"}, TransportOptions(ExactSolver(), ("size",))),
+        (
+            {"solver": "sinkhorn", "epsilon": 0.2, "debiased": True},
+            TransportOptions(SinkhornSolver(0.2, debiased=True)),
+        ),
+        ({"solver": "partial", "mass": 0.5}, TransportOptions(PartialSolver(mass=0.5))),
+        (
+            {"solver": "unbalanced", "penalty": "tv", "reg_m": 2},
+            TransportOptions(UnbalancedSolver(MarginalPenalty.TV, 2.0)),
+        ),
+        ({"solver": "dummy", "lambda": 0.25, "max_iterations": 1e6}, TransportOptions(DummySolver(0.25))),
+        ({"solver": "exact", "tolerance": 1e-6}, TransportOptions(ExactSolver(tolerance=1e-6))),
     ],
 )
 def test_options_are_settled(options, expected):
     matcher = catalogue.build({"transport": options})
     assert matcher.transport == expected
-    assert (matcher.metric, matcher.separating, matcher.forced) == (
-        expected.solver == Exact() or "tolerance" in options,
+    assert (matcher.metric, matcher.separating, matcher.full_matching) == (
+        expected.solver == ExactSolver() or "tolerance" in options,
         False,
         False,
     )
@@ -355,9 +388,9 @@ def test_options_that_do_not_fit_are_refused(options, messages):
 
 
 def test_the_coupling_of_the_matching_is_its_plan():
-    assert catalogue.build("transport").couple(MERGED).matrix.tolist() == one(MERGED, Exact()).matrix.tolist()
+    assert catalogue.build("transport").couple(MERGED).matrix.tolist() == one(MERGED, ExactSolver()).matrix.tolist()
     debiased = catalogue.build({"transport": {"solver": "sinkhorn", "debiased": True}})
-    assert debiased.couple(MERGED).matrix.tolist() == one(MERGED, Sinkhorn()).matrix.tolist()
+    assert debiased.couple(MERGED).matrix.tolist() == one(MERGED, SinkhornSolver()).matrix.tolist()
 
 
 # distances within either list
@@ -401,7 +434,7 @@ def test_fused_without_structure_is_plain_transport():
     costs, other = rings(5, 0)[0], rings(4, 1)[0]
     quality = np.random.default_rng(2).random((5, 4))
     assert gromov(costs, other, cost=1.0 - quality, alpha=0.0).distance == pytest.approx(
-        solve([quality], Transport()).cost[0]
+        solve([quality], TransportOptions()).cost[0]
     )
 
 

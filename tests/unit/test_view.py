@@ -7,27 +7,27 @@ from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.keeping import keeping
+from tests.worst_documents import keeping
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.factors import factor
+from arbitre.corpus.systems.factors import factor
 from arbitre.errors import DataError
-from arbitre.report.files import view_of
-from arbitre.report.subjects import compared, several, subject
-from arbitre.report.tables import json_text
-from arbitre.report.view import (
-    Contrast,
-    Factor,
-    Interval,
-    Level,
-    LevelsPath,
-    Reference,
-    Standing,
-    Systems,
-    Trust,
+from arbitre.report.html.build_view import build_factors, build_subject, build_systems
+from arbitre.report.html.view import (
+    FactorLevel,
+    FactorPathRow,
+    FactorView,
+    GoldReliability,
+    IntervalView,
+    LeaderboardRow,
+    PairwiseTest,
+    SystemsView,
+    TrustView,
     View,
 )
+from arbitre.report.report_files import view_of
+from arbitre.report.text_files import json_text
 
 SCHEMA = bundled.schema("view.schema.json")
 PEOPLE = {
@@ -71,7 +71,7 @@ def errors(view):
 
 
 def view(**options):
-    return view_of([subject(*observed(PEOPLE, PAIRS), **options)])
+    return view_of([build_subject(*observed(PEOPLE, PAIRS), **options)])
 
 
 def test_the_schema_is_valid():
@@ -96,15 +96,15 @@ def test_the_schema_is_valid():
     ids=["people", "nothing", "vacuous", "kinds", "texts", "root", "untyped", "map", "gate"],
 )  # fmt: skip
 def test_views_follow_their_schema(schema, pairs):
-    made = view_of([subject(*observed(schema, pairs))])
+    made = view_of([build_subject(*observed(schema, pairs))])
     assert errors(made) == []
     evaluation, _ = observed(schema, pairs)
-    assert errors(view_of([subject(evaluation)])) == []
+    assert errors(view_of([build_subject(evaluation)])) == []
 
 
 def test_numbers_are_those_of_the_evaluation():
     evaluation, alignments = observed(PEOPLE, PAIRS)
-    made = subject(evaluation, alignments)
+    made = build_subject(evaluation, alignments)
     assert {line.name: line.micro for line in made.headline} == {
         name: evaluation["micro"][name] for name in [line.name for line in made.headline]
     }
@@ -121,7 +121,7 @@ def test_the_three_independent_scores_come_first_and_counts_are_biased_under_a_f
     assert {line.name for line in made.headline if line.biased} == {"precision", "recall", "f1"}
     gated = PEOPLE | {"properties": {"people": PEOPLE["properties"]["people"] | {
         "x-arbitre": {"match": {"hungarian": {"gate": 0.5}}}}}}  # fmt: skip
-    assert not any(line.biased for line in subject(*observed(gated, PAIRS)).headline)
+    assert not any(line.biased for line in build_subject(*observed(gated, PAIRS)).headline)
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,11 @@ def test_the_three_independent_scores_come_first_and_counts_are_biased_under_a_f
 def test_which_matchings_force_partners(match, forced):
     items = PEOPLE["properties"]["people"]["items"]
     schema = {"type": "array", "items": items, "x-arbitre": {"match": match}}
-    assert subject(*observed(schema, [("a", [ADA], [ADA])])).forced is forced
+    assert build_subject(*observed(schema, [("a", [ADA], [ADA])])).forced is forced
 
 
 def test_the_curve_counts_pairs():
-    curve = subject(*observed({"type": "array", "items": {"type": "string"}}, [
+    curve = build_subject(*observed({"type": "array", "items": {"type": "string"}}, [
         ("a", ["ink", "quill", "paper"], ["ink", "quilt"])
     ])).curve  # fmt: skip
     (low, first), (high, second) = curve.steps
@@ -173,40 +173,43 @@ def test_paths_are_nested_and_know_their_worst():
 def test_warnings_name_what_is_not_known():
     assert list(view().subjects[0].warnings) == ["failed", "few", "no_interval", "no_chance", "no_reference"]
     evaluation, _ = observed(PEOPLE, PAIRS)
-    assert "no_alignments" in subject(evaluation).warnings
+    assert "no_alignments" in build_subject(evaluation).warnings
 
 
 def filled():
     """A view with every optional part, made by hand."""
-    interval = Interval(0.4, 0.6, 0.95, "percentile")
-    trust = Trust(
+    interval = IntervalView(0.4, 0.6, 0.95, "percentile")
+    trust = TrustView(
         {"f1q": interval, "amq": interval},
         {"f1q": 0.1},
-        Reference({"alpha": 0.93, "kappa": None}, "Two annotators on every page."),
+        GoldReliability({"alpha": 0.93, "kappa": None}, "Two annotators on every page."),
     )
-    one = subject(*observed(PEOPLE, PAIRS, trust=trust), name="careful")
+    one = build_subject(*observed(PEOPLE, PAIRS, trust=trust), name="careful")
     one = replace(one, published={"imq": 0.9, "gold": 4.0})
     two = replace(one, name="hasty")
-    systems = Systems(
+    systems = SystemsView(
         "f1q",
-        [Standing("careful", 0.5, interval, (0, 1)), Standing("hasty", None, None, (1,))],
-        [Contrast("careful", "hasty", 0.1, -0.1, 0.3, 0.25, 0.5, 0.25, 3), Contrast("a", "b", *[None] * 5, 1.0, 3)],
-        several([one, two]).differing,
+        [LeaderboardRow("careful", 0.5, interval, (0, 1)), LeaderboardRow("hasty", None, None, (1,))],
+        [
+            PairwiseTest("careful", "hasty", 0.1, -0.1, 0.3, 0.25, 0.5, 0.25, 3),
+            PairwiseTest("a", "b", *[None] * 5, 1.0, 3),
+        ],
+        build_systems([one, two]).differing,
     )
     return View("0.1.0", [one, two], systems, [made_factor()])
 
 
 def made_factor():
     """A factor with every optional part, made by hand; one level has no name, and no interval."""
-    return Factor(
+    return FactorView(
         "ocr",
         "f1q",
         "macro",
-        [Level("", 1, 0.25), Level("good", 2, 0.5, Interval(0.4, 0.6, 0.95, "bca"))],
-        [Contrast("", "good", -0.25, -0.5, 0.1, 0.5, 0.5, 0.5, 1)],
+        [FactorLevel("", 1, 0.25), FactorLevel("good", 2, 0.5, IntervalView(0.4, 0.6, 0.95, "bca"))],
+        [PairwiseTest("", "good", -0.25, -0.5, 0.1, 0.5, 0.5, 0.5, 1)],
         balanced=False,
         notes=["Fewer than 10 documents (2): the interval is probably too narrow."],
-        paths=[LevelsPath("/*", "/*", 0, [0.3, None]), LevelsPath("/*/name", "/name", 1, [0.2, 0.6])],
+        paths=[FactorPathRow("/*", "/*", 0, [0.3, None]), FactorPathRow("/*/name", "/name", 1, [0.2, 0.6])],
     )
 
 
@@ -237,10 +240,10 @@ def test_the_schema_refuses(change, place):
 def test_several_systems_are_ranked_and_their_differences_listed():
     better = [(name, gold, gold) for name, gold, _ in PAIRS]
     subjects = [
-        subject(*observed(PEOPLE, PAIRS), name="worse"),
-        subject(*observed(PEOPLE, better), name="better"),
+        build_subject(*observed(PEOPLE, PAIRS), name="worse"),
+        build_subject(*observed(PEOPLE, better), name="better"),
     ]
-    found = several(subjects)
+    found = build_systems(subjects)
     assert [(one.name, one.score) for one in found.board] == [("better", 1.0), ("worse", subjects[0].headline[3].micro)]
     assert [one.key for one in found.differing] == ["three", "two", "one"]
     assert found.differing[0].scores == [1.0, 0.0]
@@ -250,7 +253,7 @@ def test_several_systems_are_ranked_and_their_differences_listed():
 def test_factors_are_those_of_their_file():
     evaluation = arbitre.Comparator(PEOPLE).evaluate((f"{at % 2}", *pair[1:]) for at, pair in enumerate(PAIRS))
     plain = factor(evaluation, "ocr", {"ocr": ["x", "y", "x"]}, "irq").to_dict()
-    (made,) = compared({"factors": [json.loads(json.dumps(plain))]})
+    (made,) = build_factors({"factors": [json.loads(json.dumps(plain))]})
     levels = {one.name: (one.documents, one.score) for one in made.levels}
     assert levels == {name: (plain["documents"][name], one["estimate"]) for name, one in plain["levels"].items()}
     assert (made.score, made.average, made.balanced, made.notes) == ("irq", "macro", False, list(plain["notes"]))
@@ -266,5 +269,5 @@ def test_factors_are_those_of_their_file():
 def test_an_evaluation_of_another_format_is_refused():
     evaluation, _ = observed(PEOPLE, PAIRS)
     with pytest.raises(DataError, match="Expected `format`") as caught:
-        subject(evaluation | {"format": "arbitre-evaluation/9"})
+        build_subject(evaluation | {"format": "arbitre-evaluation/9"})
     assert caught.value.pointer == "/format"

@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 
 import arbitre
-from arbitre.cli.standings import RankedSystems
-from arbitre.corpus.ranking import rank
-from arbitre.report.language import Language, Say
-from arbitre.report.subjects import ranked
-from arbitre.report.wording import lead, procedure, sampled
+from arbitre.cli.output.rank_output import RankingOutput
+from arbitre.corpus.systems.ranking import rank
+from arbitre.report.html.build_view import ranked
+from arbitre.report.html.language import Language, Translator
+from arbitre.report.html.wording import lead, procedure, sampled
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
-EN, FR = Say(Language.EN), Say(Language.FR)
+EN, FR = Translator(Language.EN), Translator(Language.FR)
 GOLD = ["Ada", "Bo", "Cy", "Di"]
 
 
@@ -100,7 +100,7 @@ def test_without_tests_nothing_is_claimed():
 def test_the_terminal_says_the_same(counts):
     found = rank({"a": right(*counts), "b": right(*[2] * len(counts))}, "irq")
     console = Console(width=200, file=io.StringIO())
-    for block in RankedSystems(found, {}).blocks(200):
+    for block in RankingOutput(found, {}).blocks(200):
         console.print(block)
     text = " ".join(console.file.getvalue().split())
     assert lead(systems(found), EN) in text

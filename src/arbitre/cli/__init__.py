@@ -56,9 +56,9 @@ class LazyGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except ArbitreError as error:
-            from arbitre.cli.screen import Screen  # noqa: PLC0415  (`--help` does not need it)
+            from arbitre.cli.output.console import Terminal  # noqa: PLC0415  (`--help` does not need it)
 
-            screen = Screen.of()
+            screen = Terminal.create()
             for problem in error.problems:
                 screen.error(str(problem))
             raise typer.Exit(2) from error
@@ -66,7 +66,7 @@ class LazyGroup(TyperGroup):
 
 def _load(name: str) -> Any:  # noqa: ANN401  (click's own classes, which typer may carry with it)
     """Import a command, or a group of commands, by its name."""
-    module = importlib.import_module(f"{__name__}.{name}")
+    module = importlib.import_module(f"{__name__}.commands.{name}")
     if not hasattr(module, "app"):
         single = typer.Typer(add_completion=False)
         single.command(name)(getattr(module, name))

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arbitre.cli.thresholds import over, under
-from arbitre.corpus.gates import Gate
+from arbitre.corpus.results.gates import Gate
 from arbitre.values import MAX_DEPTH
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
 
 
-class Kind(StrEnum):
+class EngineKind(StrEnum):
     """Who compares."""
 
     LOCAL = "local"
     DASK = "dask"
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """What is printed: tables for people, or one JSON document."""
 
     TEXT = "text"
@@ -41,7 +41,7 @@ Overlay = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Further annotations by wildcard path, for a schema that is not yours to edit."),
 ]
-Output = Annotated[Format, typer.Option("--format", help="Tables, or one JSON document.")]
+Output = Annotated[OutputFormat, typer.Option("--format", help="Tables, or one JSON document.")]
 Validate = Annotated[bool, typer.Option("--validate", help="List what the predictions violate of the schema.")]
 FailUnder = Annotated[
     list[Gate] | None,
@@ -69,7 +69,7 @@ MaxDepth = Annotated[
     ),
 ]
 Close = Annotated[float, typer.Option(metavar="QUALITY", help="From this quality on, what is not equal is close.")]
-Plain = Annotated[bool, typer.Option("--no-color", help="No colours, nor any other escape code. NO_COLOR works too.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colours, nor any other escape code. NO_COLOR works too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results asked for as JSON, and errors; no more.")]
 IdKey = Annotated[str, typer.Option(metavar="KEY", help="The key that holds the id of a record.")]
 IdPattern = Annotated[
@@ -123,12 +123,12 @@ ClusterBy = Annotated[
         "regular expression on ids.",
     ),
 ]
-Engine = Annotated[Kind, typer.Option("--engine", help="Who compares: this machine, or a Dask cluster.")]
+Engine = Annotated[EngineKind, typer.Option("--engine", help="Who compares: this machine, or a Dask cluster.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="The scheduler of the Dask cluster.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out report.html, and what it is made from.")]
 
 
-def tables_as(examples: str) -> OptionInfo:
+def export_option(examples: str) -> OptionInfo:
     """The option of tables in files of their own; `examples` are names that the command knows."""
     option: OptionInfo = typer.Option(
         "--table",

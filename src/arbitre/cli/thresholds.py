@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from arbitre.corpus.gates import Gate
+from arbitre.corpus.results.gates import Gate
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from arbitre.cli.screen import Screen
-    from arbitre.corpus.gates import Missed
+    from arbitre.cli.output.console import Terminal
+    from arbitre.corpus.results.gates import Missed
 
 
 def under(text: str) -> Gate:
@@ -26,7 +26,7 @@ def over(text: str) -> Gate:
     return _parsed(text, over=True)
 
 
-def close(screen: Screen, missed: Iterable[Missed]) -> int:
+def close(screen: Terminal, missed: Iterable[Missed]) -> int:
     """Print the gates that are missed; the exit code."""
     found = list(missed)
     for one in found:

@@ -2,104 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
-from arbitre.comparison.notebook import scores_html
-from arbitre.comparison.records import Records, Verdict
+from arbitre.comparison.html_repr import scores_html
+from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
+from arbitre.comparison.levels import FixedLevels, by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.nodes import Alignment, LeafVerdict, Match, Node
+from arbitre.comparison.records import RecordTree, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
-from arbitre.matching import Coupling
 from arbitre.paths import STAR, order, outside, parse
-from arbitre.schema.validate import Violation, violations
+from arbitre.schema.validation.validate import Violation, find_violations
+from arbitre.signature import Signature
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from arbitre.arrays import Floats
-    from arbitre.comparison.levels import Level, Traced
-    from arbitre.schema.load import Located
-    from arbitre.signature import Signature
-
-
-class Match(NamedTuple):
-    """A matched pair of items: their positions in the two lists, its mass, and its quality in [0, 1].
-
-    The mass is 1 where lists are matched one to one; where mass is moved between them, an item has several partners.
-    """
-
-    gold: int
-    predicted: int
-    mass: float
-    quality: float
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """Who is matched to whom in one pair of lists, by position in the documents.
-
-    `missing` and `spurious` are the items that have no partner at all, `sizes` how many items the two lists hold, and
-    `spare` the mass of every item, by position in gold and in the prediction, that is left over.
-    """
-
-    pairs: tuple[Match, ...]
-    missing: tuple[int, ...]
-    spurious: tuple[int, ...]
-    sizes: tuple[int, int] = field(compare=False, repr=False)
-    spare: tuple[Mapping[int, float], Mapping[int, float]] = field(compare=False, repr=False)
-
-    @property
-    def plan(self) -> Coupling:
-        """The same as masses: the shares of every item, its effective number of partners, what is left over of it."""
-        met = [pair.gold for pair in self.pairs], [pair.predicted for pair in self.pairs]
-        mass = np.array([pair.mass for pair in self.pairs], dtype=np.float64)
-        masses = np.zeros(self.sizes[0]), np.zeros(self.sizes[1])
-        for own, positions, spare in zip(masses, met, self.spare, strict=True):
-            np.add.at(own, positions, mass)
-            np.add.at(own, list(spare), list(spare.values()))
-        return Coupling.of(*met, self.sizes, mass, masses)
-
-    @property
-    def coupling(self) -> Floats:
-        """The masses, shape (n_gold, n_predicted): how much of a gold item goes to a predicted one."""
-        return self.plan.matrix
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One compared node. `gold` and `predicted` are its values (ABSENT on the side where it is missing)."""
-
-    path: str
-    pointer: str | None
-    predicted_pointer: str | None
-    tally: Tally
-    quality: float
-    verdict: str
-    gold: Json
-    predicted: Json
-
-    @property
-    def scores(self) -> Scores:
-        return Scores(self.tally)
-
-
-@dataclass(frozen=True, slots=True)
-class LeafVerdict:
-    """One leaf of the explanation: the sum of `share` x `quality` over all leaves is the quality of the root."""
-
-    path: str
-    pointer: str | None
-    predicted_pointer: str | None
-    gold: Json
-    predicted: Json
-    quality: float
-    verdict: str
-    share: float
+    from arbitre.comparison.levels import Level, LevelSource
+    from arbitre.schema.loading.references import Subschema
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -110,8 +35,8 @@ class Comparison:
     has them.
     """
 
-    traced: Traced
-    front: tuple[Level, ...]
+    level_source: LevelSource
+    entry_levels: tuple[Level, ...]
     """The levels down to the entries and their fields, which the scores need."""
     gold: Json
     predicted: Json
@@ -119,22 +44,22 @@ class Comparison:
     """The wildcard path of the list of entries; "" is the root."""
     signature: Signature
     close: float
-    schema: Located | None = None
+    schema: Subschema | None = None
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """The records of everything that was compared, worked out anew at each call."""
-        return self.traced.levels()
+        return self.level_source.levels()
 
     @property
     def quality(self) -> float:
         """The quality of the root, in [0, 1]; 1 where there is nothing on either side."""
-        return float(self.front[0].quality[0]) if self.front else 1.0
+        return float(self.entry_levels[0].quality[0]) if self.entry_levels else 1.0
 
     @property
     def scores(self) -> Scores:
         """The scores of the entries; where these lie below another list, of all of them together."""
-        return Scores(of_nodes(self.front, self.entries, 1).tally(0))
+        return Scores(of_nodes(self.entry_levels, self.entries, 1).tally(0))
 
     @property
     def leaves(self) -> Scores:
@@ -158,14 +83,14 @@ class Comparison:
     @property
     def curve(self) -> Curve:
         """The survival curve of the qualities of the matched entries."""
-        qualities, weights, _ = pair_qualities(self.front, self.entries)
+        qualities, weights, _ = pair_qualities(self.entry_levels, self.entries)
         tally = self.scores.tally
         return Curve.of(qualities, tally.gold, tally.predicted, weights)
 
     def at(self, pointer: str) -> Node:
         """The node at a JSON Pointer of the gold document. Raises DataError where nothing was compared there."""
         levels = self.levels
-        records = Records.of(levels)
+        records = RecordTree.of(levels)
         record = self._found(records, pointer)
         level, at = records.place(record)
         squares = squared_masses(levels)
@@ -183,10 +108,10 @@ class Comparison:
     def alignment(self, pointer: str) -> Alignment:
         """Who is matched to whom in the list at a JSON Pointer of gold. Raises DataError where there is no list."""
         try:
-            levels = self.front if pointer == self.entries else self.traced.levels(parse(pointer))
+            levels = self.entry_levels if pointer == self.entries else self.level_source.levels(parse(pointer))
         except ValueError:
             levels = self.levels
-        records = Records.of(levels)
+        records = RecordTree.of(levels)
         lists: dict[int, list[Sequence[Json]]] = {}
         for side in records.sides(self._found(records, pointer)):
             values = [records.value(side, gold=gold) for gold in (True, False)]
@@ -215,7 +140,7 @@ class Comparison:
         missing, spurious = (tuple(sorted(spare.keys() - own)) for spare, own in zip(lone, met, strict=True))
         return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
 
-    def _found(self, records: Records, pointer: str) -> int:
+    def _found(self, records: RecordTree, pointer: str) -> int:
         """The record of the gold node at a pointer. Raises DataError where there is none."""
         try:
             tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))
@@ -223,7 +148,7 @@ class Comparison:
             raise DataError.of(str(error), hint=f'Did you mean "/{pointer}"?') from error
         record = records.find(tokens)
         if record is None:
-            every = Records.of(self.levels)
+            every = RecordTree.of(self.levels)
             known = [text for number in range(len(every)) if (text := every.pointer(number, gold=True)) is not None]
             hint = did_you_mean(pointer, known) or "Pointers name nodes of the gold document."
             raise DataError.of("Nothing was compared", pointer=pointer, hint=hint)
@@ -232,7 +157,7 @@ class Comparison:
     def explain(self) -> tuple[LeafVerdict, ...]:
         """Every leaf with its verdict and its share of the whole, in document order of gold, then of the prediction."""
         levels = self.levels
-        records = Records.of(levels)
+        records = RecordTree.of(levels)
         shares, verdicts = records.shares(), records.verdicts(self.close)
         rows = []
         for level in levels:
@@ -265,20 +190,40 @@ class Comparison:
             raise DataError.of(
                 "The violations are not known", hint="Compare again: a comparison that was read back has no schema."
             )
-        return () if self.predicted is ABSENT else violations(self.schema, self.predicted)
+        return () if self.predicted is ABSENT else find_violations(self.schema, self.predicted)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, valid against `schemas/comparison.schema.json`; `from_dict` reads it back."""
-        from arbitre.comparison.plain import to_plain  # noqa: PLC0415
-
-        return to_plain(self)
+        paths = self.by_path()
+        plain: dict[str, Any] = {
+            "format": FORMAT,
+            "signature": self.signature.to_dict(),
+            "close": self.close,
+            "entries": self.entries,
+            "quality": self.quality,
+            "scores": self.scores.to_dict(),
+            "leaves": self.leaves.to_dict(),
+            "outside": {path: paths[path].to_dict() for path in outside(paths, self.entries)},
+            "by_path": {path: scores.to_dict() for path, scores in paths.items()},
+            "nodes": nodes_to_json(self.levels, self.close),
+        }
+        documents = {"gold_document": self.gold, "predicted_document": self.predicted}
+        return plain | {side: document for side, document in documents.items() if document is not ABSENT}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
         """The inverse of `to_dict`. Raises DataError where the format is another."""
-        from arbitre.comparison.plain import from_plain  # noqa: PLC0415
-
-        return from_plain(data)
+        gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
+        levels = levels_from_json(data, (gold, predicted))
+        return cls(
+            level_source=FixedLevels(levels),
+            entry_levels=levels,
+            gold=gold,
+            predicted=predicted,
+            entries=data["entries"],
+            signature=Signature.from_dict(data["signature"]),
+            close=data["close"],
+        )
 
     def _repr_html_(self) -> str:
         columns = {"entries": self.scores, "leaves": self.leaves}

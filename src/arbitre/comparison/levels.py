@@ -29,7 +29,7 @@ Masses = tuple[Floats, Floats, Floats, Floats, Floats]
 """What each record adds to the gold, predicted, matched, quality and quality_sq of a tally; shapes (records,)."""
 
 
-class Traced(Protocol):
+class LevelSource(Protocol):
     """A comparison whose levels are built on request."""
 
     def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
@@ -38,16 +38,16 @@ class Traced(Protocol):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Stored:
+class FixedLevels:
     """Levels that are built already."""
 
-    known: tuple[Level, ...]
+    fixed: tuple[Level, ...]
 
     def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:  # noqa: ARG002  (more than asked for is fine)
-        return self.known
+        return self.fixed
 
 
-class Source(Protocol):
+class NodeSource(Protocol):
     """Where the nodes of a level are looked up on request. Rows are never negative unless stated."""
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
@@ -95,13 +95,13 @@ class Level:
     path: Path
     leaf: bool
     item: bool
-    clash: bool
+    kind_mismatch: bool
     inner: bool
     weight: float
     first: int
     parent: Indices
     document: Indices
-    source: Source
+    source: NodeSource
     left: Indices
     right: Indices
     quality: Floats
@@ -145,8 +145,8 @@ class Level:
         if self.leaf:
             matched = gold & predicted & (self.gold_kind == self.predicted_kind)
         else:
-            gold = gold & (self.gold == 0.0) & (not self.clash)
-            predicted = predicted & (self.predicted == 0.0) & (not self.clash)
+            gold = gold & (self.gold == 0.0) & (not self.kind_mismatch)
+            predicted = predicted & (self.predicted == 0.0) & (not self.kind_mismatch)
             matched = gold & predicted
         return self._counted(gold, predicted, matched)
 
@@ -176,12 +176,12 @@ class Level:
 _PER_RECORD = ("parent", "document", "left", "right", "quality", "gold", "predicted", "matched", "mass")
 
 
-def joined(parts: Sequence[Level]) -> Iterator[Level]:
+def concatenated(parts: Sequence[Level]) -> Iterator[Level]:
     """Join neighbouring levels of one path that differ in their records only."""
     if len(parts) == 1:
         yield parts[0]
         return
-    for _, alike in groupby(parts, key=lambda level: (level.weight, level.leaf, level.clash, level.inner)):
+    for _, alike in groupby(parts, key=lambda level: (level.weight, level.leaf, level.kind_mismatch, level.inner)):
         levels = list(alike)
         first = levels[0]
         if len(levels) > 1:
@@ -212,7 +212,7 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Sums:
+class TallyArrays:
     """A tally per document; shapes (documents,)."""
 
     gold: Floats
@@ -237,18 +237,18 @@ class Sums:
         return [Tally(*row) for row in zip(*(mass.tolist() for mass in masses), strict=True)]
 
 
-def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> Sums:
+def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> TallyArrays:
     """Return the sums per document, added record by record: how levels divide the records does not change a bit."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
     columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
-    return Sums(*(_added(document, column, documents) for column in columns))
+    return TallyArrays(*(_added(document, column, documents) for column in columns))
 
 
 def _added(index: Indices, masses: Floats, size: int) -> Floats:
     return np.bincount(index, weights=masses, minlength=size).astype(np.float64, copy=False)
 
 
-def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
+def by_path(levels: Sequence[Level], documents: int) -> dict[str, TallyArrays]:
     """Return the tallies of each path with leaves or items of lists, per document.
 
     Items that are leaves count once, as items.
@@ -263,12 +263,12 @@ def by_path(levels: Sequence[Level], documents: int) -> dict[str, Sums]:
     return {path: _summed(found, documents) for path, found in parts.items()}
 
 
-def leaves(levels: Sequence[Level], documents: int) -> Sums:
+def leaves(levels: Sequence[Level], documents: int) -> TallyArrays:
     """Return the tally of all leaves, per document."""
     return _summed([(level.document, level.leaf_masses()) for level in _in_order(levels)], documents)
 
 
-def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Sums:
+def of_nodes(levels: Sequence[Level], path: str, documents: int) -> TallyArrays:
     """Return the sum of the tallies of the objects and lists at a path, per document.
 
     A leaf counts as an object with one field, itself.

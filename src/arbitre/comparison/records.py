@@ -41,14 +41,14 @@ class Verdict(enum.IntEnum):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Records:
+class RecordTree:
     """Access by record number to the levels of one comparison."""
 
     levels: Sequence[Level]
     firsts: tuple[int, ...]
 
     @classmethod
-    def of(cls, levels: Sequence[Level]) -> Records:
+    def of(cls, levels: Sequence[Level]) -> RecordTree:
         return cls(levels, tuple(level.first for level in levels))
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ class Records:
             stop = level.first + len(level)
             shares[level.first : stop] = here
             union = level.gold + level.predicted - level.matched
-            below[level.first : stop] = 2.0 if level.clash else union
+            below[level.first : stop] = 2.0 if level.kind_mismatch else union
         return shares
 
     def verdicts(self, close: float) -> np.ndarray[tuple[int], np.dtype[np.int8]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.diagnosis.matrix import checked
+from arbitre.diagnosis.matrix_checks import check_matrix
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def distortion(
     >>> distortion([[0.25, 1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], [(0, 0), (1, 1)])
     Distortion(max=0.25, mean=0.0625)
     """
-    costs, within = checked("matrix", matrix), checked("gold_matrix", gold_matrix)
+    costs, within = check_matrix("matrix", matrix), check_matrix("gold_matrix", gold_matrix)
     rows = len(costs)
     if within.shape != (rows, rows):
         raise DataError.of(

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import scipy
 
-from arbitre.diagnosis.matrix import checked
-from arbitre.diagnosis.triangles import drawn, quadruples, repair, repair_table, snowflake, survey, triples
+from arbitre.diagnosis.inequalities import draw_tuples, quadruples, repair, repair_table, snowflake, survey, triples
+from arbitre.diagnosis.matrix_checks import check_matrix
 from arbitre.errors import ArbitreError, DataError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from arbitre.arrays import Floats, Mask
-    from arbitre.diagnosis.triangles import Violations
+    from arbitre.diagnosis.inequalities import InequalityViolations
 
-EXACT: Final = 500**3
+EXACT_UP_TO: Final = 500**3
 """So many inequalities are all looked at: those of a pool of 500 points, or of a table of 105 by 105."""
 SAMPLES: Final = 1_000_000
-REPAIRED: Final = 2000
+MAX_REPAIRED: Final = 2000
 """A matrix of which a sample is looked at is repaired whole up to so many points, else in a part of that size."""
 
 
@@ -94,7 +94,7 @@ def metricity(
     pool: bool = True,  # noqa: FBT001, FBT002
     *,
     seed: int = 0,
-    exact_up_to: int = EXACT,
+    exact_up_to: int = EXACT_UP_TO,
     samples: int = SAMPLES,
     level: float = 0.95,
     tolerance: float = 1e-9,
@@ -123,7 +123,7 @@ def metricity(
     2.0
     """
     options = _Options(seed, exact_up_to, samples, level, tolerance)
-    table = checked("matrix", matrix)
+    table = check_matrix("matrix", matrix)
     if not pool:
         if same is not None:
             raise DataError.of("Expected `same` to come with a pool, got `pool` False", hint="Leave `same` out.")
@@ -176,12 +176,12 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
     number = size * (size - 1) * (size - 2)
     exact = number <= options.exact_up_to
     rng = np.random.default_rng(options.seed)
-    chosen = None if exact else drawn(rng, size, 3, options.samples)
+    chosen = None if exact else draw_tuples(rng, size, 3, options.samples)
     found = survey(triples(lengths, chosen), slack)
     rates = _Rates.of(found, number, scale, None if exact else options)
     part = lengths
-    if not exact and size > REPAIRED:
-        points = rng.permutation(size)[:REPAIRED]
+    if not exact and size > MAX_REPAIRED:
+        points = rng.permutation(size)[:MAX_REPAIRED]
         part = lengths[np.ix_(points, points)]
     # as long as no triple is broken there is nothing to repair
     lowered = _lowered(part, part if exact and not found.count else repair(part), slack)
@@ -223,12 +223,12 @@ def _of_table(table: Floats, options: _Options) -> Metricity:
     rng = np.random.default_rng(options.seed)
     chosen = None
     if not exact:
-        chosen = np.vstack([drawn(rng, size, 2, options.samples) for size in table.shape])
+        chosen = np.vstack([draw_tuples(rng, size, 2, options.samples) for size in table.shape])
     found = survey(quadruples(unit, chosen), slack)
     rates = _Rates.of(found, number, scale, None if exact else options)
     part = unit
-    if not exact and rows + columns > REPAIRED:
-        kept = (rng.permutation(size)[: max(1, size * REPAIRED // (rows + columns))] for size in table.shape)
+    if not exact and rows + columns > MAX_REPAIRED:
+        kept = (rng.permutation(size)[: max(1, size * MAX_REPAIRED // (rows + columns))] for size in table.shape)
         part = unit[np.ix_(*kept)]
     lowered = _lowered(part, part if exact and not found.count else repair_table(part), slack)
     return Metricity(
@@ -269,7 +269,7 @@ class _Rates:
     mean: float | None
 
     @classmethod
-    def of(cls, found: Violations, number: int, scale: float, sampled: _Options | None) -> _Rates:
+    def of(cls, found: InequalityViolations, number: int, scale: float, sampled: _Options | None) -> _Rates:
         """Of `number` inequalities, of which some were drawn where options are given."""
         if not number:
             return cls(None, None, None, None)

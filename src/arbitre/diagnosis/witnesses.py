@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.distances.custom import Remembered
-from arbitre.engine.columns import LeafColumn
-from arbitre.engine.identity import identities
-from arbitre.engine.shred import shred
-from arbitre.engine.solve import Solver
+from arbitre.distances.custom import MemoPool
+from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.column import LeafColumn
+from arbitre.engine.columns.row_codes import row_codes
+from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import ArbitreError
 from arbitre.schema.certificate import Witness
-from arbitre.schema.examples import Examples
 from arbitre.schema.reach import Reach
+from arbitre.schema.validation.examples import Examples
 from arbitre.values import canonical, kind_of
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.schema import Plan
-    from arbitre.schema.certificate import Break, Fact
-    from arbitre.schema.examples import Frame
+    from arbitre.schema.certificate import Fact, MetricViolation
+    from arbitre.schema.validation.examples import Frame
     from arbitre.values import Json
 
 NEAR: Final = 1e-9
@@ -45,7 +45,7 @@ _ORDER: Final[dict[Fact, tuple[Fact, ...]]] = {"metric": ("identity", "symmetric
 
 
 @lru_cache(maxsize=64)
-def find(plan: Plan, broken: Break) -> Witness | None:
+def find(plan: Plan, broken: MetricViolation) -> Witness | None:
     """Documents of the schema that break what a certificate says is broken, or None where none was found.
 
     They are valid against the schema, and the distances that `Comparator.compare` computes between them violate the
@@ -76,7 +76,7 @@ def _telling(plan: Plan) -> list[Json]:
     return list({canonical(value): value for value in found}.values())
 
 
-def _pools(plan: Plan, examples: Examples, frame: Frame, broken: Break) -> Iterator[Sequence[Json]]:
+def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:
     """Values to be put at the place of a break: those that its distance is known to fail on, then examples."""
     if broken.known:
         yield broken.known
@@ -140,18 +140,18 @@ def _measured(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] |
     """
     size = len(documents)
     try:
-        columns = shred(plan, documents, documents)
-        if any(isinstance(pool, Remembered) for one in columns if isinstance(one, LeafColumn) for pool in one.pools):
+        columns = build_columns(plan, documents, documents)
+        if any(isinstance(pool, MemoPool) for one in columns if isinstance(one, LeafColumn) for pool in one.pools):
             return None
         root = columns[0]
-        present = np.ones(size, dtype=np.bool_) if root.alive is None else root.alive[:size]
+        present = np.ones(size, dtype=np.bool_) if root.present is None else root.present[:size]
         rows = present.nonzero()[0]
-        batch = Solver().evaluate(root, rows.repeat(len(rows)), np.tile(rows, len(rows)) + size)
+        batch = QualitySolver().evaluate(root, rows.repeat(len(rows)), np.tile(rows, len(rows)) + size)
     except ArbitreError:
         return None
     table = np.not_equal.outer(present, present).astype(np.float64)
     table[np.ix_(rows, rows)] = 1.0 - batch.quality.reshape(len(rows), len(rows))
-    return table, np.where(present, identities(root)[:size], -1)
+    return table, np.where(present, row_codes(root)[:size], -1)
 
 
 def _violated(table: Floats, codes: Indices, fact: Fact) -> tuple[int, ...] | None:

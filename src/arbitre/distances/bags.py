@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from arbitre.distances.columns import share
+from arbitre.distances.pool_helpers import ratio_or_zero
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arbitre.arrays import Floats, Indices
     from arbitre.distances.base import Blocks
-    from arbitre.distances.columns import Integers
+    from arbitre.distances.pool_helpers import Integers
 
     Formula = Callable[[Integers, Integers, Integers], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Bags:
+class BagPool:
     """A pool whose distance is a formula of |A ∩ B|, |A| and |B|, which broadcasts.
 
     `incidence` has a row for each bag and a column for each item, another one for the item held a second time, and so
@@ -33,17 +33,17 @@ class Bags:
     formula: Formula
 
     @property
-    def plain(self) -> None:
+    def exactly_bounded(self) -> None:
         return None
 
-    def paired(self, left: Indices, right: Indices) -> Floats:
+    def distances(self, left: Indices, right: Indices) -> Floats:
         common = self.incidence[left].multiply(self.incidence[right]).sum(axis=1)
         return self.formula(common, self.sizes[left], self.sizes[right])
 
-    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, None]:
-        return self.paired(left, right), None
+    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, None]:
+        return self.distances(left, right), None
 
-    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """Exact: one sparse product of each block."""
         common = np.empty(int(blocks.starts[-1]), dtype=np.int64)
         for rows, columns, cells in blocks:
@@ -54,22 +54,22 @@ class Bags:
 def jaccard(common: Integers, left: Integers, right: Integers) -> Floats:
     """1 - |A ∩ B| / |A ∪ B|; two empty bags are at 0."""
     union = left + right - common
-    return share(union - common, union)
+    return ratio_or_zero(union - common, union)
 
 
 def dice(common: Integers, left: Integers, right: Integers) -> Floats:
     """1 - 2 |A ∩ B| / (|A| + |B|), which is 1 - F1; two empty bags are at 0."""
     total = left + right
-    return share(total - 2 * common, total)
+    return ratio_or_zero(total - 2 * common, total)
 
 
-def bags(count: int, owner: Indices, items: Integers, formula: Formula, *, multiple: bool = False) -> Bags:
+def build_bags(count: int, owner: Indices, items: Integers, formula: Formula, *, multiple: bool = False) -> BagPool:
     """`count` bags of coded items, where `items[t]` lies in bag `owner[t]`; shapes (k,).
 
     An item that a bag holds several times counts once, or with `multiple` as often as both bags hold it.
 
-    >>> pool = bags(2, np.array([0, 0, 1, 1, 1]), np.array([5, 5, 5, 5, 7]), dice, multiple=True)
-    >>> pool.paired(np.array([0]), np.array([1]))  # 2 items in common, of 2 and 3
+    >>> pool = build_bags(2, np.array([0, 0, 1, 1, 1]), np.array([5, 5, 5, 5, 7]), dice, multiple=True)
+    >>> pool.distances(np.array([0]), np.array([1]))  # 2 items in common, of 2 and 3
     array([0.2])
     """
     order = np.lexsort((items, owner))
@@ -78,15 +78,15 @@ def bags(count: int, owner: Indices, items: Integers, formula: Formula, *, multi
     first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
     if multiple:
         place = np.arange(len(column))
-        column = joint(column, place - np.maximum.accumulate(np.where(first, place, 0)))
+        column = pair_codes(column, place - np.maximum.accumulate(np.where(first, place, 0)))
     else:
         row, column = row[first], column[first]
     shape = count, int(column.max(initial=-1)) + 1
     incidence = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)
-    return Bags(incidence, np.bincount(row, minlength=count), formula)
+    return BagPool(incidence, np.bincount(row, minlength=count), formula)
 
 
-def joint(first: Integers, second: Integers) -> Integers:
+def pair_codes(first: Integers, second: Integers) -> Integers:
     """Codes from 0 up of pairs of codes; shapes (k,)."""
     codes: Integers = np.unique(first * (second.max(initial=0) + 1) + second, return_inverse=True)[1]
     return codes

@@ -111,25 +111,26 @@ class Pool(Protocol):
     """The distinct values of a column, prepared for a distance. Arguments are indices of values."""
 
     @property
-    def plain(self) -> Mask | None:
-        """Values among which `bounded` is exact; shape (values,), None for all."""
+    def exactly_bounded(self) -> Mask | None:
+        """Values among which `lower_bounds_blockwise` is exact; shape (values,), None for all."""
         ...
 
-    def paired(self, left: Indices, right: Indices) -> Floats:
+    def distances(self, left: Indices, right: Indices) -> Floats:
         """Return d(left[t], right[t]) for every t; shapes (n,)."""
         ...
 
-    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
+    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
         """Return distances, or lower bounds where they are cheaper, and a mask of the exact ones (None: all).
 
         Shapes (n,). The result for a pair depends on that pair only.
         """
         ...
 
-    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """Return cheap lower bounds of d(left[i], right[j]) for every cell of the blocks; shape (cells,).
 
-        They are never above the distances of `paired`, not even in the last bit, and equal to them where that is cheap.
+        They are never above the distances of `distances`, not even in the last bit, and equal to them where that is
+        cheap.
         """
         ...
 
@@ -139,7 +140,7 @@ class Distance:
     """A leaf distance with its options settled.
 
     `kinds` are the kinds of (normalised) values it is made for; `options` holds every option with its value,
-    defaults included, so that two distances that can differ in a number differ in their options. From `dear`
+    defaults included, so that two distances that can differ in a number differ in their options. From `expensive_above`
     candidate pairs on it pays to find out first which of them matter, though that takes more rounds.
     """
 
@@ -148,9 +149,9 @@ class Distance:
     facts: Facts
     pool: Callable[[Sequence[Json]], Pool] = field(compare=False)
     options: Mapping[str, Any] = field(default_factory=dict)
-    dear: float = math.inf
+    expensive_above: float = math.inf
 
     def __call__(self, gold: Json, predicted: Json) -> float:
         """The distance of one pair of values of the distance's kinds, in [0, 1], 0 is equal."""
         pool = self.pool([gold, predicted])
-        return float(pool.paired(np.array([0], dtype=np.intp), np.array([1], dtype=np.intp))[0])
+        return float(pool.distances(np.array([0], dtype=np.intp), np.array([1], dtype=np.intp))[0])

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.distances.base import Distance
-from arbitre.distances.columns import codes
+from arbitre.distances.pool_helpers import value_codes
 from arbitre.errors import SolverError
 from arbitre.values import Kind
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arbitre.distances.base import Blocks, Facts
     from arbitre.values import Json
 
-    Function = Callable[[Any, Any], Any]
+    DistanceFunction = Callable[[Any, Any], Any]
 
 SLACK: Final = 1e-12
 """A bound may be above the distance by its rounding; so much is taken off."""
@@ -30,18 +30,18 @@ SLACK: Final = 1e-12
 CHEAPER: Final = "Give it a `bound`, compare a field beside it that tells the items apart, or raise `max_calls`."
 """What to do where a function would be called too often."""
 
-EQUAL: Final = -1
+EQUAL_KEY: Final = -1
 """The key of all pairs of equal values, where these are at 0 by declaration."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class UserFunction:
     """A function of users, and what is known of it."""
 
     name: str
-    function: Function
+    function: DistanceFunction
     facts: Facts
-    bound: Function | None
+    bound: DistanceFunction | None
     batch: bool
 
     def distances(self, gold: list[Json], predicted: list[Json]) -> Floats:
@@ -106,7 +106,7 @@ def _shown(gold: Json, predicted: Json) -> str:
 
 
 @dataclass(slots=True)
-class Remembered:
+class MemoPool:
     """A pool that asks the function once for each pair of distinct values, and only for pairs that are measured.
 
     Where the distance is symmetric, once for both orders; where d(x, x) = 0 is declared, not for equal values. Pairs
@@ -114,7 +114,7 @@ class Remembered:
     `limit` calls are refused.
     """
 
-    asked: _Asked
+    function: UserFunction
     values: list[Json]
     codes: Indices
     limit: int | None = None
@@ -122,81 +122,84 @@ class Remembered:
     answers: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        known = int(self.asked.facts.identity)
-        self.keys, self.answers = np.full(known, EQUAL, dtype=np.intp), np.zeros(known)
+        known = int(self.function.facts.identity)
+        self.keys, self.answers = np.full(known, EQUAL_KEY, dtype=np.intp), np.zeros(known)
 
     @property
-    def plain(self) -> Mask:
+    def exactly_bounded(self) -> Mask:
         return np.zeros(len(self.values), dtype=np.bool_)
 
     @property
-    def blind(self) -> bool:
+    def has_no_bound(self) -> bool:
         """Whether nothing is known of a pair before it is asked for."""
-        return self.asked.bound is None
+        return self.function.bound is None
 
     @property
     def calls(self) -> int:
         """How many pairs the function was asked for."""
-        return int((self.keys != EQUAL).sum())
+        return int((self.keys != EQUAL_KEY).sum())
 
-    def paired(self, left: Indices, right: Indices) -> Floats:
+    def distances(self, left: Indices, right: Indices) -> Floats:
         keys, place = np.unique(self._keys(left, right), return_inverse=True)
         new = np.setdiff1d(keys, self.keys, assume_unique=True)
         if len(new):
             if self.limit is not None and self.calls + len(new) > self.limit:
                 raise SolverError.of(
-                    f"Expected at most {self.limit} calls of `{self.asked.name}`, got a need for more",
+                    f"Expected at most {self.limit} calls of `{self.function.name}`, got a need for more",
                     hint=CHEAPER,
                 )
-            known, answers = np.append(self.keys, new), np.append(self.answers, self.asked.distances(*self._pairs(new)))
+            known, answers = (
+                np.append(self.keys, new),
+                np.append(self.answers, self.function.distances(*self._pairs(new))),
+            )
             order = np.argsort(known)
             self.keys, self.answers = known[order], answers[order]
         return self.answers[np.searchsorted(self.keys, keys)][place]
 
-    def glimpsed(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
-        """As `bounded`: nothing is asked, and only equal values are known to be at 0."""
+    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
+        """As `lower_bounds_blockwise`: nothing is asked, and only equal values are known to be at 0."""
         keys = self._keys(left, right)
-        return self._bounds(keys), keys == EQUAL
+        return self._bounds(keys), keys == EQUAL_KEY
 
-    def bounded(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """From the range and the bound alone, never from what is known by now: a bound depends on its two values."""
         return self._bounds(self._keys(left[blocks.rows], right[blocks.columns]))
 
     def _bounds(self, pairs: Indices) -> Floats:
-        if self.asked.bound is None:
-            return np.where(pairs == EQUAL, 0.0, self.asked.facts.range[0])
+        if self.function.bound is None:
+            return np.where(pairs == EQUAL_KEY, 0.0, self.function.facts.range[0])
         keys, place = np.unique(pairs, return_inverse=True)
         bounds = np.zeros(len(keys))
-        bounds[keys != EQUAL] = self.asked.bounds(*self._pairs(keys[keys != EQUAL]))
+        bounds[keys != EQUAL_KEY] = self.function.bounds(*self._pairs(keys[keys != EQUAL_KEY]))
         return bounds[place]
 
     def _keys(self, left: Indices, right: Indices) -> Indices:
         a, b = self.codes[left], self.codes[right]
-        facts = self.asked.facts
+        facts = self.function.facts
         first, second = (np.minimum(a, b), np.maximum(a, b)) if facts.symmetric else (a, b)
         keys = first * len(self.values) + second
-        return np.where(a == b, EQUAL, keys) if facts.identity else keys
+        return np.where(a == b, EQUAL_KEY, keys) if facts.identity else keys
 
     def _pairs(self, keys: Indices) -> tuple[list[Json], list[Json]]:
         first, second = np.divmod(keys, len(self.values))
         return [self.values[at] for at in first.tolist()], [self.values[at] for at in second.tolist()]
 
 
-def _pool(asked: _Asked, values: Sequence[Json]) -> Remembered:
-    code = codes(values)
+def _pool(asked: UserFunction, values: Sequence[Json]) -> MemoPool:
+    code = value_codes(values)
     first = np.unique(code, return_index=True)[1]
-    return Remembered(asked, [values[at] for at in first.tolist()], code)
+    return MemoPool(asked, [values[at] for at in first.tolist()], code)
 
 
-def custom(
+def user_distance(
     name: str,
-    function: Function,
+    function: DistanceFunction,
     facts: Facts,
     *,
-    bound: Function | None = None,
+    bound: DistanceFunction | None = None,
     batch: bool = False,
     kinds: Iterable[Kind] = Kind,
 ) -> Distance:
     """The distance that a function of users makes; see `DistanceCatalogue.with_distance`."""
-    asked = _Asked(name, function, facts, bound, batch)
-    return Distance(name, frozenset(kinds), facts, partial(_pool, asked), dear=1)
+    asked = UserFunction(name, function, facts, bound, batch)
+    return Distance(name, frozenset(kinds), facts, partial(_pool, asked), expensive_above=1)

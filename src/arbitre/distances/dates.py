@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.columns import Broadcast, codes
+from arbitre.distances.pool_helpers import BroadcastPool, value_codes
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def date(scale: float = 365) -> Distance:
     return Distance("date", frozenset({Kind.STRING}), facts, partial(_pool, scale), {"scale": scale})
 
 
-def _pool(scale: float, values: Sequence[str]) -> Broadcast:
+def _pool(scale: float, values: Sequence[str]) -> BroadcastPool:
     intervals = [interval(text) for text in values]
-    code = codes(values)
+    code = value_codes(values)
     dated = np.array([found is not None for found in intervals], dtype=np.bool_)
     bounds = np.array([found or (0, 0) for found in intervals], dtype=np.int64).reshape(-1, 2)
 
@@ -86,4 +86,4 @@ def _pool(scale: float, values: Sequence[str]) -> Broadcast:
             graded: Floats = np.minimum(days / scale, 1)
         return np.where(dated[left] & dated[right], graded, code[left] != code[right])
 
-    return Broadcast(measure)
+    return BroadcastPool(measure)

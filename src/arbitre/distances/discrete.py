@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.columns import Broadcast, codes, listed
+from arbitre.distances.pool_helpers import BroadcastPool, enumerated_pool, value_codes
 from arbitre.errors import Problem, SchemaError
 from arbitre.values import Kind
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.distances.columns import Integers
+    from arbitre.distances.pool_helpers import Integers
     from arbitre.values import Json
 
 SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
@@ -33,13 +33,13 @@ TRIANGLE_TOLERANCE: Final = 1e-12
 """By so much a side of a triangle of decimal costs may be longer than the two others, and is not."""
 
 
-def _exact(values: Sequence[Json]) -> Broadcast:
-    code = codes(values)
+def _exact(values: Sequence[Json]) -> BroadcastPool:
+    code = value_codes(values)
 
     def measure(left: Indices, right: Indices) -> Floats:
         return np.not_equal(code[left], code[right]).astype(np.float64)
 
-    return Broadcast(measure)
+    return BroadcastPool(measure)
 
 
 EXACT: Final = Distance("exact", frozenset(Kind), Facts(), _exact)
@@ -55,14 +55,14 @@ def ordinal(order: Sequence[Json]) -> Distance:
     return Distance("ordinal", SCALARS, Facts(), partial(_ordinal, ranked), {"order": ranked})
 
 
-def _ordinal(order: list[Json], values: Sequence[Json]) -> Broadcast:
+def _ordinal(order: list[Json], values: Sequence[Json]) -> BroadcastPool:
     steps = max(len(order) - 1, 1)
 
     def graded(a: Integers, b: Integers) -> Floats:
         distances: Floats = np.abs(a - b) / steps
         return distances
 
-    return listed(values, order, graded)
+    return enumerated_pool(values, order, graded)
 
 
 def table(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Distance:
@@ -117,8 +117,8 @@ def _facts(known: list[Json], square: Floats) -> Facts:
     return Facts(separating=not len(same), triangle=corners is None, witness=witness)
 
 
-def _table(known: list[Json], square: Floats, values: Sequence[Json]) -> Broadcast:
+def _table(known: list[Json], square: Floats, values: Sequence[Json]) -> BroadcastPool:
     def graded(a: Integers, b: Integers) -> Floats:
         return square[a, b]
 
-    return listed(values, known, graded)
+    return enumerated_pool(values, known, graded)

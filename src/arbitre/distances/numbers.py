@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.columns import Broadcast, codes
 from arbitre.distances.discrete import EXACT
+from arbitre.distances.pool_helpers import BroadcastPool, value_codes
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _tolerance(a: Numbers, b: Numbers, within: Fraction) -> Numbers:
     return distances
 
 
-def _pool(formula: Formula, least: float, values: Sequence[float]) -> Broadcast:
+def _pool(formula: Formula, least: float, values: Sequence[float]) -> BroadcastPool:
     """A formula over floats, and over fractions for the pairs with a number that no float is equal to.
 
     Which of the two measures a pair depends on that pair alone, so its distance does not depend on the pool. Two
@@ -90,7 +90,7 @@ def _pool(formula: Formula, least: float, values: Sequence[float]) -> Broadcast:
             distances[exactly] = settled(fractions[left[exactly]], fractions[right[exactly]])
         return distances
 
-    return Broadcast(measure)
+    return BroadcastPool(measure)
 
 
 def _nearest(number: float) -> float | None:
@@ -126,15 +126,15 @@ def log(scale: float) -> Distance:
     return Distance("log", _NUMBER, Facts(), partial(_log, scale), {"scale": scale})
 
 
-def _log(scale: float, values: Sequence[float]) -> Broadcast:
-    code = codes(values)
+def _log(scale: float, values: Sequence[float]) -> BroadcastPool:
+    code = value_codes(values)
     place = np.array([_asinh(Fraction(value) / Fraction(scale)) for value in values], dtype=np.float64)
 
     def measure(left: Indices, right: Indices) -> Floats:
         gap = np.abs(place[left] - place[right])
         return np.where(code[left] != code[right], np.maximum(gap / (1 + gap), _LEAST), 0.0)
 
-    return Broadcast(measure)
+    return BroadcastPool(measure)
 
 
 def _asinh(ratio: Fraction) -> float:
@@ -178,8 +178,8 @@ def cycle(period: int) -> Distance:
     return Distance("cycle", _NUMBER, facts, partial(_cycle, period), {"period": period})
 
 
-def _cycle(period: int, values: Sequence[float]) -> Broadcast:
-    code = codes(values)
+def _cycle(period: int, values: Sequence[float]) -> BroadcastPool:
+    code = value_codes(values)
     inside = np.array([0 <= value <= period and value == int(value) for value in values], dtype=np.bool_)
     place = np.array([int(value) if held else 0 for value, held in zip(values, inside, strict=True)], dtype=np.int64)
 
@@ -188,4 +188,4 @@ def _cycle(period: int, values: Sequence[float]) -> Broadcast:
         around: Floats = np.minimum(apart, period - apart) / (period // 2)
         return np.where(inside[left] & inside[right], around, code[left] != code[right])
 
-    return Broadcast(measure)
+    return BroadcastPool(measure)

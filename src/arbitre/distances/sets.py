@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.distances.bags import bags, dice, jaccard
+from arbitre.distances.bags import build_bags, dice, jaccard
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.columns import codes
+from arbitre.distances.pool_helpers import value_codes
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.bags import Bags, Formula
+    from arbitre.distances.bags import BagPool, Formula
     from arbitre.values import Json
 
 _ARRAY = frozenset({Kind.ARRAY})
 
 
-def _pool(formula: Formula, values: Sequence[list[Json]]) -> Bags:
+def _pool(formula: Formula, values: Sequence[list[Json]]) -> BagPool:
     owner = np.repeat(np.arange(len(values)), [len(value) for value in values])
-    return bags(len(values), owner, codes(item for value in values for item in value), formula)
+    return build_bags(len(values), owner, value_codes(item for value in values for item in value), formula)
 
 
 JACCARD: Final = Distance("jaccard", _ARRAY, Facts(separating=False, witness=([1, 2], [2, 1])), partial(_pool, jaccard))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.distances.bags import bags
+from arbitre.distances.bags import build_bags
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.columns import codes
+from arbitre.distances.pool_helpers import value_codes
 from arbitre.errors import Problem, SchemaError
 from arbitre.paths import pointer
 from arbitre.values import Kind
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.arrays import Floats
-    from arbitre.distances.bags import Bags
-    from arbitre.distances.columns import Integers
+    from arbitre.distances.bags import BagPool
+    from arbitre.distances.pool_helpers import Integers
 
     Lines = dict[str, tuple[int, ...]]
 
@@ -69,13 +69,13 @@ def _lines(parents: Mapping[str, str]) -> Lines:
     return lines
 
 
-def _pool(lines: Lines, diameter: int, values: Sequence[str]) -> Bags:
+def _pool(lines: Lines, diameter: int, values: Sequence[str]) -> BagPool:
     """Two labels are as many steps apart as there are labels above one of them only, these included."""
-    numbers = codes(values, known=list(lines))
+    numbers = value_codes(values, known=list(lines))
     above = [lines.get(value, (number,)) for value, number in zip(values, numbers.tolist(), strict=True)]
     owner = np.repeat(np.arange(len(values)), [len(line) for line in above])
     ancestors = np.fromiter(chain.from_iterable(above), dtype=np.int64, count=len(owner))
-    return bags(len(values), owner, ancestors, partial(_steps, diameter))
+    return build_bags(len(values), owner, ancestors, partial(_steps, diameter))
 
 
 def _steps(diameter: int, common: Integers, left: Integers, right: Integers) -> Floats:

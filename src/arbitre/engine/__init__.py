@@ -1,5 +1,5 @@
 """The engine compares documents along a plan. It reads no files and has no settings of its own."""
 
-from arbitre.engine.run import Outcome, calls, outcome, run
+from arbitre.engine.run import BatchResult, compare_batch, compare_to_levels, count_calls
 
-__all__ = ["Outcome", "calls", "outcome", "run"]
+__all__ = ["BatchResult", "compare_batch", "compare_to_levels", "count_calls"]

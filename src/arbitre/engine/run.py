@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.engine.calls import limit_calls, most_calls
-from arbitre.engine.shred import shred
-from arbitre.engine.solve import Solver
+from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.call_budget import limit_calls, most_calls
+from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
 from arbitre.values import ABSENT, Json
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Indices
     from arbitre.comparison.levels import Level
-    from arbitre.engine.batches import Batch
-    from arbitre.engine.columns import Column
+    from arbitre.engine.columns.column import Column
+    from arbitre.engine.solve.batches import Batch
     from arbitre.paths import Path
-    from arbitre.schema.nodes import Plan
+    from arbitre.schema.plan import Plan
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Outcome:
+class BatchResult:
     """The optimum for some pairs of documents, from which the levels of the result are built on request."""
 
     columns: Sequence[Column]
@@ -46,7 +46,9 @@ class Outcome:
         return Tracer(self.columns, self.documents, down_to).trace(self.batch, self.missing, self.spurious)
 
 
-def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> Outcome:
+def compare_batch(
+    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+) -> BatchResult:
     """Compare each gold document with the predicted document at the same position.
 
     The result for a pair depends on the plan and that pair only.
@@ -64,26 +66,28 @@ def outcome(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exha
     ours, theirs = ([at for at, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted))
     documents, first = np.array(ours + theirs, dtype=np.intp), len(ours)
     if len(documents) == 0:
-        return Outcome((), documents, None, documents, documents)
-    columns = shred(plan, [gold[at] for at in ours], [predicted[at] for at in theirs])
+        return BatchResult((), documents, None, documents, documents)
+    columns = build_columns(plan, [gold[at] for at in ours], [predicted[at] for at in theirs])
     if plan.max_calls is not None:
         limit_calls(columns, documents, first, plan.max_calls)
     root = columns[0]
-    alive = np.arange(root.size, dtype=np.intp) if root.alive is None else root.alive.nonzero()[0]
+    alive = np.arange(root.size, dtype=np.intp) if root.present is None else root.present.nonzero()[0]
     middle = int(alive.searchsorted(first))
     left, right = np.full((2, len(gold)), -1, dtype=np.intp)
     left[documents[alive[:middle]]], right[documents[alive[middle:]]] = alive[:middle], alive[middle:]
     both = (left >= 0) & (right >= 0)
-    batch = Solver(exhaustive=exhaustive).evaluate(root, left[both], right[both])
-    return Outcome(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
+    batch = QualitySolver(exhaustive=exhaustive).evaluate(root, left[both], right[both])
+    return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
 
 
-def calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
+def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
     """Return the greatest number of calls of custom distances for two documents, by path. Raises DataError."""
-    columns = shred(plan, [gold], [predicted])
+    columns = build_columns(plan, [gold], [predicted])
     return {path: most for _, path, most in most_calls(columns, np.zeros(2, dtype=np.intp), 1)}
 
 
-def run(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False) -> tuple[Level, ...]:
-    """Return the levels of `outcome`."""
-    return outcome(plan, gold, predicted, exhaustive=exhaustive).levels()
+def compare_to_levels(
+    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+) -> tuple[Level, ...]:
+    """Return the levels of `compare_batch`."""
+    return compare_batch(plan, gold, predicted, exhaustive=exhaustive).levels()

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.comparison.levels import NONE, Level, joined, with_scales
-from arbitre.engine.batches import Matched
-from arbitre.engine.columns import Column, LeafColumn, ListColumn, MixedColumn
-from arbitre.engine.multisets import match_equal
-from arbitre.engine.runs import gathered, spread
+from arbitre.comparison.levels import NONE, Level, concatenated, with_scales
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, MixedColumn
+from arbitre.engine.columns.ragged import expand_slices, take_or
+from arbitre.engine.solve.batches import MatchedPairs
+from arbitre.engine.solve.multiset_matching import match_equal
 from arbitre.paths import STAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.engine.batches import Batch, Branch, Moved
-    from arbitre.engine.columns import Link, Slices
+    from arbitre.engine.columns.column import Link, Slices
+    from arbitre.engine.solve.batches import Batch, Branch, TransportMatches
     from arbitre.paths import Path
 
 
 @dataclass(eq=False, slots=True)
-class _Rows:
+class _PendingRows:
     """Nodes of one column to record: matched pairs, or rows of one side.
 
     All arrays have shape (nodes,).
@@ -56,7 +56,7 @@ class Tracer:
     down_to: Path | None = None
     """Path to record; only the levels around it and directly below it are recorded. None for all."""
     roots: dict[int, Indices] = field(default_factory=dict)
-    waiting: dict[int, list[_Rows]] = field(default_factory=dict)
+    waiting: dict[int, list[_PendingRows]] = field(default_factory=dict)
     parts: list[Level] = field(default_factory=list)
     levels: list[Level] = field(default_factory=list)
     records: int = 0
@@ -64,17 +64,19 @@ class Tracer:
     def trace(self, root: Batch, missing: Indices, spurious: Indices) -> tuple[Level, ...]:
         """Return the levels of a closed batch of documents, and of root rows without a partner."""
         every = np.arange(len(root), dtype=np.intp)
-        self._add(root.column, _Rows(np.full_like(every, NONE), root.left, root.right, 1.0, batch=root, at=every))
+        self._add(
+            root.column, _PendingRows(np.full_like(every, NONE), root.left, root.right, 1.0, batch=root, at=every)
+        )
         for lone, gold in ((missing, True), (spurious, False)):
             self._one_sided(root.column, np.full_like(lone, NONE), lone, gold=gold)
         for column in self.columns:
             for rows in self.waiting.pop(column.number, ()):
                 self._level(column, rows)
-            self.levels += joined(self.parts)
+            self.levels += concatenated(self.parts)
             self.parts.clear()
         return with_scales(self.levels)
 
-    def _add(self, column: Column, rows: _Rows) -> None:
+    def _add(self, column: Column, rows: _PendingRows) -> None:
         if len(rows.parent):
             self.waiting.setdefault(column.number, []).append(rows)
 
@@ -93,7 +95,7 @@ class Tracer:
             return
         none = np.full(len(rows), NONE, dtype=np.intp)
         left, right = (rows, none) if gold else (none, rows)
-        self._add(column, _Rows(parent, left, right, weight, inner, share=share))
+        self._add(column, _PendingRows(parent, left, right, weight, inner, share=share))
 
     def _wanted(self, path: Path) -> bool:
         """Return whether a path is to be recorded (see `down_to`)."""
@@ -103,7 +105,7 @@ class Tracer:
         along = zip(path, way, strict=False)
         return len(path) <= len(way) + 1 and all(ours is STAR or str(ours) == str(theirs) for ours, theirs in along)
 
-    def _level(self, column: Column, rows: _Rows) -> None:
+    def _level(self, column: Column, rows: _PendingRows) -> None:
         """Record some nodes, and hand on the nodes below them."""
         if isinstance(column, MixedColumn):
             self._mixed(column, rows)
@@ -116,7 +118,7 @@ class Tracer:
             if self._wanted(entries.column.path):
                 self._entries(column, entries, rows, numbers)
 
-    def _record(self, column: Column, rows: _Rows, *, clash: bool = False) -> Indices:
+    def _record(self, column: Column, rows: _PendingRows, *, clash: bool = False) -> Indices:
         """Add nodes to the level, and return the numbers of their records. `clash`: their kinds differ."""
         size = len(rows.parent)
         zero = np.zeros(size)
@@ -127,13 +129,13 @@ class Tracer:
             masses = (rows.batch.gold, rows.batch.predicted, rows.batch.matched, rows.batch.mass)
             counts = [zero if mass is None else mass[rows.at] for mass in masses]
         elif not clash:
-            counts = [gathered(column.sizes, rows.left, 0), gathered(column.sizes, rows.right, 0), zero, zero]
+            counts = [take_or(column.sizes, rows.left, 0), take_or(column.sizes, rows.right, 0), zero, zero]
         self.parts.append(
             Level(
                 path=column.path,
                 leaf=isinstance(column, LeafColumn),
                 item=column.item,
-                clash=clash,
+                kind_mismatch=clash,
                 inner=rows.inner,
                 weight=rows.weight,
                 first=self.records,
@@ -160,7 +162,7 @@ class Tracer:
             self.roots[column.number] = above[column.origin]
         return self.roots[column.number]
 
-    def _mixed(self, column: MixedColumn, rows: _Rows) -> None:
+    def _mixed(self, column: MixedColumn, rows: _PendingRows) -> None:
         """Hand pairs of one kind on to that kind; record pairs of two kinds, with a record below for either side."""
         both = (rows.left >= 0) & (rows.right >= 0)
         same = np.zeros(len(both), dtype=np.bool_)
@@ -169,12 +171,12 @@ class Tracer:
         here = (both & ~same).nonzero()[0]
         if len(here):
             left, right = rows.left[here], rows.right[here]
-            clash = _Rows(rows.parent[here], left, right, rows.weight, rows.inner, share=_some(rows.share, here))
-            self._by_kind(column, _Rows(self._record(column, clash, clash=True), left, right, 1.0, inner=True))
+            clash = _PendingRows(rows.parent[here], left, right, rows.weight, rows.inner, share=_some(rows.share, here))
+            self._by_kind(column, _PendingRows(self._record(column, clash, clash=True), left, right, 1.0, inner=True))
         lone = (~both).nonzero()[0]
         left, right = rows.left[lone], rows.right[lone]
         share = _some(rows.share, lone)
-        self._by_kind(column, _Rows(rows.parent[lone], left, right, rows.weight, rows.inner, share=share))
+        self._by_kind(column, _PendingRows(rows.parent[lone], left, right, rows.weight, rows.inner, share=share))
         for position, link in enumerate(column.links):
             branch = _branch(rows, position)
             if branch is not None and rows.batch is not None:
@@ -185,7 +187,7 @@ class Tracer:
                 left, right = branch.batch.left[at[here]], branch.batch.right[at[here]]
                 self._add(
                     link.column,
-                    _Rows(
+                    _PendingRows(
                         rows.parent[here],
                         left,
                         right,
@@ -197,7 +199,7 @@ class Tracer:
                     ),
                 )
 
-    def _by_kind(self, column: MixedColumn, rows: _Rows) -> None:
+    def _by_kind(self, column: MixedColumn, rows: _PendingRows) -> None:
         """Hand the rows of both sides on to their kinds, each as a row of one side."""
         for link in column.links:
             for side, gold in ((rows.left, True), (rows.right, False)):
@@ -213,12 +215,12 @@ class Tracer:
                     share=_some(rows.share, here),
                 )
 
-    def _field(self, link: Link, rows: _Rows, numbers: Indices, branch: Branch | None) -> None:
+    def _field(self, link: Link, rows: _PendingRows, numbers: Indices, branch: Branch | None) -> None:
         """Hand on the fields that both rows of a pair hold, then those that one holds."""
         if branch is not None:
             every = np.arange(len(branch.batch), dtype=np.intp)
             owner = every if branch.owner is None else branch.owner
-            match = Matched(branch.batch, every, owner)
+            match = MatchedPairs(branch.batch, every, owner)
             self._add(link.column, _items(match, _above(rows, numbers), branch.weight))
             if link.index is None:  # no row lacks the field
                 return
@@ -226,11 +228,11 @@ class Tracer:
         for here, gold in (((left >= 0) & (right < 0), True), ((right >= 0) & (left < 0), False)):
             self._one_sided(link.column, numbers[here], (left if gold else right)[here], link.weight, gold=gold)
 
-    def _entries(self, column: Column, entries: Slices, rows: _Rows, numbers: Indices) -> None:
+    def _entries(self, column: Column, entries: Slices, rows: _PendingRows, numbers: Indices) -> None:
         """Hand on the entries of maps or items of lists: those with a partner, then those without."""
         above = _above(rows, numbers)
-        if rows.batch is not None and rows.batch.moves:
-            self._moved(entries.column, rows.batch.moves, above)
+        if rows.batch is not None and rows.batch.transports:
+            self._moved(entries.column, rows.batch.transports, above)
             return
         met = [_items(match, above) for match in _matches(column, entries, rows.batch, above)]
         for pairs in met:
@@ -239,10 +241,10 @@ class Tracer:
             partners = [(pairs.parent, pairs.left if gold else pairs.right) for pairs in met]
             self._one_sided(entries.column, *_lone(entries, side, numbers, partners), gold=gold)
 
-    def _moved(self, items: Column, moves: Sequence[Moved], above: Indices) -> None:
+    def _moved(self, items: Column, moves: Sequence[TransportMatches], above: Indices) -> None:
         """Hand on the items between which mass is moved, then those whose mass is left over."""
         for move in moves:
-            match = Matched(move.batch, move.at, move.owner)
+            match = MatchedPairs(move.batch, move.at, move.owner)
             self._add(items, _items(match, above, mass=move.mass))
             for spare, gold in ((move.gold, True), (move.predicted, False)):
                 here = above[spare.owner] >= 0
@@ -250,12 +252,12 @@ class Tracer:
                 self._one_sided(items, parents, lone, gold=gold, share=spare.mass[here])
 
 
-def _matches(column: Column, entries: Slices, batch: Batch | None, above: Indices) -> Iterator[Matched]:
+def _matches(column: Column, entries: Slices, batch: Batch | None, above: Indices) -> Iterator[MatchedPairs]:
     """Yield the matched entries of the pairs of a batch; `above` are the records of these pairs, or NONE."""
     if batch is None:
         return
-    if batch.counted is not None and isinstance(column, ListColumn):
-        at = batch.counted[above[batch.counted] >= 0]
+    if batch.multiset_pairs is not None and isinstance(column, ListColumn):
+        at = batch.multiset_pairs[above[batch.multiset_pairs] >= 0]
         equal = match_equal(column, batch.left[at], batch.right[at])
         if equal is not None:
             equal.owner = at[equal.owner]
@@ -282,7 +284,7 @@ def _lone(
     counts = entries.starts[above + 1] - entries.starts[above]
     if int(counts.sum()) == sum(len(rows) for _, rows in partners):
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    owner, slots = spread(entries.starts, above)
+    owner, slots = expand_slices(entries.starts, above)
     free = np.ones(len(slots), dtype=np.bool_)
     begins = np.zeros(len(numbers), dtype=np.intp)
     begins[here] = counts.cumsum() - counts - entries.starts[above]
@@ -292,7 +294,7 @@ def _lone(
     return numbers[here[owner[free]]], entries.rows(slots[free])
 
 
-def _above(rows: _Rows, numbers: Indices) -> Indices:
+def _above(rows: _PendingRows, numbers: Indices) -> Indices:
     """Return the record of each pair of the batch; NONE where it has none."""
     above = np.full(0 if rows.batch is None else len(rows.batch), NONE, dtype=np.intp)
     if rows.at is not None:
@@ -300,18 +302,18 @@ def _above(rows: _Rows, numbers: Indices) -> Indices:
     return above
 
 
-def _items(match: Matched, above: Indices, weight: float = 1.0, *, mass: Floats | None = None) -> _Rows:
+def _items(match: MatchedPairs, above: Indices, weight: float = 1.0, *, mass: Floats | None = None) -> _PendingRows:
     """Return the matched pairs whose pair above has a record."""
     parent = above[match.owner]
     here = (parent >= 0).nonzero()[0]
     at = match.at[here]
     left, right = match.batch.left[at], match.batch.right[at]
-    return _Rows(parent[here], left, right, weight, batch=match.batch, at=at, share=_some(mass, here))
+    return _PendingRows(parent[here], left, right, weight, batch=match.batch, at=at, share=_some(mass, here))
 
 
 def _some(share: Floats | None, here: Indices) -> Floats | None:
     return None if share is None else share[here]
 
 
-def _branch(rows: _Rows, position: int) -> Branch | None:
+def _branch(rows: _PendingRows, position: int) -> Branch | None:
     return rows.batch.branches[position] if rows.batch is not None and rows.batch.branches else None

@@ -122,7 +122,7 @@ class Coupling:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Plans:
+class BatchPlans:
     """The plans of many problems, in the scale of the tally.
 
     Pair t couples `mass[t]` at the cell `cells[t]` (increasing) of problem `problems[t]`; all of shape (pairs,). Of
@@ -159,18 +159,18 @@ def costs_of(quality: Floats, sizes: Indices, name: Callable[[int], str | None])
     if len(wrong):
         raise SolverError.of(
             f"Expected the quality of a pair to be in [0, 1], got {quality[wrong[0]]}",
-            pointer=name(int(owners_of(sizes, wrong)[0])),
+            pointer=name(int(problem_of_cells(sizes, wrong)[0])),
             hint="Look at the distance of its items.",
         )
     return np.clip(1.0 - quality, 0.0, 1.0)
 
 
-def owners_of(sizes: Indices, cells: Indices) -> Indices:
+def problem_of_cells(sizes: Indices, cells: Indices) -> Indices:
     """The problem of each of these cells, where each problem has so many."""
     return np.searchsorted(np.cumsum(sizes), cells, side="right")
 
 
-def weighed(masses: Floats, counts: Indices, name: Callable[[int], str | None]) -> Floats:
+def normalise_masses(masses: Floats, counts: Indices, name: Callable[[int], str | None]) -> Floats:
     """The masses, so many for each problem, rescaled to sum to the number of its items; equal ones become exactly 1.
 
     `masses` (sum of counts,) lie end to end, problem after problem; `name` gives the pointer of one for errors. Raises
@@ -203,7 +203,7 @@ def weighed(masses: Floats, counts: Indices, name: Callable[[int], str | None]) 
     return shares * counts[owners] / np.bincount(owners, shares, minlength=len(counts))[owners]
 
 
-def thin(mass: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]) -> Mask:
+def single_row_or_column(mass: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]) -> Mask:
     """The problems with one row or one column; their only balanced plan is put into `mass`."""
     (heights, widths), (gold, predicted) = sides, masses
     flat: Mask = (heights == 1) & (widths > 0)
@@ -217,19 +217,23 @@ def nowhere(_: int) -> None:
     """The pointer of a problem that stands in no document."""
 
 
-def line(gold_values: Floats, predicted_values: Floats, gold_masses: Floats, predicted_masses: Floats) -> Coupling:
+def transport_1d(
+    gold_values: Floats, predicted_values: Floats, gold_masses: Floats, predicted_masses: Floats
+) -> Coupling:
     """The exact balanced plan between numbers, (n,) and (m,), that cost |a - b| / scale, by sorting them.
 
     Optimal where no gap exceeds the scale, for a cost capped at 1 is not convex (Villani, 2003). The masses are those
     of `transport_all`: rows sum to n times their share. Raises SolverError where a number or a mass is not finite.
 
-    >>> line(np.array([1.0, 5.0]), np.array([6.0, 2.0]), np.ones(2), np.ones(2)).predicted
+    >>> transport_1d(np.array([1.0, 5.0]), np.array([6.0, 2.0]), np.ones(2), np.ones(2)).predicted
     array([1, 0])
     """
     if not (np.isfinite(gold_values).all() and np.isfinite(predicted_values).all()):
         raise SolverError.of("Expected the values on a line to be finite numbers, got some that are not")
     shape = n, m = len(gold_values), len(predicted_values)
-    gold, predicted = (weighed(side, np.array([len(side)]), nowhere) for side in (gold_masses, predicted_masses))
+    gold, predicted = (
+        normalise_masses(side, np.array([len(side)]), nowhere) for side in (gold_masses, predicted_masses)
+    )
     rows, columns = np.argsort(gold_values, kind="stable"), np.argsort(predicted_values, kind="stable")
     ends, others = np.cumsum(gold[rows] * m), np.cumsum(predicted[columns] * n)
     stops = np.sort(np.concatenate([ends, others]))

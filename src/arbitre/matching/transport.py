@@ -16,9 +16,28 @@ import scipy
 
 from arbitre.errors import SolverError
 from arbitre.matching.assignment import TIE
-from arbitre.matching.catalog import Dummy, Exact, Masses, Partial, Penalty, Sinkhorn, Solver, Transport, Unbalanced
-from arbitre.matching.coupling import NEGLIGIBLE, Coupling, Plans, costs_of, nowhere, owners_of, thin, weighed
-from arbitre.matching.many import assign_all
+from arbitre.matching.closed_forms import cut_problems, permutation_plans
+from arbitre.matching.coupling import (
+    NEGLIGIBLE,
+    BatchPlans,
+    Coupling,
+    costs_of,
+    normalise_masses,
+    nowhere,
+    problem_of_cells,
+    single_row_or_column,
+)
+from arbitre.matching.transport_options import (
+    DummySolver,
+    ExactSolver,
+    MarginalPenalty,
+    MassScheme,
+    PartialSolver,
+    SinkhornSolver,
+    SolverOptions,
+    TransportOptions,
+    UnbalancedSolver,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +58,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
 }
 
 
-class _Plan(NamedTuple):
+class _SolvedPlan(NamedTuple):
     """The coupled masses of a problem (n, m), the mass in excess, and the divergence that scores a debiased plan."""
 
     mass: Floats
@@ -62,11 +81,11 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     widths: Indices,
     gold_masses: Floats,
     predicted_masses: Floats,
-    how: Transport,
+    how: TransportOptions,
     *,
     name: Callable[[int], str | None],
     within: tuple[Floats, Floats] | None = None,
-) -> Plans:
+) -> BatchPlans:
     """The transport plans of many problems, each independent of the others.
 
     Problem p has `heights[p]` gold and `widths[p]` predicted items; `quality` holds the tables of all problems, end to
@@ -83,13 +102,14 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     `arbitre.matching.kernel.require_positive` first, as a comparison does, to rule it out.
 
     >>> two, one, weights = np.array([2]), np.array([1]), np.array([3.0, 1.0])
-    >>> plans = transport_all(np.array([0.9, 0.2]), two, one, weights, weights[:1], Transport(), name="/{}".format)
+    >>> exact, name = TransportOptions(), "/{}".format
+    >>> plans = transport_all(np.array([0.9, 0.2]), two, one, weights, weights[:1], exact, name=name)
     >>> plans.mass, plans.total, plans.matched
     (array([1.5, 0.5]), array([1.45]), array([2.]))
     """
     sizes, sides = heights * widths, (heights, widths)
     cost = costs_of(quality, sizes, name)
-    gold, predicted = weighed(gold_masses, heights, name), weighed(predicted_masses, widths, name)
+    gold, predicted = normalise_masses(gold_masses, heights, name), normalise_masses(predicted_masses, widths, name)
     inner: list[tuple[Floats, Indices]] = []
     if how.debiased:
         if within is None:
@@ -98,23 +118,23 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     mass, excess, divergence = np.zeros(len(quality)), np.zeros(len(sizes)), np.full(len(sizes), np.nan)
     rest = sizes > 0
     if how.balanced and not how.debiased:
-        rest &= ~thin(mass, sides, (gold, predicted))
-    if isinstance(how.solver, Exact):
-        rest &= ~_permutations(mass, quality, sides, (gold, predicted))
-    parts = [_cut(*one) for one in ((cost, sizes), (gold, heights), (predicted, widths), *inner)]
-    plan, known = _cut(mass, sizes), dict[tuple[bytes, ...], _Plan]()
+        rest &= ~single_row_or_column(mass, sides, (gold, predicted))
+    if isinstance(how.solver, ExactSolver):
+        rest &= ~permutation_plans(mass, quality, sides, (gold, predicted))
+    parts = [cut_problems(*one) for one in ((cost, sizes), (gold, heights), (predicted, widths), *inner)]
+    plan, known = cut_problems(mass, sizes), dict[tuple[bytes, ...], _SolvedPlan]()
     for p in np.flatnonzero(rest).tolist():
         table, rows, columns, *tables = (part(p) for part in parts)
         key = tuple(array.tobytes() for array in (table, rows, columns, *tables))
         if key not in known:
             shape = len(rows), len(columns)
             squares = tuple(square.reshape(side, side) for square, side in zip(tables, shape, strict=False))
-            with _distrusted(how.solver, name, p):
+            with _solver_errors(how.solver, name, p):
                 known[key] = _solved(_Problem(table.reshape(shape), rows, columns, squares), how.solver)
         solved = known[key]
         plan(p)[:], excess[p], divergence[p] = solved.mass.ravel(), solved.excess, solved.divergence
     cells = np.flatnonzero(mass)
-    problems = owners_of(sizes, cells)
+    problems = problem_of_cells(sizes, cells)
     matched = np.bincount(problems, mass[cells], minlength=len(sizes)).astype(np.float64)
     kept = mass[cells] > NEGLIGIBLE * matched[problems]
     cells, problems = cells[kept], problems[kept]
@@ -122,11 +142,11 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     if how.balanced:
         matched = np.where(sizes > 0, heights, 0.0)
         total = np.where(np.isnan(divergence), total, matched * (1.0 - divergence))
-    return Plans(cells, problems, mass[cells], np.minimum(total, matched), matched, excess)
+    return BatchPlans(cells, problems, mass[cells], np.minimum(total, matched), matched, excess)
 
 
 def transport(
-    quality: Floats, allowed: Mask | None = None, *, how: Transport, masses: tuple[Floats, Floats] | None = None
+    quality: Floats, allowed: Mask | None = None, *, how: TransportOptions, masses: tuple[Floats, Floats] | None = None
 ) -> Coupling:
     """The transport plan of one problem with the qualities (n, m), as `transport_all` makes it.
 
@@ -135,15 +155,15 @@ def transport(
     """
     if allowed is not None and not allowed.all():
         raise SolverError.of("Expected every pair of a transport to be allowed, got some that are not")
-    if masses is None and how.masses is not Masses.UNIFORM:
+    if masses is None and how.masses is not MassScheme.UNIFORM:
         raise SolverError.of("Expected the masses of the items for a transport that is not uniform, got none")
     rows, columns = quality.shape
     weights = masses or (np.ones(rows), np.ones(columns))
     height, width = np.array([rows], dtype=np.intp), np.array([columns], dtype=np.intp)
-    biased = replace(how, solver=replace(how.solver, debiased=False)) if isinstance(how.solver, Sinkhorn) else how
+    biased = replace(how, solver=replace(how.solver, debiased=False)) if isinstance(how.solver, SinkhornSolver) else how
     plans = transport_all(quality.ravel(), height, width, weights[0], weights[1], biased, name=nowhere)
     scale = rows / max(columns, 1) if how.balanced else 1.0
-    own = weighed(weights[0], height, nowhere), weighed(weights[1], width, nowhere) * scale
+    own = normalise_masses(weights[0], height, nowhere), normalise_masses(weights[1], width, nowhere) * scale
     return Coupling.of(plans.cells // max(columns, 1), plans.cells % max(columns, 1), (rows, columns), plans.mass, own)
 
 
@@ -194,11 +214,11 @@ def gromov(
             raise SolverError.of(f"Expected costs to be finite and of shape {shape}, got some of shape {table.shape}")
     if not (0.0 <= share <= 1.0 and starts >= 1):
         raise SolverError.of(f"Expected `alpha` in [0, 1] and `starts` at least 1, got {alpha} and {starts}")
-    rows = weighed(np.ones(n) if gold_masses is None else gold_masses, np.array([n]), nowhere) / n
-    columns = weighed(np.ones(m) if predicted_masses is None else predicted_masses, np.array([m]), nowhere) / m
+    rows = normalise_masses(np.ones(n) if gold_masses is None else gold_masses, np.array([n]), nowhere) / n
+    columns = normalise_masses(np.ones(m) if predicted_masses is None else predicted_masses, np.array([m]), nowhere) / m
     product, random = np.outer(rows, columns), np.random.default_rng(seed)
     found: list[Gromov] = []
-    with _distrusted("gromov", nowhere, 0):
+    with _solver_errors("gromov", nowhere, 0):
         alike = np.abs((gold_costs @ rows)[:, None] - predicted_costs @ columns)
         drawn = [(product + _simplex(rows, columns, random.random((n, m)))[0]) / 2.0 for _ in range(starts - 2)]
         for start in (product, _simplex(rows, columns, alike)[0], *drawn)[:starts]:
@@ -218,7 +238,7 @@ def _pot() -> ModuleType:
 
 
 @contextmanager
-def _distrusted(what: Solver | str, name: Callable[[int], str | None], problem: int) -> Iterator[None]:
+def _solver_errors(what: SolverOptions | str, name: Callable[[int], str | None], problem: int) -> Iterator[None]:
     """Turns whatever goes wrong with a solver, warnings too, into a SolverError."""
     _pot()  # its loading is none of the solver's business
     try:
@@ -226,7 +246,7 @@ def _distrusted(what: Solver | str, name: Callable[[int], str | None], problem: 
             warnings.simplefilter("error")
             yield
     except (ArithmeticError, AssertionError, ValueError, Warning) as error:
-        solver = what if isinstance(what, str) else type(what).__name__.lower()
+        solver = what if isinstance(what, str) else type(what).__name__.removesuffix("Solver").lower()
         raise SolverError.of(
             f"Expected the {solver} transport to reach its optimum, got: {' '.join(str(error).split())}",
             pointer=name(problem),
@@ -234,66 +254,45 @@ def _distrusted(what: Solver | str, name: Callable[[int], str | None], problem: 
         ) from error
 
 
-def _cut(values: Floats, counts: Indices) -> Callable[[int], Floats]:
-    """What each problem has of the values, which lie end to end."""
-    ends = np.cumsum(counts)
-    return lambda problem: values[ends[problem] - counts[problem] : ends[problem]]
-
-
-def _permutations(mass: Floats, quality: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]) -> Mask:
-    """The problems with as many equal masses on either side; their plans, which are matchings, are put into `mass`.
-
-    A square table with uniform marginals has an optimal plan that is a permutation (Birkhoff, 1946).
-    """
-    heights, widths = sides
-    square = np.equal(heights, widths) & (heights > 0)
-    for counts, own in zip(sides, masses, strict=True):
-        owners = np.repeat(np.arange(len(counts)), counts)
-        square &= np.bincount(owners, own != 1.0, minlength=len(counts)) == 0
-    inside = np.flatnonzero(np.repeat(square, heights * widths))
-    mass[inside[assign_all(quality[inside], heights[square], widths[square])[0]]] = 1.0
-    return square
-
-
-def _solved(problem: _Problem, solver: Solver) -> _Plan:
+def _solved(problem: _Problem, solver: SolverOptions) -> _SolvedPlan:
     """The plan of one problem."""
     cost, gold, predicted, _ = problem
     n, m = cost.shape
     match solver:
-        case Exact():
+        case ExactSolver():
             # multiplied crosswise, whole masses stay whole: the simplex then makes no rounding errors
             plan = _simplex(gold * m, predicted * n, cost, solver.max_iterations)[0] / m
-            return _Plan(_trust(plan, gold, predicted * (n / m), solver.tolerance))
-        case Sinkhorn():
+            return _SolvedPlan(_trust(plan, gold, predicted * (n / m), solver.tolerance))
+        case SinkhornSolver():
             return _smoothed(problem, solver)
-        case Partial():
+        case PartialSolver():
             moved = solver.mass * min(n, m)
             # a pair of the two dummies would move more than asked for, which can only cost more
             plan = _with_dummies(problem, 0.0, 1.0, (m - moved, n - moved), solver.max_iterations)
             if abs(plan.sum() - moved) > solver.tolerance * moved:
                 raise ArithmeticError(f"a mass of {plan.sum()} moved where {moved} had to")
-            return _Plan(_trust(plan, gold, predicted, solver.tolerance, balanced=False))
-        case Dummy(lambda_=price) | Unbalanced(penalty=Penalty.TV, reg_m=price):
+            return _SolvedPlan(_trust(plan, gold, predicted, solver.tolerance, balanced=False))
+        case DummySolver(lambda_=price) | UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=price):
             # of plans that cost the same, the one that couples most; pairs at twice the price or more are never made
             wanted = np.where(cost < 2.0 * price, cost - TIE / min(n, m), 2.0 * price + 1.0)
             plan = _with_dummies(problem._replace(cost=wanted), price, 0.0, (m, n), solver.max_iterations)
-            return _Plan(_trust(plan, gold, predicted, solver.tolerance, balanced=False))
-        case Unbalanced():
+            return _SolvedPlan(_trust(plan, gold, predicted, solver.tolerance, balanced=False))
+        case UnbalancedSolver():
             return _relaxed(problem, solver)
 
 
-def _smoothed(problem: _Problem, solver: Sinkhorn) -> _Plan:
+def _smoothed(problem: _Problem, solver: SinkhornSolver) -> _SolvedPlan:
     """The entropic plan, and with `debiased` its divergence."""
     cost, gold, predicted, within = problem
     rows, columns = gold / len(gold), predicted / len(predicted)
     plan, value = _entropic(cost, rows, columns, solver)
     if not solver.debiased:
-        return _Plan(plan * len(gold))
+        return _SolvedPlan(plan * len(gold))
     inner = [_entropic(table, side, side, solver)[1] for table, side in zip(within, (rows, columns), strict=True)]
-    return _Plan(plan * len(gold), divergence=float(np.clip(value - sum(inner) / 2.0, 0.0, 1.0)))
+    return _SolvedPlan(plan * len(gold), divergence=float(np.clip(value - sum(inner) / 2.0, 0.0, 1.0)))
 
 
-def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: Sinkhorn) -> tuple[Floats, float]:
+def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: SinkhornSolver) -> tuple[Floats, float]:
     """The plan of least cost plus epsilon times its divergence from the product of the marginals, and that least value.
 
     By Newton's method on the potentials of the columns (Brauer, Clason, Lorenz and Wirth, 2017) from those of the exact
@@ -314,7 +313,7 @@ def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: Sinkhorn) -> 
     raise ArithmeticError(f"a marginal that is wrong by {np.abs(miss).max()} after {solver.max_iterations} steps")
 
 
-def _relaxed(problem: _Problem, solver: Unbalanced) -> _Plan:
+def _relaxed(problem: _Problem, solver: UnbalancedSolver) -> _SolvedPlan:
     """The plan whose marginals are free, at the price of their Kullback-Leibler divergence.
 
     By Newton's method on the dual, smoothed by an entropy of which ever less is left: it follows the central path, so
@@ -353,11 +352,11 @@ def _gap(plan: Floats, problem: _Problem, right: Floats, price: float) -> float:
     return float(np.vdot(plan, cost) + price * (spent + lost))
 
 
-def _capped(plan: Floats, gold: Floats, predicted: Floats) -> _Plan:
+def _capped(plan: Floats, gold: Floats, predicted: Floats) -> _SolvedPlan:
     """The plan scaled down where a row or column has more than its item."""
     by_row, by_column = gold / np.maximum(plan.sum(axis=1), gold), predicted / np.maximum(plan.sum(axis=0), predicted)
     capped = plan * np.minimum(by_row[:, None], by_column)
-    return _Plan(_trust(capped, gold, predicted, NEGLIGIBLE, balanced=False), float((plan - capped).sum()))
+    return _SolvedPlan(_trust(capped, gold, predicted, NEGLIGIBLE, balanced=False), float((plan - capped).sum()))
 
 
 def _with_dummies(

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from arbitre import matching, normalizers
 from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
-from arbitre.schema.aliases import with_aliases
 from arbitre.schema.certificate import certify
-from arbitre.schema.compile import Compiler
+from arbitre.schema.compiling.aliases import with_aliases
+from arbitre.schema.compiling.canonical_plan import canonical_sites
+from arbitre.schema.compiling.compiler import Compiler
+from arbitre.schema.compiling.forced_choices import Overrides
 from arbitre.schema.describe import CLOSE, entries_of, rows_of, signature_of
-from arbitre.schema.instead import Instead
-from arbitre.schema.load import Located, Source, load
-from arbitre.schema.minimal import minimal
-from arbitre.schema.nodes import Plan
-from arbitre.schema.overlay import Overlay
+from arbitre.schema.loading.overlay import Overlay
+from arbitre.schema.loading.references import SchemaSource, Subschema, load
+from arbitre.schema.plan import Plan
+from arbitre.schema.plan_facts import PlanFacts
 from arbitre.schema.reach import Reach
-from arbitre.schema.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from arbitre.distances import DistanceCatalogue
     from arbitre.values import Json
 
-__all__ = ["CLOSE", "Located", "Plan", "Source", "compile_plan", "load"]
+__all__ = ["CLOSE", "Plan", "SchemaSource", "Subschema", "compile_plan", "load"]
 
 
 def compile_plan(
-    root: Located,
+    root: Subschema,
     *,
     overlay: Mapping[str, Json] | str | Path | None = None,
     close: float = CLOSE,
@@ -44,12 +44,12 @@ def compile_plan(
     """The plan of a schema. Raises SchemaError listing every problem found.
 
     `distances` are those that the schema may name. `match` is the matching of every array, and `distance` that of every
-    leaf it can measure, whatever the schema says (see `arbitre.schema.instead`).
+    leaf it can measure, whatever the schema says (see `arbitre.schema.compiling.forced_choices`).
     """
     if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
         raise SchemaError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
     laid = None if overlay is None else Overlay.read(overlay)
-    forced = Instead(
+    forced = Overrides(
         None if match is None else matching.catalogue.build(match),
         None if distance is None else distances.build(distance),
     )
@@ -57,10 +57,10 @@ def compile_plan(
     return replace(_compiled(root, laid, float(close), compiler, forced), max_calls=max_calls)
 
 
-def _compiled(root: Located, overlay: Overlay | None, close: float, compiler: Compiler, forced: Instead) -> Plan:
+def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides) -> Plan:
     sites, wrong = with_aliases(compiler.compile(root, overlay), compiler.aliases)
-    sites = forced.of(sites)
-    sites, marked, digest = minimal(sites, compiler.marked)
+    sites = forced.apply(sites)
+    sites, marked, digest = canonical_sites(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)
     rows = rows_of(sites)
     problems = [*compiler.problems, *wrong]
@@ -74,5 +74,5 @@ def _compiled(root: Located, overlay: Overlay | None, close: float, compiler: Co
         raise SchemaError(*dict.fromkeys(problems))
     signature = signature_of(rows, digest, entries, close, version("arbitre"))
     reached = [Reach.of(site) for site in sites]
-    certificate, shortcuts = certify(sites, reached), Shortcuts.of(sites, reached)
+    certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)
     return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts)

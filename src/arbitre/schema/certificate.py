@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.paths import Path
-    from arbitre.schema.nodes import Leaf, List, Site
+    from arbitre.schema.nodes import Leaf, ListNode, Site
     from arbitre.schema.reach import Reach
     from arbitre.values import Absence, Json
 
@@ -50,7 +50,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class MetricViolation:
     """A node that costs the property, why it does, and the nearest choice that keeps it."""
 
     path: str
@@ -64,7 +64,7 @@ class Break:
     """Whether the matching of a list breaks it, not the distance of a leaf."""
     known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
     """Values for which the leaf's distance alone is known to fail."""
-    seek: Callable[[Break], Witness | None] | None = field(default=None, compare=False, repr=False)
+    seek: Callable[[MetricViolation], Witness | None] | None = field(default=None, compare=False, repr=False)
     """Finds the witness when it is asked for."""
 
     @property
@@ -84,7 +84,7 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Identified:
+class Equivalence:
     """Values at a path that differ as they are read and are the same once they are compared, and what makes them so."""
 
     path: str
@@ -93,7 +93,7 @@ class Identified:
 
 
 @dataclass(frozen=True, slots=True)
-class Assumed:
+class Assumption:
     """What documents have to keep to at a path, for the verdict to hold of them."""
 
     path: str
@@ -107,9 +107,9 @@ class Certificate:
     `identifies` lists what is not told apart before anything is measured; the verdict is on what is left.
     """
 
-    breaks: tuple[Break, ...] = ()
-    identifies: tuple[Identified, ...] = ()
-    assumes: tuple[Assumed, ...] = ()
+    breaks: tuple[MetricViolation, ...] = ()
+    identifies: tuple[Equivalence, ...] = ()
+    assumes: tuple[Assumption, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -118,7 +118,7 @@ class Certificate:
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
-    def seeking(self, seek: Callable[[Break], Witness | None]) -> Certificate:
+    def seeking(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
         """The certificate whose witnesses are found by this function."""
         return replace(self, breaks=tuple(replace(one, seek=seek) for one in self.breaks))
 
@@ -150,7 +150,7 @@ class State(NamedTuple):
 
 def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
     """The certificate of compiled sites; `reached` says what the values at each of them reach."""
-    breaks, identified, assumed = dict[Break, None](), dict[Identified, None](), dict[Assumed, None]()
+    breaks, identified, assumed = dict[MetricViolation, None](), dict[Equivalence, None](), dict[Assumption, None]()
     policies: dict[Path, Absence] = {}
     declared: set[State] = set()
     for path, index, _, repeats, equal in walk(sites):
@@ -162,14 +162,14 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         here = reached[index]
         breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
         if not path or site.absent != policies[path[:-1]]:
-            identified[Identified(text, "absent", _nothing(site.absent))] = None
+            identified[Equivalence(text, "absent", _nothing(site.absent))] = None
         identified |= dict.fromkeys(_identified(site, reached[index], path))
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
     known = {found.reason for found in breaks}
-    further: dict[str, list[Break]] = {}
+    further: dict[str, list[MetricViolation]] = {}
     conditions = {found.condition for found in assumed}
     for found in _undeclared(sites, reached, declared):
-        if isinstance(found, Assumed):
+        if isinstance(found, Assumption):
             if found.condition not in conditions:
                 conditions.add(found.condition)
                 assumed[replace(found, condition=found.condition + _UNDECLARED)] = None
@@ -181,7 +181,9 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
 
 
-def _undeclared(sites: Sequence[Site], reached: Sequence[Reach], declared: set[State]) -> Iterator[Break | Assumed]:
+def _undeclared(
+    sites: Sequence[Site], reached: Sequence[Reach], declared: set[State]
+) -> Iterator[MetricViolation | Assumption]:
     """What breaks or is assumed where only undeclared keys and kinds lead, nearest to the root first."""
     paths: dict[State, Path] = {State(0): ()}
     pending = deque(paths)
@@ -207,44 +209,44 @@ def _nothing(absence: Absence) -> str:
     return f"{', '.join(values)} and what is not there" if values else "nothing: null is a value"
 
 
-def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Identified]:
+def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Equivalence]:
     text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
-        yield Identified(text, normalizer.name, normalizer.identifies)
+        yield Equivalence(text, normalizer.name, normalizer.identifies)
     if any(leaf.distance.name == "date" for leaf in leaves):
-        yield Identified(text, "date", "the ways to write one instant")
+        yield Equivalence(text, "date", "the ways to write one instant")
     if _is_list(site) and not site.list.matcher.in_order:
         twice = site.list.matcher.candidates is Candidates.SAME_VALUE
-        yield Identified(text, site.list.matcher.name, "lists of the same items in another order" + _TWICE * twice)
+        yield Equivalence(text, site.list.matcher.name, "lists of the same items in another order" + _TWICE * twice)
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
-        yield Identified(wildcard((*path, *alias.target)), "aliases", f"a prediction that holds it under {sources}")
+        yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"a prediction that holds it under {sources}")
     for name in sorted(site.object.ignored):
-        yield Identified(wildcard((*path, name)), "ignore", "all values, and none")
+        yield Equivalence(wildcard((*path, name)), "ignore", "all values, and none")
 
 
-def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumed]:
+def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumption]:
     for leaf in reach.leaves:
         if leaf.metric_if is not None and not (equal and leaf.distance.facts.identity):
-            yield Assumed(path, leaf.metric_if)
+            yield Assumption(path, leaf.metric_if)
     if reach.lists:
         yield from _with_keys(site.list, path)
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
-        yield Assumed(path + wildcard(alias.target), f"gold holds nothing under an alias, {sources}")
+        yield Assumption(path + wildcard(alias.target), f"gold holds nothing under an alias, {sources}")
 
 
-def _with_keys(node: List, path: str) -> Iterator[Assumed]:
+def _with_keys(node: ListNode, path: str) -> Iterator[Assumption]:
     if node.matcher.key:
         key = " and ".join(wildcard(tokens) for tokens in node.matcher.key)
-        yield Assumed(path, f"every item has its key, {key}: one without it is at 1 from itself")
+        yield Assumption(path, f"every item has its key, {key}: one without it is at 1 from itself")
 
 
 def _is_list(site: Site) -> bool:
     return site.leaf is None and Kind.ARRAY in site.declared
 
 
-def _broken(leaves: Iterable[Leaf], node: List | None, path: Path, equal: bool) -> Iterator[Break]:  # noqa: FBT001
+def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bool) -> Iterator[MetricViolation]:  # noqa: FBT001
     """What breaks at a site with these leaves, and this list if it is matched; below a set only identity counts."""
     for leaf in leaves:
         facts, name = leaf.distance.facts, leaf.distance.name
@@ -263,12 +265,12 @@ def _broken(leaves: Iterable[Leaf], node: List | None, path: Path, equal: bool) 
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        yield Break(wildcard(path), reason, _nearest(leaf), fact, (path,), known=facts.witness or ())
+        yield MetricViolation(wildcard(path), reason, _nearest(leaf), fact, (path,), known=facts.witness or ())
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
 
 
-def _broken_list(node: List, path: Path) -> Iterator[Break]:
+def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
     matcher = node.matcher
     name, remedy = matcher.name, "hungarian without a gate"
     if matcher.options.get("gate"):
@@ -285,7 +287,7 @@ def _broken_list(node: List, path: Path) -> Iterator[Break]:
         fact, reason = "separating", f"{name} is 0 for some different lists, such as [a] and [a, a]"
     else:
         return
-    yield Break(wildcard(path), reason, remedy, fact, (path,), listed=True)
+    yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
 def _nearest(leaf: Leaf) -> str:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
 from arbitre.paths import STAR, Path, wildcard
-from arbitre.schema.nodes import Resolved, Site
 from arbitre.signature import Signature, text_of
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from arbitre.schema.nodes import Site
+from dataclasses import dataclass
+
 CLOSE: Final = 0.8
 """From this quality on, a value that is not equal is close."""
 
-ROWS: Final = 5_000
+MAX_ROWS: Final = 5_000
 """From so many rows on, a position that stands above is named and not unfolded again."""
 
 KIND_NAMES: Final = {
@@ -30,7 +32,7 @@ KIND_NAMES: Final = {
 }
 
 
-class Step(NamedTuple):
+class SchemaStep(NamedTuple):
     """A declared path: its site, its weight, and the path it repeats, if it does.
 
     `equal` says that it lies below the items of a list of which only equal ones are compared.
@@ -43,9 +45,9 @@ class Step(NamedTuple):
     equal: bool = False
 
 
-def walk(sites: Sequence[Site]) -> Iterator[Step]:
+def walk(sites: Sequence[Site]) -> Iterator[SchemaStep]:
     """Every declared path, shortest first; a recursive schema is walked once around."""
-    pending: deque[tuple[Step, tuple[tuple[int, Path], ...]]] = deque([(Step((), 0), ())])
+    pending: deque[tuple[SchemaStep, tuple[tuple[int, Path], ...]]] = deque([(SchemaStep((), 0), ())])
     first: dict[int, Path] = {}
     count = 0
     while pending:
@@ -53,7 +55,7 @@ def walk(sites: Sequence[Site]) -> Iterator[Step]:
         count += 1
         path, index = step.path, step.site
         repeated = next((place for number, place in above if number == index), None)
-        if repeated is None and count > ROWS:
+        if repeated is None and count > MAX_ROWS:
             repeated = first.get(index)
         first.setdefault(index, path)
         yield step._replace(repeats=repeated)
@@ -63,31 +65,33 @@ def walk(sites: Sequence[Site]) -> Iterator[Step]:
             pending.extend((below._replace(equal=equal or below.equal), trail) for below in _below(site, path))
 
 
-def _below(site: Site, path: Path) -> Iterator[Step]:
+def _below(site: Site, path: Path) -> Iterator[SchemaStep]:
     for member in site.object.fields:
-        yield Step((*path, member.name), member.site, member.weight)
+        yield SchemaStep((*path, member.name), member.site, member.weight)
     for _, child in site.object.patterns:
-        yield Step((*path, STAR), child)
+        yield SchemaStep((*path, STAR), child)
     if site.object.declared_map:
-        yield Step((*path, STAR), site.object.additional)
+        yield SchemaStep((*path, STAR), site.object.additional)
     if Kind.ARRAY in site.declared:
         for position, child in enumerate(site.list.prefix):
-            yield Step((*path, position), child)
-        yield Step((*path, STAR), site.list.items, equal=site.list.matcher.candidates is Candidates.SAME_VALUE)
+            yield SchemaStep((*path, position), child)
+        yield SchemaStep((*path, STAR), site.list.items, equal=site.list.matcher.candidates is Candidates.SAME_VALUE)
 
 
-def rows_of(sites: Sequence[Site]) -> tuple[Resolved, ...]:
+def rows_of(sites: Sequence[Site]) -> tuple[ResolvedPath, ...]:
     """One row for every path, shortest first; what is ignored has one too."""
     rows = []
     for step in walk(sites):
         rows.append(_row(sites[step.site], step))
         if step.repeats is None:
             ignored = (wildcard((*step.path, name)) for name in sorted(sites[step.site].object.ignored))
-            rows += [Resolved(path, kind="", weight=1.0, distance="", match="", notes="ignored") for path in ignored]
+            rows += [
+                ResolvedPath(path, kind="", weight=1.0, distance="", match="", notes="ignored") for path in ignored
+            ]
     return tuple(rows)
 
 
-def _row(site: Site, step: Step) -> Resolved:
+def _row(site: Site, step: SchemaStep) -> ResolvedPath:
     scalar = [kind for kind in site.declared if kind.scalar and kind is not Kind.NULL]
     distance, normalize = "", ""
     if site.leaf is not None:
@@ -98,7 +102,7 @@ def _row(site: Site, step: Step) -> Resolved:
         own = dict.fromkeys(filter(None, (_choices(leaf.normalizers) for leaf in leaves)))
         normalize = ", ".join(filter(None, (_choices(site.normalizers), *own)))
     listed = site.leaf is None and Kind.ARRAY in site.declared
-    return Resolved(
+    return ResolvedPath(
         path=wildcard(step.path),
         kind=" or ".join(KIND_NAMES[kind] for kind in sorted(site.declared)) or "any",
         weight=step.weight,
@@ -146,7 +150,7 @@ def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path,
     return shallowest[0], []
 
 
-def _outside(step: Step, entries: Path, site: Site) -> bool:
+def _outside(step: SchemaStep, entries: Path, site: Site) -> bool:
     """Whether the schema declares values at this path that are compared outside the entries.
 
     Objects that only lead to the entries hold no value of their own.
@@ -163,7 +167,7 @@ def _is_list(site: Site) -> bool:
     return Kind.ARRAY in site.declared and site.leaf is None
 
 
-def signature_of(rows: Sequence[Resolved], digest: str, entries: Path, close: float, version: str) -> Signature:
+def signature_of(rows: Sequence[ResolvedPath], digest: str, entries: Path, close: float, version: str) -> Signature:
     """The signature of a plan: what was chosen on every path, and the digest of all that can move a number."""
     found = {row.path or "/": text for row in rows if (text := _entry(row))}
     found |= {"entries": wildcard(entries) or "/", "plan": digest}
@@ -172,7 +176,23 @@ def signature_of(rows: Sequence[Resolved], digest: str, entries: Path, close: fl
     return Signature.of(found, version)
 
 
-def _entry(row: Resolved) -> str:
+def _entry(row: ResolvedPath) -> str:
     parts = [row.distance, f"normalize {row.normalize}" if row.normalize else ""]
     parts += [row.match if row.match != "hungarian" else "", f"weight {row.weight:g}" if row.weight != 1.0 else ""]
     return "; ".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPath:
+    """One line of `explain`: what was resolved for one path of the schema."""
+
+    path: str
+    kind: str
+    weight: float
+    distance: str
+    match: str
+    normalize: str = ""
+    notes: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}

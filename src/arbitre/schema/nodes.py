@@ -7,7 +7,7 @@ does not declare are compared by kind, so a plan has an answer for any document.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from arbitre.values import Absence
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from arbitre.distances.base import Distance
     from arbitre.matching import Matcher
     from arbitre.normalizers import Normalizer
-    from arbitre.paths import Path
-    from arbitre.schema.certificate import Certificate
-    from arbitre.schema.load import Located
-    from arbitre.schema.shortcuts import Shortcuts
-    from arbitre.signature import Signature
     from arbitre.values import Kind
 
 _NULL: Final = Absence()
@@ -41,7 +36,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ScalarBranch:
     """One scalar branch: taken by values in `values` (canonical keys; None takes any), under a branch in `tags`."""
 
     leaf: Leaf
@@ -50,7 +45,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class ObjectBranch:
     """One object branch: the keys it declares and, per key, the canonical values its const or enum allows.
 
     It belongs to the branches `tags` of the enclosing object (None for any); keys with values that `absent` covers do
@@ -64,7 +59,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldNode:
     """A declared key: the site of its value, its weight, and whether that site looks at the branch taken here."""
 
     name: str
@@ -86,7 +81,7 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
-class Object:
+class ObjectNode:
     """How objects are compared: field by field, a missing one costing its whole weight.
 
     `patterns` are (regular expression, site) pairs; `additional` is the site of every other key, counted together
@@ -94,8 +89,8 @@ class Object:
     these sites look at the branch taken here.
     """
 
-    fields: tuple[Field, ...] = ()
-    variants: tuple[Variant, ...] = ()
+    fields: tuple[FieldNode, ...] = ()
+    variants: tuple[ObjectBranch, ...] = ()
     patterns: tuple[tuple[str, int], ...] = ()
     additional: int = 0
     declared_map: bool = False
@@ -105,7 +100,7 @@ class Object:
 
 
 @dataclass(frozen=True, slots=True)
-class List:
+class ListNode:
     """How lists are compared: `prefix` sites by position, then the items of the rest matched by `matcher`."""
 
     items: int
@@ -128,51 +123,16 @@ class Site:
     """One position of the schema.
 
     Where `leaf` is given every value here is one leaf, whatever its kind. Else values are normalised, then compared by
-    kind: scalars by the first fitting `Choice` of their kind, objects by `object`, lists by `list`. `other` compares
-    a list or an object that stands as one leaf where its distance is not for such; `declared` are the kinds that the
-    schema names.
+    kind: scalars by the first fitting `ScalarBranch` of their kind, objects by `object`, lists by `list`. `other`
+    compares a list or an object that stands as one leaf where its distance is not for such; `declared` are the kinds
+    that the schema names.
     """
 
     absent: Absence
-    scalars: Mapping[Kind, tuple[Choice, ...]]
-    object: Object
-    list: List
+    scalars: Mapping[Kind, tuple[ScalarBranch, ...]]
+    object: ObjectNode
+    list: ListNode
     other: Leaf
     leaf: Leaf | None = None
     normalizers: tuple[Normalizer, ...] = ()
     declared: frozenset[Kind] = frozenset()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Plan:
-    """A compiled schema: `sites[0]` is the root. `entries` is the wildcard path of the list of entries, or ().
-
-    `shortcuts` are what the engine may take for granted; a user's function is called at most `max_calls` times for a
-    document (None: as often as it takes).
-    """
-
-    sites: tuple[Site, ...]
-    entries: Path
-    signature: Signature
-    close: float
-    root: Located
-    rows: tuple[Resolved, ...]
-    certificate: Certificate
-    shortcuts: Shortcuts
-    max_calls: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """One line of `explain`: what was resolved for one path of the schema."""
-
-    path: str
-    kind: str
-    weight: float
-    distance: str
-    match: str
-    normalize: str = ""
-    notes: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}

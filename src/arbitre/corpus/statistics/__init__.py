@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from arbitre.corpus.statistics.comparing import Contrasting, Difference, contrasts, groups, holm, paired, threshold
-from arbitre.corpus.statistics.documents import document_intervals
+from arbitre.corpus.statistics.bootstrap import Interval, Method, interval, intervals
+from arbitre.corpus.statistics.document_intervals import document_intervals
 from arbitre.corpus.statistics.means import means
-from arbitre.corpus.statistics.resampling import Interval, Method, interval, intervals
+from arbitre.corpus.statistics.paired_tests import (
+    Contrasting,
+    Difference,
+    contrasts,
+    groups,
+    holm,
+    paired_difference,
+    threshold,
+)
 from arbitre.corpus.statistics.sample import Average, Sample, scored
 
 __all__ = [
@@ -22,7 +30,7 @@ __all__ = [
     "interval",
     "intervals",
     "means",
-    "paired",
+    "paired_difference",
     "scored",
     "threshold",
 ]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.corpus.statistics.sample import known_of, portions
-from arbitre.corpus.sums import Sums
+from arbitre.corpus.statistics.sample import chunks, known_of
+from arbitre.corpus.storage.exact_sum import ExactSum
 from arbitre.tally import COUNTS, NAMES, MacroScores
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def means(tallies: Floats, failed: Mask) -> MacroScores:
     0.25
     """
     names = (*COUNTS, *NAMES)
-    sums, numbers, lost = Sums(len(names)), np.zeros(len(names), dtype=np.intp), int(np.count_nonzero(failed))
-    for some in portions(len(tallies)):
+    sums, numbers, lost = ExactSum(len(names)), np.zeros(len(names), dtype=np.intp), int(np.count_nonzero(failed))
+    for some in chunks(len(tallies)):
         there = tallies[some, :2].any(axis=1) | failed[some]
         values, known = known_of(tallies[some], failed[some])
         counts = np.where(there[:, None], tallies[some, : len(COUNTS)], 0.0)

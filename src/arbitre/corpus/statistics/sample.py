@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.corpus.column import table
-from arbitre.corpus.sums import total
-from arbitre.corpus.texts import Texts
+from arbitre.corpus.storage.exact_sum import exact_sum
+from arbitre.corpus.storage.spill_array import spill_zeros
+from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import NAMES
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
 
 
-AT_ONCE: Final = 1 << 10
+CHUNK_ROWS: Final = 1 << 10
 """Number of documents scored together, which bounds the memory of their scores."""
 
 Average: TypeAlias = Literal["micro", "macro"]
@@ -80,7 +80,7 @@ class Sample:
             grouped = np.argsort(codes, kind="stable")
             order, starts = order[grouped], np.flatnonzero(np.diff(codes[grouped], prepend=-1))
         clustered = clusters is not None
-        return cls(Texts.of(names[at] for at in order), rows[order], flags[order], starts, clustered, runs)
+        return cls(StringArray.of(names[at] for at in order), rows[order], flags[order], starts, clustered, runs)
 
     @property
     def units(self) -> int:
@@ -165,15 +165,15 @@ class Statistic:
     def scores(cls, sample: Sample, names: Sequence[str], average: Average) -> Statistic:
         """The scores of `names`, micro or macro. Raises DataError where a name is not known."""
         for name in names:
-            one_of("score", name, NAMES)
-        one_of("average", average, get_args(Average))
+            check_option("score", name, NAMES)
+        check_option("average", average, get_args(Average))
         picked, width = [NAMES.index(name) for name in names], len(names)
         if average == "micro":
             used = sorted({column for name in names for column in _USED[name]})
             tallies, of = sample.tallies, lambda sums: scored(sums)[..., picked]
             return cls._summed(sample, tallies, of, lambda units: units[:, :1] + units[:, 1:2], used)
-        columns = table(len(sample.tallies), 2 * width)
-        for some in portions(len(columns)):
+        columns = spill_zeros(len(sample.tallies), 2 * width)
+        for some in chunks(len(columns)):
             values, known = known_of(sample.tallies[some], sample.failed[some])
             columns[some] = np.hstack([values[:, picked], known[:, picked]])
         of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
@@ -189,7 +189,7 @@ class Statistic:
         used: Sequence[int],
     ) -> Statistic:
         units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
-        return cls(units, np.array([total(column) for column in columns.T]), of, masses, used)
+        return cls(units, np.array([exact_sum(column) for column in columns.T]), of, masses, used)
 
     def minus(self, other: Statistic) -> Statistic:
         """The difference of two statistics of the same units, drawn together."""
@@ -203,7 +203,7 @@ class Statistic:
         )
 
 
-def one_of(option: str, value: str, known: Sequence[str]) -> None:
+def check_option(option: str, value: str, known: Sequence[str]) -> None:
     """Raises DataError where the value of an option is not among the known ones."""
     if value not in known:
         raise DataError.of(
@@ -258,9 +258,9 @@ def known_of(tallies: Floats, failed: Mask) -> tuple[Floats, Mask]:
     return np.where(known, values, 0.0), known
 
 
-def portions(size: int) -> Iterator[slice]:
+def chunks(size: int) -> Iterator[slice]:
     """So many rows, some of them at a time: what is worked out of all of them is never as large as they are."""
-    return (slice(start, start + AT_ONCE) for start in range(0, size, AT_ONCE))
+    return (slice(start, start + CHUNK_ROWS) for start in range(0, size, CHUNK_ROWS))
 
 
 def _harmonic(one: Floats, two: Floats, three: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from arbitre.corpus.statistics.sample import portions
+from arbitre.corpus.statistics.sample import chunks
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats
@@ -48,7 +48,7 @@ def moments(statistic: Statistic, estimates: Floats) -> Moments:
     """Leave out each unit in turn. O(units) time; memory does not grow with the number of units."""
     sums = np.zeros((5, len(estimates)))
     largest = np.zeros(len(estimates))
-    for some in portions(len(statistic.units)):
+    for some in chunks(len(statistic.units)):
         units = statistic.units[some]
         scored = ~np.isnan(statistic.of(units)) & np.any(units, axis=1, keepdims=True)
         deviations = estimates - statistic.of(left_out(statistic, some))

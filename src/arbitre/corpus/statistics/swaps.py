@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.corpus.statistics.resampling import CELLS, TIE
+from arbitre.corpus.statistics.bootstrap import CHUNK_CELLS, TIE_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ class Swaps:
         The largest difference of all where no difference is enough.
         """
         beyond = alpha * self.tried if self.exact else alpha * (1 + self.tried) - 1.0
-        at = max(0, int(beyond + TIE * self.tried))
+        at = max(0, int(beyond + TIE_TOLERANCE * self.tried))
         return float(self.largest[min(at, len(self.largest) - 1)]) if len(self.largest) else 0.0
 
 
@@ -66,7 +66,7 @@ def number(tests: int, alpha: float) -> int:
     >>> number(1, 0.05), number(105, 0.05)
     (10000, 21000)
     """
-    return max(DRAWN, ceil(BEYOND * max(tests, 1) / alpha - TIE))
+    return max(DRAWN, ceil(BEYOND * max(tests, 1) / alpha - TIE_TOLERANCE))
 
 
 def swapped(
@@ -110,7 +110,7 @@ def _difference(a: Statistic, b: Statistic) -> float:
 def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
     """Which units (units,) differ in what the score depends on."""
     ours, theirs = (one.units[:, list(one.used)] for one in (a, b))
-    equal = np.asarray(np.isclose(ours, theirs, rtol=TIE, atol=TIE, equal_nan=True))
+    equal = np.asarray(np.isclose(ours, theirs, rtol=TIE_TOLERANCE, atol=TIE_TOLERANCE, equal_nan=True))
     return np.asarray(~np.all(equal, axis=1), dtype=np.bool_)
 
 
@@ -123,7 +123,7 @@ def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observe
     swap = (np.arange(tried)[:, None] >> np.arange(differing) & 1).astype(np.float64)
     moved = swap @ (a.units[mask] - b.units[mask])
     sizes = _sizes(a, a.total - moved, b.total + moved)
-    count = np.count_nonzero(sizes >= abs(observed) - TIE)
+    count = np.count_nonzero(sizes >= abs(observed) - TIE_TOLERANCE)
     largest = -np.sort(-sizes)
     return Swaps(float(count / tried), 1.0 / tried, exact=True, differing=differing, tried=tried, largest=largest)
 
@@ -153,14 +153,14 @@ def _sampled(
     every = np.hstack([one.units for one in statistics])
     totals = np.stack([one.total for one in statistics])
     first, second = pairs.T
-    rows = max(1, CELLS // max(units, len(pairs) * columns))
+    rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
     kept = int(alpha * (1 + tried)) + 2
     counts, largest = np.zeros(len(pairs), dtype=np.intp), _Largest(len(pairs), kept)
     for swap in _random(units, tried, rows, seed):
         picked = (swap @ every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
         some = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
-        counts += np.count_nonzero(some >= sizes - TIE, axis=0)
+        counts += np.count_nonzero(some >= sizes - TIE_TOLERANCE, axis=0)
         largest.add(some.T)
     return counts, largest.sorted()
 

@@ -1,0 +1,131 @@
+"""`arbitre demo`: two systems on the corpus that travels with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.text import Text
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli.evaluation_run import EvaluationRun
+from arbitre.cli.options import NoColor, NoReport, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import Terminal, titled
+from arbitre.corpus.joining.join import join
+from arbitre.corpus.reading.options import records
+from arbitre.corpus.running.worker import compare_pairs
+from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
+from arbitre.report.report_files import REPORT, remove_report, write_ranking
+from arbitre.report.text_files import atomic_text_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.corpus.results.evaluation import Evaluation
+
+SYSTEMS: Final = ("careful", "hasty")
+GOLD: Final = "gold.jsonl"
+SCHEMA: Final = "speakers.schema.json"
+SCORES: Final = ("f1q", "imq", "irq", "amq", "omq", "quality")
+WORST: Final = 3
+
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the corpus and the results are written.")]
+
+
+def demo(
+    *,
+    out: Out = Path("arbitre-demo"),
+    no_report: NoReport = False,
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+) -> None:
+    """Evaluate two systems on a small bundled corpus: the speakers named on six pages of an index."""
+    screen = Terminal.create(plain=no_color, quiet=quiet)
+    sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
+    for source in (*sources, bundled.schemas() / "examples" / SCHEMA):
+        with atomic_text_file(out / source.name) as file:
+            file.write(source.read_text(encoding="utf-8"))
+    comparator = arbitre.Comparator(out / SCHEMA)
+    entries = EntryLayout.of(comparator.plan)
+    evaluations: dict[str, Evaluation] = {}
+    found: dict[str, list[EntryRow]] = {}
+    for system in SYSTEMS:
+        joined = join(records(out / GOLD, "gold"), records(out / f"{system}.jsonl", "predicted"))
+        evaluations[system], _ = EvaluationRun(comparator.plan, joined, out=out / system, report=not no_report)(screen)
+        compared_again = compare_pairs(comparator.plan, list(joined))
+        found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
+    if no_report:
+        remove_report(out)
+    else:
+        write_ranking(out, arbitre.rank(evaluations))
+    screen.show(_blocks(evaluations, found))
+    screen.verbatim(f"\nWritten into {out.as_posix()}. To do it again:", *_commands(out))
+    if not no_report:
+        screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
+
+
+def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]) -> Iterator[RenderableType]:
+    first = next(iter(evaluations.values()))
+    yield Text.assemble(
+        ("Two systems read the same pages", "bold"),
+        f"\n{len(first.documents)} pages, {result_tables.count(first.micro.gold)} speakers in gold",
+    )
+    yield _side_by_side(evaluations)
+    for system, entries in found.items():
+        yield titled(f"{system}: the worst of its pairs", _worst(entries))
+    yield result_tables.signature(first.signature)
+
+
+def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
+    names = {"micro": "pooled\n(micro)", "macro": "per-doc.\nmean\n(macro)"}
+    columns = {
+        f"{system}\n{names[kind]}": getattr(evaluation, kind)
+        for system, evaluation in evaluations.items()
+        for kind in names
+    }
+    made = result_tables.table("score\n\n\n", *columns)
+    for name in SCORES:
+        values = [result_tables.number(getattr(column, name)) for column in columns.values()]
+        made.add_row(name, *values, style="bold" if name == "f1q" else "")
+    qualities = (text for one in evaluations.values() for text in ("", result_tables.number(one.document_quality.mean)))
+    made.add_row("document quality", *qualities)
+    leaves = (text for one in evaluations.values() for text in (result_tables.number(one.leaves.f1q), ""))
+    made.add_row("f1q of leaves", *leaves)
+    for name in ("gold", "predicted", "matched"):
+        masses = (text for one in evaluations.values() for text in (result_tables.count(getattr(one.micro, name)), ""))
+        made.add_row(f"{name} entries", *masses, style="dim")
+    failed = (text for one in evaluations.values() for text in (str(one.macro.failed), ""))
+    made.add_row("failed pages", *failed, style="dim")
+    return made
+
+
+def _worst(entries: Sequence[EntryRow]) -> RenderableType:
+    """The pairs of least quality, and the fields to blame, the worst first."""
+    made = result_tables.table("page", "speaker", "what is wrong", "quality", left=3)
+    made.columns[2].no_wrap = True
+    pairs = [entry for entry in entries if entry.status == "matched"]
+    for entry in sorted(pairs, key=lambda entry: entry.whole.quality)[:WORST]:
+        wrong = sorted((cell.quality, name) for name, cell in entry.fields.items() if cell.quality < 1.0)
+        fields = "\n".join(f"{name} {result_tables.number(quality)}" for quality, name in wrong)
+        names = dict.fromkeys(str(side["name"]) for side in (entry.whole.gold, entry.whole.predicted))
+        quality = Text(result_tables.number(entry.whole.quality), style="bold")
+        made.add_row(entry.pair.key, "\n-> ".join(names), fields, quality)
+    return made
+
+
+def _commands(out: Path) -> Iterator[str]:
+    for system in SYSTEMS:
+        gold, schema, predicted = (_quoted(out / name) for name in (GOLD, SCHEMA, f"{system}.jsonl"))
+        yield (
+            f"  arbitre evaluate --schema {schema} --gold {gold} --predicted {predicted} --out {_quoted(out / system)}"
+        )
+
+
+def _quoted(path: Path) -> str:
+    text = path.as_posix()
+    return f'"{text}"' if " " in text else text

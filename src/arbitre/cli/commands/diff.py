@@ -1,0 +1,109 @@
+"""`arbitre diff`: two evaluations of one system, before and after a change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.text import Text
+
+from arbitre.cli.options import FailOver, FailUnder, NoColor, Output, OutputFormat, Quiet
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.thresholds import close
+from arbitre.corpus.results.gates import gate_plain
+from arbitre.corpus.systems.diff import EvaluationDiff, ScoreChange, diff_evaluations, read_evaluation
+from arbitre.report.tables.summaries import AVERAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+MAX_SHOWN: Final = 10
+"""So many paths, and documents, are shown; the others are counted."""
+
+Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before.")]
+After = Annotated[Path, typer.Argument(metavar="B.json", help="The one after.")]
+Measure = Annotated[str, typer.Option(metavar="SCORE", help="The score that is compared.")]
+FailIfWorse = Annotated[
+    bool,
+    typer.Option("--fail-if-worse", help="Exit with 1 where micro, macro or document quality fell, or more failed."),
+]
+
+
+def diff(
+    before: Before,
+    after: After,
+    *,
+    score: Measure = "f1q",
+    fail_if_worse: FailIfWorse = False,
+    fail_under: FailUnder = None,
+    fail_over: FailOver = None,
+    output: Output = OutputFormat.TEXT,
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what changed between two evaluations: overall, by path and by document.
+
+    --fail-under and --fail-over check the evaluation after the change.
+    """
+    screen = Terminal.create(plain=no_color, quiet=quiet)
+    found = diff_evaluations(before, after, score)
+    gates = (*(fail_under or ()), *(fail_over or ()))
+    missed = gate_plain(read_evaluation(after), gates) if gates else ()
+    if output is OutputFormat.JSON:
+        screen.json(found.to_dict())
+    else:
+        screen.show(_blocks(found, screen.width))
+    if found.settings:
+        screen.note(f"The measurements differ in {', '.join(found.settings)}: their scores may not be comparable.")
+    code = close(screen, missed)
+    if fail_if_worse and found.worse:
+        screen.error(f"{score} or document quality fell, or more documents failed", "worse")
+        code = 1
+    raise typer.Exit(code)
+
+
+def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
+    verdict = "worse" if found.worse else "not worse"
+    yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_arrow(*found.failed)}")
+    averages = (replace(one, name=AVERAGES[one.name]) for one in (found.micro, found.macro))
+    whole = replace(found.document_quality, name="Document quality (mean)")
+    yield _table("score", [*averages, replace(found.leaves, name="Leaves, pooled (micro)"), whole], width)
+    yield _listed("path", "Paths, pooled (micro)", found.paths, width)
+    if found.documents:
+        yield _listed("document", "Documents", found.documents, width)
+    for names, where in ((found.only_before, "before"), (found.only_after, "after")):
+        if names:
+            yield titled(
+                f"Only {where} ({len(names)})", result_tables.shortened([(name,) for name in names], "documents")
+            )
+
+
+def _listed(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
+    if not found:
+        return Text(f"{title}: none changed")
+    worse = sum(one.difference < 0.0 for one in found)
+    shown = f", the first {MAX_SHOWN}" * (len(found) > MAX_SHOWN)
+    return titled(f"{title}: {worse} worse, {len(found) - worse} better{shown}", _table(kind, found[:MAX_SHOWN], width))
+
+
+def _table(kind: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
+    made = result_tables.table(kind, "before", "after", "change")
+    made.columns[0].max_width = max(20, width - 33)
+    for one in found:
+        made.add_row(
+            escape_hidden(one.name or "(the whole)"),
+            result_tables.number(one.before),
+            result_tables.number(one.after),
+            Text(f"{one.difference:+.4f}", style="bold"),
+        )
+    return made
+
+
+def _arrow(before: int, after: int) -> str:
+    return str(before) if before == after else f"{before} -> {after}"

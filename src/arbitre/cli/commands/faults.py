@@ -1,0 +1,133 @@
+"""`arbitre faults`: which score reacts to which fault, under every matching; planted into the bundled corpus."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli.options import NoColor, Output, OutputFormat, Quiet
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.overrides import NamedChoice, parse_matching
+from arbitre.diagnosis.planted_faults import plant_faults, score_faults
+from arbitre.matching import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.tally import Scores
+
+    ScoreRow = tuple[NamedChoice, Mapping[str, Scores]]
+
+SCHEMA: Final = "examples/speakers.schema.json"
+ENTRIES: Final = "speakers"
+DIGITS: Final = 3
+
+MATCHINGS: Final = (
+    "hungarian",
+    '{"hungarian": {"gate": 0.7}}',
+    "greedy",
+    "ordered",
+    "sequence",
+    '{"keyed": {"key": "name"}}',
+    "set",
+    '{"transport": {"solver": "exact"}}',
+    '{"transport": {"solver": "exact", "masses": "size"}}',
+    '{"transport": {"solver": "sinkhorn"}}',
+    '{"transport": {"solver": "partial", "mass": 0.8}}',
+    '{"transport": {"solver": "unbalanced"}}',
+    '{"transport": {"solver": "dummy"}}',
+)
+
+
+class ScoreName(StrEnum):
+    """The scores that have a table."""
+
+    F1Q = "f1q"
+    IMQ = "imq"
+    IRQ = "irq"
+    AMQ = "amq"
+
+
+Matches = Annotated[
+    list[NamedChoice] | None,
+    typer.Option(
+        "--match",
+        metavar="NAME",
+        parser=parse_matching,
+        help="Only this matching of the speakers: a name, or JSON as in a schema. May be repeated.",
+    ),
+]
+Only = Annotated[
+    list[ScoreName] | None, typer.Option("--score", help="A table for this score. May be repeated; else for all four.")
+]
+Share = Annotated[float, typer.Option(metavar="SHARE", help="So many of the entries are struck, at most 0.5.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Which entries are struck is drawn with this.")]
+
+
+def faults(
+    *,
+    match: Matches = None,
+    score: Only = None,
+    share: Share = 0.2,
+    seed: Seed = 0,
+    output: Output = OutputFormat.TEXT,
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show which score reacts to which fault, under every matching.
+
+    The faults are planted into the bundled corpus.
+    """
+    screen = Terminal.create(plain=no_color, quiet=quiet)
+    lines = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
+    gold = [{key: value for key, value in json.loads(line).items() if key != "id"} for line in lines]
+    lists = plant_faults([document[ENTRIES] for document in gold], share=share, seed=seed)
+    faulty = {
+        name: [document | {ENTRIES: entries} for document, entries in zip(gold, found, strict=True)]
+        for name, found in lists.items()
+    }
+    matchings = match or [NamedChoice.of(text, catalogue) for text in MATCHINGS]
+    rows = [(one, score_faults(_comparator(one).plan, gold, faulty)) for one in matchings]
+    if output is OutputFormat.JSON:
+        screen.json(_plain(rows, share, seed))
+    else:
+        screen.show(_blocks(rows, score or list(ScoreName), len(lines)))
+
+
+def _comparator(match: NamedChoice) -> arbitre.Comparator:
+    """The speakers matched so, and the lists in them as their schema says."""
+    return arbitre.Comparator(bundled.schema(SCHEMA), overlay={f"/{ENTRIES}": {"match": match.choice}})
+
+
+def _plain(rows: Sequence[ScoreRow], share: float, seed: int) -> dict[str, Any]:
+    found = [
+        {"match": match.choice, "faults": {name: scores.to_dict() for name, scores in row.items()}}
+        for match, row in rows
+    ]
+    return {"share": share, "seed": seed, "matchings": found}
+
+
+def _blocks(rows: Sequence[ScoreRow], scores: Sequence[ScoreName], pages: int) -> Iterator[RenderableType]:
+    columns = rows[0][1]
+    sizes = columns["none"]
+    yield Text.assemble(
+        ("Faults planted into gold", "bold"), f"\n{pages} pages, {result_tables.count(sizes.gold)} speakers"
+    )
+    for score in scores:
+        made = result_tables.table("matching", *columns)
+        for match, row in rows:
+            made.add_row(match.label, *(_figure(getattr(found, score)) for found in row.values()))
+        yield titled(f"{score}, pooled (micro)", made)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.{DIGITS}f}"

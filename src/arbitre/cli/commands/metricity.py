@@ -1,0 +1,257 @@
+"""`arbitre metricity`: how near the distances between real entries are to those of a metric."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import numpy as np
+import typer
+from rich.cells import cell_len
+from rich.text import Text
+
+import arbitre
+from arbitre.cli.commands.compare import read
+from arbitre.cli.options import IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import Terminal
+from arbitre.cli.overrides import Distances, Matches, configurations
+from arbitre.corpus.joining.join import join
+from arbitre.corpus.reading.options import STDIN, ReadOptions
+from arbitre.corpus.reading.strict_json import MAX_DEPTH
+from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
+from arbitre.report.text_files import atomic_text_file, csv_writer, json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from rich.console import RenderableType
+
+    from arbitre import Metricity, Scores
+    from arbitre.cli.overrides import Configuration
+    from arbitre.diagnosis.entry_pool import EntryPool
+    from arbitre.values import Json
+
+REPORT: Final = "metricity.json"
+
+DISPLAY_TOLERANCE: Final = 1e-12
+"""Figures up to this are printed as 0."""
+
+_GAP: Final = 3
+_LEGEND: Final = (
+    "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass): 1 where these entries are apart as in "
+    "a metric. The certificate speaks of all documents, from the schema alone."
+)
+_SOURCE: Final = "a JSON file, or - for standard input; or a folder or .jsonl file of documents, joined by id."
+Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold: {_SOURCE}")]
+Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions: {_SOURCE}")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write the matrices (.npy, .csv) and metricity.json into this folder."),
+]
+Sample = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=MAX_ENTRIES, help="Draw so many entries, where there are more. Default: all."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="What is drawn is drawn with this.")]
+
+
+def metricity(
+    gold: Gold,
+    predicted: Predicted,
+    *,
+    schema: Schema,
+    overlay: Overlay = None,
+    match: Matches = None,
+    distance: Distances = None,
+    out: Out = None,
+    sample: Sample = None,
+    seed: Seed = 0,
+    output: Output = OutputFormat.TEXT,
+    id_key: IdKey = "id",
+    max_depth: MaxDepth = MAX_DEPTH,
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how far the distances between entries are from a metric.
+
+    Every entry of both sides is compared with every other.
+    """
+    screen = Terminal.create(plain=no_color, quiet=quiet)
+    chosen = configurations(schema, match, distance, overlay=overlay)
+    documents = MetricityInput.of(gold, predicted, ReadOptions(id_key, max_depth=max_depth))
+    measured = [MetricityRow.of(choice, documents, sample=sample, seed=seed) for choice in chosen]
+    if output is OutputFormat.JSON:
+        screen.json(_plain(measured))
+    else:
+        screen.show(_blocks(measured, screen.width))
+    if out is not None:
+        files = _write(out, measured, documents)
+        screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricityInput:
+    """Gold documents by name, and pairs of one of them with a prediction, which is ABSENT where it failed."""
+
+    gold: dict[str, Json]
+    pairs: Sequence[tuple[str, Json, Json]]
+
+    @property
+    def predicted(self) -> dict[str, Json]:
+        return {name: one for name, _, one in self.pairs if one is not arbitre.ABSENT}
+
+    @classmethod
+    def of(cls, gold: str, predicted: str, reading: ReadOptions) -> MetricityInput:
+        """One document on either side, as `compare` reads them, or those of two folders or files. Raises DataError."""
+        if gold == predicted == STDIN:
+            raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
+        if all(source == STDIN or Path(source).suffix.lower() == ".json" for source in (gold, predicted)):
+            sides = [read(source, reading.max_depth) for source in (gold, predicted)]
+            return cls({"": sides[0]}, [("", *sides)])
+        joined = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
+        pairs = [(pair.id, (pair.key, pair.gold, pair.predicted)) for pair in joined]
+        return cls({name: document for name, (_, document, _) in pairs}, [pair for _, pair in pairs])
+
+
+@dataclass(frozen=True, slots=True)
+class MetricityRow:
+    """What one choice of a matching and a distance comes to on the entries."""
+
+    choice: Configuration
+    pool: EntryPool
+    found: Metricity
+    scores: Scores
+
+    @classmethod
+    def of(cls, choice: Configuration, documents: MetricityInput, *, sample: int | None, seed: int) -> MetricityRow:
+        """Raises DataError."""
+        sides = [list(side.values()) for side in (documents.gold, documents.predicted)]
+        entries = build_entry_pool(choice.comparator.plan, *sides, sample=sample, seed=seed)
+        found = arbitre.metricity(entries.distances, seed=seed)
+        return cls(choice, entries, found, choice.comparator.evaluate(documents.pairs).micro)
+
+    @property
+    def asymmetry(self) -> float:
+        """The mean of |D - Dᵀ|."""
+        return float(np.abs(self.pool.distances - self.pool.distances.T).mean())
+
+    @property
+    def slug(self) -> str:
+        """The label as the name of a file."""
+        return re.sub(r"[^\w.=-]+", "_", self.choice.label).strip("_")
+
+    def rows(self) -> dict[str, str]:
+        """The column of the table, by what stands before it."""
+        found = self.found
+        rows = {
+            "metricity": "–" if found.metricity is None else f"{found.metricity:.6f}",
+            "symmetry defect": _figure(found.symmetry_defect),
+            "asymmetry, mean": _figure(self.asymmetry),
+            "asymmetry, max": _figure(found.symmetry_max),
+            "identity defect": _figure(found.identity_defect),
+            "triangle rate": _figure(found.triangle_rate),
+        }
+        if found.triangle_interval is not None:
+            rows |= {f"  {found.level:.0%} interval": " to ".join(map(_figure, found.triangle_interval))}
+        return rows | {
+            "relaxed triangle": _figure(found.relaxed_triangle),
+            "repair mass": _figure(found.repair_mass),
+            "mean quality": result_tables.number(self.scores.amq),
+            "f1q": result_tables.number(self.scores.f1q),
+            "certificate": self.choice.comparator.certificate.verdict,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The choice, all of its metricity, the scores, the certificate, the signature."""
+        comparator = self.choice.comparator
+        return self.choice.to_dict() | {
+            "metricity": self.found.to_dict(),
+            "asymmetry": self.asymmetry,
+            "mean_quality": self.scores.amq,
+            "f1q": self.scores.f1q,
+            "certificate": comparator.certificate.to_dict(),
+            "signature": comparator.signature.short,
+        }
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}" if value > DISPLAY_TOLERANCE else "0"
+
+
+def _plain(measured: Sequence[MetricityRow]) -> dict[str, Any]:
+    first = measured[0].pool
+    return {
+        "entries": measured[0].choice.comparator.entries,
+        "gold": first.gold,
+        "predicted": len(first) - first.gold,
+        "drawn_from": first.whole,
+        "choices": [one.to_dict() for one in measured],
+    }
+
+
+def _blocks(measured: Sequence[MetricityRow], width: int) -> Iterator[RenderableType]:
+    first, comparator = measured[0].pool, measured[0].choice.comparator
+    drawn = f", drawn from {first.whole}" if first.whole > len(first) else ""
+    sizes = f"{first.gold} gold, {len(first) - first.gold} predicted"
+    yield Text.assemble(
+        (f"{len(first)} entries, each against each{drawn}", "bold"),
+        f"\nentries {comparator.entries or '(the whole)'}: {sizes}",
+    )
+    yield from _tables(measured, width)
+    yield Text(_LEGEND, style="dim")
+
+
+def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[RenderableType]:
+    """A column for each choice, in as many tables as the width takes."""
+    names = measured[0].rows()
+    room = width - max(map(len, names))
+    made = None
+    for one in measured:
+        heading = one.choice.label.replace("(", "\n(").replace(", ", "\n")
+        cells = one.rows().values()
+        needed = max(map(cell_len, (*heading.split("\n"), *cells))) + _GAP
+        if made is None or needed > room:
+            if made is not None:
+                yield _filled(made, names)
+            made, room = {}, width - max(map(len, names))
+        made[heading] = list(cells)
+        room -= needed
+    if made is not None:
+        yield _filled(made, names)
+
+
+def _filled(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
+    made = result_tables.table("", *columns)
+    for name, *cells in zip(names, *columns.values(), strict=True):
+        made.add_row(name, *cells, style="bold" if name == "metricity" else "")
+    return made
+
+
+def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityInput) -> list[str]:
+    """Write every matrix as .npy and CSV, and the figures. Raises DataError."""
+    plain, files = _plain(measured), list[str]()
+    for one, found in zip(measured, plain["choices"], strict=True):
+        stem = one.slug if f"{one.slug}.npy" not in files else f"{one.slug}-{len(files)}"
+        with atomic_text_file(folder / f"{stem}.csv") as file:
+            rows = csv_writer(file)
+            labels = list(_labels(one.pool, documents))
+            rows.writerow(["", *labels])
+            rows.writerows([label, *row] for label, row in zip(labels, one.pool.distances.tolist(), strict=True))
+        np.save(folder / f"{stem}.npy", one.pool.distances)
+        found["matrix"] = f"{stem}.npy"
+        files += [f"{stem}.npy", f"{stem}.csv"]
+    with atomic_text_file(folder / REPORT) as file:
+        file.write(json_text(plain))
+    return [*files, REPORT]
+
+
+def _labels(entries: EntryPool, documents: MetricityInput) -> Iterator[str]:
+    """What names each entry: its side, its document, its place there."""
+    gold, predicted = list(documents.gold), list(documents.predicted)
+    for number, (document, pointer) in enumerate(zip(entries.documents.tolist(), entries.pointers, strict=True)):
+        side, names = ("gold", gold) if number < entries.gold else ("predicted", predicted)
+        yield " ".join(filter(None, (side, names[document], pointer)))

@@ -1,0 +1,175 @@
+"""`arbitre schema`: schemas inferred, checked and explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.text import Text
+
+import arbitre
+from arbitre.cli.options import IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.corpus.reading.records import Record
+from arbitre.corpus.running.check_gold import documents as documents_of
+from arbitre.errors import DataError, Problem
+from arbitre.paths import order
+from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.schema.loading.infer import infer as infer_schema
+from arbitre.schema.validation.validate import find_violations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.schema.certificate import Certificate, Witness
+    from arbitre.schema.validation.validate import Violation
+    from arbitre.values import Json
+
+app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema.")
+
+_SHORT: Final = 60
+"""Witnesses are shown up to so many characters."""
+
+Sources = Annotated[list[str], typer.Argument(metavar="GOLD...", help="Folders, .json and .jsonl files, or -.")]
+Documents = Annotated[
+    list[str] | None, typer.Argument(metavar="[DOCUMENT]...", help="Folders, .json and .jsonl files, or -.")
+]
+Certified = Annotated[
+    bool, typer.Option("--certificate", help="Say whether the distance between documents is a metric, and why not.")
+]
+Gold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gold",
+        metavar="PATH",
+        help="Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, "
+        "a glob, or -. May be repeated.",
+    ),
+]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the schema here, not to standard output.")]
+
+
+@app.command()
+def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", no_color: NoColor = False) -> None:
+    """Infer a schema that all these documents fit."""
+    schema = infer_schema(record.value for source in gold for record in _documents(source, id_key))
+    if out is None:
+        Terminal.create(plain=no_color).json(schema)
+    else:
+        with atomic_text_file(out) as file:
+            file.write(json_text(schema))
+
+
+@app.command()
+def check(
+    schema: SchemaArgument,
+    documents: Documents = None,
+    *,
+    gold: Gold = None,
+    overlay: Overlay = None,
+    certificate: Certified = False,
+    output: Output = OutputFormat.TEXT,
+    id_key: IdKey = "id",
+    no_color: NoColor = False,
+) -> None:
+    """Check a schema (exit code 2), documents against it (exit code 1), and gold documents (exit code 2)."""
+    screen = Terminal.create(plain=no_color)
+    comparator = arbitre.Comparator(schema, overlay=overlay)
+    read = [record for source in documents or () for record in _documents(source, id_key)]
+    found = [(record, one) for record in read for one in find_violations(comparator.plan.root, record.value)]
+    checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
+    if output is OutputFormat.JSON:
+        plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
+        plain |= {"certificate": comparator.certificate.to_dict()} if certificate else {}
+        plain |= {"documents": len(read), "violations": [_plain(*one) for one in found]}
+        screen.json(plain if checked is None else plain | {"gold": checked.to_dict()})
+    else:
+        entries = comparator.entries or "(the whole)"
+        screen.verbatim(f"{schema}: no problem; {len(comparator.explain())} paths, entries {entries}")
+        if certificate:
+            screen.verbatim("")
+            screen.show(_certified(comparator.certificate, screen.width))
+        screen.verbatim(*(str(_problem(*one)) for one in found))
+        if read:
+            screen.verbatim(f"{len(read)} documents, {len(found)} violations")
+        if checked is not None:
+            screen.verbatim(*map(str, checked.findings))
+            screen.verbatim(
+                f"{_counted(checked.documents, 'gold document')}, {_counted(len(checked.findings), 'problem')}"
+            )
+    raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _problem(record: Record, one: Violation) -> Problem:
+    return Problem(f"{one.message} ({one.keyword})", record.file, record.line, one.pointer)
+
+
+def _plain(record: Record, one: Violation) -> dict[str, Json]:
+    place = {"id": record.id, "file": record.file, "line": record.line}
+    return place | {"pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+
+
+def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
+    """The verdict, what breaks it, what it takes for granted, and what is not told apart before it is asked."""
+    yield Text.assemble("certificate of the distance 1 - quality between documents: ", (found.verdict, "bold"))
+    breaks = [(one.path, one.reason + _shown(one.shown), one.remedy) for one in found.breaks]
+    assumed = [(one.path, one.condition) for one in found.assumes]
+    identified = [(one.path, one.by, one.values) for one in found.identifies]
+    for title, columns, rows in (
+        ("Where it breaks", ("path", "why", "nearest that keeps it"), breaks),
+        ("What it takes for granted", ("path", "condition"), assumed),
+        ("Not told apart before anything is measured", ("path", "by", "values"), identified),
+    ):
+        if rows:
+            yield titled(title, _by_path(columns, rows, width * 2 // 5))
+
+
+def _shown(witness: Witness | None) -> str:
+    """The values that show a break, as far as they are short."""
+    text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
+    return f", as {escape_hidden(text)} show" if 0 < len(text) <= _SHORT else ""
+
+
+def _by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
+    """A table of texts in document order, each path once, indented under the one that holds it."""
+    made = result_tables.table(*columns, left=len(columns))
+    rows = sorted(rows, key=lambda row: order(row[0]))
+    paths = list(dict.fromkeys(path for path, *_ in rows))
+    labels = dict(zip(paths, nested_labels(paths, room), strict=True))
+    for path, *cells in rows:
+        made.add_row(labels.pop(path, ""), *cells)
+    return made
+
+
+@app.command()
+def explain(
+    schema: SchemaArgument, *, overlay: Overlay = None, output: Output = OutputFormat.TEXT, no_color: NoColor = False
+) -> None:
+    """Show for every path how it is compared: kind, weight, distance, matching, normalisation."""
+    screen = Terminal.create(plain=no_color)
+    comparator = arbitre.Comparator(schema, overlay=overlay)
+    if output is OutputFormat.JSON:
+        rows = [row.to_dict() for row in comparator.explain()]
+        screen.json({"entries": comparator.entries, "signature": comparator.signature.to_dict(), "paths": rows})
+    else:
+        screen.show(
+            [result_tables.explained(comparator.plan, screen.width), result_tables.signature(comparator.signature)]
+        )
+
+
+def _documents(source: str, id_key: str) -> Iterator[Record]:
+    """The documents of a source; a .json file is one, unless it is an array of records. Raises DataError."""
+    for item in documents_of(source, id_key):
+        if not isinstance(item, Record):
+            raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)
+        yield item

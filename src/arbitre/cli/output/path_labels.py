@@ -1,0 +1,71 @@
+"""Paths, and other texts from data, as they stand on a terminal: nothing hidden, names broken last."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from rich.cells import cell_len, chop_cells
+
+from arbitre.paths import nesting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_INDENT: Final = "  "
+_BREAKS: Final = tuple(map(re.compile, (r"/[^/]*(?:/\*(?![^/]))*|^[^/]+", r"/[^/]*|^[^/]+", r"[^_.-]*[_.-]+|[^_.-]+")))
+"""Before a `/`, but for the star of a list; before any `/`; after a `_`, `-` or `.`."""
+
+
+def escape_hidden(text: str) -> str:
+    r"""The text with what cannot be seen, such as escape codes, written out.
+
+    >>> escape_hidden("Zoé\x1b[2J")
+    'Zoé\\x1b[2J'
+    """
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def nested_labels(paths: Iterable[str], room: int) -> Iterator[str]:
+    r"""The label of every path: indented under the nearest path that holds it, long ones broken before a `/`.
+
+    A name that is longer than the room is broken after a `_`, `-` or `.`, else anywhere.
+
+    >>> list(nested_labels(["/pages/*", "/pages/*/name", "/year"], 40))
+    ['/pages/*', '  /name', '/year']
+    >>> list(nested_labels(["/pages/*/first_name"], 12))
+    ['/pages/*\n  /first_\n  name']
+    """
+    for label, indent in _below(paths):
+        yield _broken(label, indent, room)
+
+
+def fits_unbroken(paths: Iterable[str], room: int) -> bool:
+    """Whether `nested_labels` would break no name."""
+    names = ((name, indent) for label, indent in _below(paths) for name in escape_hidden(label).split("/")[1:])
+    return all(cell_len(f"{indent}{_INDENT}/{name}") <= room for name, indent in names)
+
+
+def _below(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Every path without what it shares with the nearest one that holds it, and its indent."""
+    return ((part or "(the whole)", _INDENT * depth) for _, part, depth in nesting(paths))
+
+
+def _broken(label: str, indent: str, room: int) -> str:
+    lines = [indent]
+    for piece in _pieces(escape_hidden(label), max(room - cell_len(indent + _INDENT), 1), _BREAKS):
+        if lines[-1].strip() and cell_len(lines[-1] + piece) > room:
+            lines.append(indent + _INDENT)
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+def _pieces(text: str, room: int, breaks: Sequence[re.Pattern[str]]) -> Iterator[str]:
+    """What a text is broken into: in the first of these ways that makes it fit, else anywhere."""
+    if cell_len(text) <= room:
+        yield text
+    elif not breaks:
+        yield from chop_cells(text, room)
+    else:
+        for part in breaks[0].findall(text):
+            yield from _pieces(part, room, breaks[1:])

@@ -1,0 +1,205 @@
+"""What `arbitre rank` shows and writes: systems, or the levels of factors."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import titled
+from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.corpus.statistics import threshold
+from arbitre.report.html.build_view import ranked
+from arbitre.report.html.language import Language, Translator
+from arbitre.report.html.wording import lead, sampled
+from arbitre.report.tables import summaries
+from arbitre.report.tables.exports import CSV, Export, ExportTable, write
+from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.signature import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from arbitre.corpus.statistics import Interval
+    from arbitre.corpus.systems.factors import Factor
+    from arbitre.corpus.systems.ranking import Ranking
+    from arbitre.corpus.systems.run_stability import RunStability
+    from arbitre.report.tables.table import Table
+
+MAX_SHOWN: Final = 10
+"""So many paths are shown of where the best system loses; a file has all of them."""
+
+FORMAT: Final = "arbitre-factors/1"
+
+OPTIONAL_COLUMNS: Final = ("p", "shared", "chance", "failed", "document quality")
+"""Columns that are left out of a table where there is no room, the first ones first; files have them all."""
+
+_GAP: Final = 3
+"""Between two columns."""
+
+_DIFFERENCE: Final = "The interval of a difference is that of the test: it excludes 0 where a difference is shown."
+
+_CHANCE: Final = "chance: what predictions score against the gold of other documents; never subtracted."
+
+
+@dataclass(frozen=True, slots=True)
+class RankingOutput:
+    """A ranking, and how far each system of several runs depends on the run."""
+
+    name: ClassVar = "ranking"
+    rows: ClassVar = ("systems", "scores", "pairs", "winners", "lacking", "runs")
+
+    ranking: Ranking
+    stability: Mapping[str, RunStability]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.ranking.to_dict() | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by the names of their files."""
+        found = {
+            "systems": summaries.leaderboard(self.ranking),
+            "scores": summaries.side_by_side(self.ranking),
+            "pairs": summaries.pairs(self.ranking.pairs),
+            "winners": summaries.winners(self.ranking),
+            "lacking": summaries.lacking(self.ranking),
+            "runs": summaries.runs(self.stability),
+        }
+        signature = Signature.from_dict(self.ranking.signature).short
+        return {name: replace(made, signature=signature) for name, made in found.items()}
+
+    def blocks(self, width: int) -> Iterator[RenderableType]:
+        """What is shown, block by block."""
+        ranking, tables, say = self.ranking, self.tables, Translator(Language.EN)
+        systems = asdict(ranked(ranking))
+        yield Text.assemble(
+            (f"{count(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
+            f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
+        )
+        yield _shown(tables.pop("systems"), width)
+        if found := lead(systems, say):
+            yield Text(found)
+        legend = [_CHANCE]
+        if ranking.pairs:
+            alike = f"Systems that share a letter: no difference shown (p > {threshold(ranking.level):g}, Holm)."
+            legend = [alike, *legend, _DIFFERENCE]
+        yield Text("\n".join((*legend, *ranking.notes)), style="dim")
+        for name in ("scores", "pairs", "winners"):
+            made = tables.pop(name)
+            if len(ranking.systems) > 1 and (name != "scores" or len(made.columns) > 3):  # noqa: PLR2004
+                yield _shown(made, width)
+        yield from (_shown(made, width, MAX_SHOWN) for made in tables.values() if made.rows)
+        yield result_tables.signature(Signature.from_dict(ranking.signature))
+
+
+@dataclass(frozen=True, slots=True)
+class FactorsOutput:
+    """The levels of factors, compared."""
+
+    name: ClassVar = "factors"
+    rows: ClassVar = ("levels", "pairs")
+
+    factors: tuple[Factor, ...]
+    signature: Signature
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON, valid against `schemas/factors.schema.json`."""
+        return {
+            "format": FORMAT,
+            "factors": [one.to_dict() for one in self.factors],
+            "signature": self.signature.to_dict(),
+        }
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by the names of their files."""
+        found = {"levels": summaries.levels(self.factors), "pairs": summaries.contrasts(self.factors)}
+        return {name: replace(made, signature=self.signature.short) for name, made in found.items()}
+
+    def blocks(self, width: int) -> Iterator[RenderableType]:
+        """What is shown, block by block."""
+        first = self.factors[0]
+        yield Text.assemble(
+            (f"{count(len(self.factors), 'factor')} of {count(sum(first.documents.values()), 'prediction')}", "bold"),
+            f"\n{summaries.AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
+        )
+        yield from (_shown(made, width) for made in self.tables.values() if made.rows)
+        unbalanced = [
+            f"{one.name} is unbalanced: its levels have other documents. Those that two of them share are compared."
+            for one in self.factors
+            if not one.balanced
+        ]
+        notes = dict.fromkeys(note for one in self.factors for note in one.notes)
+        yield Text("\n".join((*unbalanced, *notes)), style="dim")
+        yield result_tables.signature(self.signature)
+
+
+def _interval(found: Interval) -> str:
+    return f"{100.0 * found.level:g} % intervals ({found.method}), seed {found.seed}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "system"), count(2, "system")
+    ('1 system', '2 systems')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
+    """A table for a terminal: paths are nested, and as wide as there is room; of others columns are left out first."""
+    found = _fitting(found, width)
+    made = result_tables.table(*(column.name for column in found.columns))
+    for place, column in zip(made.columns, found.columns, strict=True):
+        place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
+    rows = [[escape_hidden(text) for text in row] for row in found.texts[:most]]
+    if found.columns[0].name == "path":
+        taken = sum(_GAP + wide for wide in _widths(found)[1:])
+        room = max(width - taken, width // 3)
+        for row, label in zip(rows, nested_labels([str(row[0]) for row in found.rows[:most]], room), strict=True):
+            row[0] = label
+    for row in rows:
+        made.add_row(*row)
+    more = len(found.rows) - len(rows)
+    return titled(f"{found.title} (the first {len(rows)} of {len(found.rows)})" if more else found.title, made)
+
+
+def _fitting(found: Table, width: int) -> Table:
+    """The table without the columns that are missed least, as long as it is too wide to leave names whole."""
+    if found.columns[0].name == "path":
+        return found
+    for name in OPTIONAL_COLUMNS:
+        if sum(_GAP + wide for wide in _widths(found)) - _GAP <= width:
+            break
+        found = found.without(name)
+    return found
+
+
+def _widths(found: Table) -> list[int]:
+    """How wide each column is, its head included."""
+    texts = [[column.name for column in found.columns], *found.texts]
+    return [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+
+
+def write_results(folder: Path, found: RankingOutput | FactorsOutput, asked: Iterable[Export]) -> tuple[str, ...]:
+    """The results as JSON, all tables in one file as Markdown and as LaTeX, each as CSV, and as what is asked for."""
+    tables = found.tables
+    shown = [made for made in tables.values() if made.rows]
+    texts = {
+        f"{found.name}.json": json_text(found.to_dict()),
+        f"{found.name}.md": "\n".join(f"## {made.title}\n\n{made.markdown()}" for made in shown),
+        f"{found.name}.tex": "\n".join(f"% {made.title}\n{made.latex()}" for made in shown),
+    }
+    for name, text in texts.items():
+        with atomic_text_file(folder / name) as file:
+            file.write(text)
+    exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
+    return (*texts, *write(folder, exported, {name: ExportTable.of(made) for name, made in tables.items()}))

@@ -1,0 +1,129 @@
+"""One pair of documents under several choices, side by side: what each of them costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import titled
+from arbitre.comparison.records import RecordTree
+from arbitre.diagnosis.entry_pool import cardinality
+from arbitre.paths import order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from rich.console import RenderableType
+
+    from arbitre.cli.overrides import Configuration
+    from arbitre.comparison import Comparison
+    from arbitre.values import Json
+
+Pair = tuple[str, str]
+
+MAX_SHOWN: Final = 5
+"""So many pairs that differ are shown for each choice; the others are counted."""
+
+NUMBERS: Final = ("S", "f1q", "quality", "W1", "OSPA-W1")
+_NARROW: Final = ("f1q", "W1", "OSPA-W1")
+"""The columns where there is no room for all."""
+_STYLES: Final = {"f1q": "bold"}
+_LEGEND: Final = (
+    "S: sum of the qualities of the pairs. W1: cost of moving the entries, all of one mass, at best; OSPA-W1: what "
+    "their numbers cost; both from the distances between entries that each choice makes. differ: pairs made here or "
+    "by the first choice, not by both."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySideRow:
+    """What came of one choice; `more` and `fewer` are the pairs of entries that it alone, or the first alone, makes."""
+
+    choice: Configuration
+    comparison: Comparison
+    numbers: dict[str, float | None]
+    more: tuple[Pair, ...]
+    fewer: tuple[Pair, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The choice, the columns of the table, the pairs by JSON Pointers in gold and in the prediction."""
+        pairs = {
+            name: [{"gold": gold, "predicted": predicted} for gold, predicted in pairs]
+            for name, pairs in (("more", self.more), ("fewer", self.fewer))
+        }
+        counts = {"differ": len(self.more) + len(self.fewer)}
+        return self.choice.to_dict() | self.numbers | counts | pairs | {"signature": self.comparison.signature.short}
+
+
+def rows(choices: Sequence[Configuration], gold: Json, predicted: Json) -> list[SideBySideRow]:
+    """The documents compared under each choice; pairs are told from those of the first one. Raises DataError."""
+    found: list[SideBySideRow] = []
+    first: dict[Pair, None] = {}
+    for choice in choices:
+        comparison = choice.comparator.compare(gold=gold, predicted=predicted)
+        scores, apart = comparison.scores, cardinality(choice.comparator.plan, gold, predicted)
+        values = (
+            scores.quality_mass,
+            scores.f1q,
+            scores.quality,
+            None if apart is None else apart.w1,
+            None if apart is None else apart.share,
+        )
+        pairs = dict.fromkeys(_pairs(comparison))
+        first = first if found else pairs
+        more, fewer = (
+            tuple(pair for pair in ours if pair not in theirs) for ours, theirs in ((pairs, first), (first, pairs))
+        )
+        found.append(SideBySideRow(choice, comparison, dict(zip(NUMBERS, values, strict=True)), more, fewer))
+    return found
+
+
+def _pairs(comparison: Comparison) -> Iterator[Pair]:
+    """The pairs of entries, by their pointers in gold and in the prediction."""
+    records = RecordTree.of(comparison.entry_levels)
+    for level in comparison.entry_levels:
+        if level.text == f"{comparison.entries}/*" and level.item and not level.inner:
+            for record in (np.flatnonzero(level.paired) + level.first).tolist():
+                yield records.pointer(record, gold=True) or "", records.pointer(record, gold=False) or ""
+
+
+def to_json(found: Sequence[SideBySideRow]) -> dict[str, Any]:
+    """The table as JSON, with the same keys."""
+    return {"entries": found[0].comparison.entries, "choices": [row.to_dict() for row in found]}
+
+
+def blocks(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableType]:
+    """The table, and below it the pairs that differ."""
+    first = found[0].comparison
+    tally = first.scores
+    sizes = f"{result_tables.count(tally.gold)} gold, {result_tables.count(tally.predicted)} predicted"
+    yield Text.assemble(
+        (f"{len(found)} choices side by side", "bold"), f"\nentries {first.entries or '(the whole)'}: {sizes}"
+    )
+    shown = NUMBERS if width >= result_tables.WIDE_TERMINAL else _NARROW
+    made = result_tables.table("choice", *shown, "differ")
+    for row in found:
+        cells = (Text(result_tables.number(row.numbers[name]), style=_STYLES.get(name, "")) for name in shown)
+        made.add_row(row.choice.label, *cells, str(len(row.more) + len(row.fewer)))
+    yield made
+    yield Text(_LEGEND, style="dim")
+    for row in found:
+        if row.more or row.fewer:
+            yield titled(f"{row.choice.label}: pairs made here (+), or by the first alone (-)", _differing(row))
+
+
+def _differing(row: SideBySideRow) -> RenderableType:
+    signed = [("+", *pair) for pair in row.more] + [("-", *pair) for pair in row.fewer]
+    signed.sort(key=lambda one: (order(one[1]), order(one[2])))
+    made = Table.grid(padding=(0, 1))
+    for sign, gold, predicted in signed[:MAX_SHOWN]:
+        made.add_row(sign, f"{gold or '(the whole)'} = {predicted or '(the whole)'}")
+    if len(signed) > MAX_SHOWN:
+        made.add_row("", Text(f"... and {len(signed) - MAX_SHOWN} more pairs", style="dim"))
+    return made

@@ -1,0 +1,165 @@
+"""One comparison as a tree of verdicts: what is right is named, what is not is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rich.cells import set_cell_size
+from rich.text import Text
+from rich.tree import Tree
+
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.output.result_tables import count, number
+from arbitre.comparison.records import MASS_TOLERANCE, RecordTree, Verdict
+from arbitre.paths import order, wildcard
+from arbitre.report.text_files import compact
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.comparison import Comparison
+
+STYLES: Final = {
+    Verdict.CORRECT: "green",
+    Verdict.CLOSE: "cyan",
+    Verdict.WRONG: "yellow",
+    Verdict.WRONG_TYPE: "magenta",
+    Verdict.MISSING: "red",
+    Verdict.SPURIOUS: "red",
+}
+MAX_DEPTH: Final = 12
+"""Nodes that lie deeper are not opened."""
+
+_INDENT: Final = 4
+_LEAST: Final = 16
+_TITLE: Final = 32
+_SPARED: Final = 3
+"""Leaving out fewer characters than this is not worth an ellipsis."""
+
+
+def verdict_tree(comparison: Comparison, width: int) -> Tree:
+    """The nodes of a comparison with their verdicts; those that are correct are not opened."""
+    return _TreeBuilder.of(comparison, width).grown()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _TreeBuilder:
+    records: RecordTree
+    verdicts: Sequence[int]
+    below: dict[int, list[int]]
+    entries: str
+    width: int
+
+    @classmethod
+    def of(cls, comparison: Comparison, width: int) -> _TreeBuilder:
+        levels = comparison.levels
+        records = RecordTree.of(levels)
+        below: dict[int, list[int]] = {}
+        for level in levels:
+            for at, parent in enumerate(level.parent.tolist()):
+                below.setdefault(parent, []).append(level.first + at)
+        return cls(records, records.verdicts(comparison.close).tolist(), below, comparison.entries, width)
+
+    def grown(self) -> Tree:
+        made = Tree("", hide_root=True, guide_style="dim")
+        for record in self.below.get(-1, []):
+            self.add(made, record, 0)
+        return made
+
+    def add(self, tree: Tree, record: int, depth: int) -> None:
+        """One node, and what it holds where something is wrong with that."""
+        branch = tree.add(self.line(record, depth))
+        verdict = self.verdicts[record]
+        if verdict == Verdict.CORRECT or not self.opened(record):
+            return
+        if depth >= MAX_DEPTH:
+            branch.add(Text("... as deep as this tree goes; --format json has it all", style="dim"))
+            return
+        correct = []
+        for child in sorted(self.below.get(record, ()), key=self.place):
+            if self.verdicts[child] == Verdict.CORRECT and not self.entry(child):
+                correct.append(self.label(child))
+            else:
+                self.add(branch, child, depth + 1)
+        if correct:
+            branch.add(Text.assemble(("correct", STYLES[Verdict.CORRECT]), f" {', '.join(correct)}", style="dim"))
+
+    def opened(self, record: int) -> bool:
+        """Whether both sides hold others of one kind."""
+        level, at = self.records.place(record)
+        return not level.leaf and level.gold_kind[at] == level.predicted_kind[at]
+
+    def entry(self, record: int) -> bool:
+        level, _ = self.records.place(record)
+        return level.item and wildcard(level.path[:-1]) == self.entries
+
+    def place(self, record: int) -> tuple[bool, bool, object]:
+        """Fields as the schema has them, items as in gold; the spurious at the end."""
+        level, at = self.records.place(record)
+        gold = self.records.pointer(record, gold=True)
+        pointer = gold if gold is not None else self.records.pointer(record, gold=False)
+        return gold is None, not level.item, order(pointer or "") if level.item else level.first + at
+
+    def label(self, record: int) -> str:
+        level, at = self.records.place(record)
+        gold, predicted = (self.records.tokens(record, gold=side) for side in (True, False))
+        if not level.path:
+            return "document"
+        if not level.item:
+            return escape_hidden(str((gold or predicted or ("",))[-1]))
+        items = " = ".join(dict.fromkeys(f"[{tokens[-1]}]" for tokens in (gold, predicted) if tokens))
+        share = 1.0 if level.share is None else float(level.share[at])
+        return items if share == 1.0 else f"{items} x {number(share)}"
+
+    def line(self, record: int, depth: int) -> Text:
+        level, at = self.records.place(record)
+        verdict = Verdict(self.verdicts[record])
+        gold, predicted = (self.records.value(record, gold=side) for side in (True, False))
+        parts: list[str | tuple[str, str]] = [(self.label(record), "bold" if self.entry(record) else "")]
+        title = _title(gold if gold is not ABSENT else predicted) if level.item and self.opened(record) else ""
+        parts += (
+            [f" {title}", "  ", (verdict.text, STYLES[verdict])] if title else ["  ", (verdict.text, STYLES[verdict])]
+        )
+        if verdict not in (Verdict.CORRECT, Verdict.MISSING, Verdict.SPURIOUS):
+            parts.append(f" {number(float(level.quality[at]))}")
+        if verdict != Verdict.CORRECT and not self.opened(record):
+            room = (
+                self.width
+                - _INDENT * (depth + 1)
+                - sum(len(part if isinstance(part, str) else part[0]) for part in parts)
+            )
+            parts.append(("  " + _values(gold, predicted, room - 2), "dim"))
+        elif self.opened(record) and level.gold_kind[at] == Kind.ARRAY:
+            paired = float(level.matched[at])
+            missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired
+            counts = {"matched": paired, "missing": missing, "spurious": spurious}
+            told = (f"{count(size)} {name}" for name, size in counts.items() if size > MASS_TOLERANCE)
+            parts.append(("  " + ", ".join(told), "dim"))
+        return Text.assemble(*parts)
+
+
+def _title(value: Json) -> str:
+    """What to call an item: its first text."""
+    texts = value.values() if isinstance(value, dict) else ()
+    return next((_cut(_json(text), _TITLE) for text in texts if isinstance(text, str)), "")
+
+
+def _values(gold: Json, predicted: Json, room: int) -> str:
+    """What either side has, in about `room` cells; of two long texts, the parts where they begin to differ."""
+    sides = [_json(side) for side in (gold, predicted) if side is not ABSENT]
+    if len(sides) == 1:
+        return _cut(sides[0], max(room, _LEAST))
+    each = max((room - 4) // 2, _LEAST)
+    shared = next((place for place, pair in enumerate(zip(*sides, strict=False)) if len(set(pair)) > 1), 0)
+    start = shared - each // 2 if shared > each // 2 + _SPARED and max(map(len, sides)) > each else 0
+    return " -> ".join(_cut("…" + side[start:] if start else side, each) for side in sides)
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else set_cell_size(text, room - 1).rstrip() + "…"
+
+
+def _json(value: Json) -> str:
+    return escape_hidden(compact(value))

@@ -1,0 +1,192 @@
+"""A comparison as plain JSON, and back: the format of `schemas/comparison.schema.json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.comparison.levels import NONE, Level, with_scales
+from arbitre.comparison.records import RecordTree, Verdict, kind_name
+from arbitre.errors import DataError
+from arbitre.paths import DEPTH, STAR, parse
+from arbitre.tally import COUNTS
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.arrays import Indices
+    from arbitre.comparison.levels import Kinds
+    from arbitre.paths import Path, Token
+
+FORMAT: Final = "arbitre-comparison/1"
+
+
+def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
+    """Return every node as JSON values; a node that is absent on one side has null there."""
+    records = RecordTree.of(levels)
+    verdicts = records.verdicts(close)
+    return [_node(records, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))]
+
+
+def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
+    record = level.first + at
+    node: dict[str, Any] = {
+        "path": level.text,
+        "gold": records.pointer(record, gold=True),
+        "predicted": records.pointer(record, gold=False),
+        "gold_kind": kind_name(int(level.gold_kind[at])),
+        "predicted_kind": kind_name(int(level.predicted_kind[at])),
+        "leaf": level.leaf,
+        "item": level.item,
+        "inner": level.inner,
+        "parent": None if level.parent[at] == NONE else int(level.parent[at]),
+        "weight": level.weight,
+        "quality": float(level.quality[at]),
+        "verdict": Verdict(verdict).text,
+    }
+    if level.share is not None and level.share[at] != 1.0:
+        node["mass"] = float(level.share[at])
+    if level.leaf:
+        for side, gold in (("gold_value", True), ("predicted_value", False)):
+            value = records.value(record, gold=gold)
+            if value is not ABSENT:
+                node[side] = value
+    else:
+        masses = (level.gold, level.predicted, level.matched, level.mass)
+        node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
+    return node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _ReadNodes:
+    """The nodes of one level as they were read: rows are their positions in it."""
+
+    tokens: Sequence[int | str]
+    values: Sequence[Json]
+    kinds: Kinds
+
+    def tokens_of(self, rows: Indices) -> list[int | str]:
+        return [self.tokens[row] for row in rows.tolist()]
+
+    def values_of(self, rows: Indices) -> list[Json]:
+        return [self.values[row] for row in rows.tolist()]
+
+    def kinds_at(self, rows: Indices) -> Kinds:
+        return np.where(rows >= 0, self.kinds[rows], np.int8(NONE))
+
+
+def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> tuple[Level, ...]:
+    """Return the levels of a comparison that was written as JSON.
+
+    Args:
+        data: what `Comparison.to_dict` returned.
+        documents: gold and predicted, `ABSENT` where there is none.
+
+    Raises:
+        DataError: the format is another one.
+    """
+    if data.get("format") != FORMAT:
+        raise DataError.of(
+            f'Expected `format` to be "{FORMAT}", got {data.get("format")!r}',
+            pointer="/format",
+            hint="Give it what `Comparison.to_dict` returned, or compare again.",
+        )
+    nodes: list[dict[str, Any]] = data["nodes"]
+    levels = []
+    first = 0
+    for _, group in groupby(nodes, key=_level_of):
+        members = list(group)
+        levels.append(_level(members, first, nodes, documents))
+        first += len(members)
+    return with_scales(levels)
+
+
+def _level_of(node: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What the nodes of one level have in common; the depth tells deep paths apart, whose text is folded."""
+    depth = (node["gold"] or node["predicted"] or "").count("/")
+    return node["path"], depth, node["leaf"], node["item"], _clashes(node), node["inner"], node["weight"]
+
+
+def _clashes(node: Mapping[str, Any]) -> bool:
+    """Whether a node pairs an object or list with something else (leaves are compared whatever their kinds)."""
+    kinds = node["gold_kind"], node["predicted_kind"]
+    return not node["leaf"] and None not in kinds and kinds[0] != kinds[1]
+
+
+def _level(
+    members: list[dict[str, Any]], first: int, nodes: list[dict[str, Any]], documents: tuple[Json, Json]
+) -> Level:
+    size = len(members)
+    head = members[0]
+    sides: list[tuple[int | str, Json]] = []
+    for side, document in zip(("gold", "predicted"), documents, strict=True):
+        for node in members:
+            pointer, parent = node[side], node["parent"]
+            if pointer is None:
+                sides.append(("", ABSENT))
+                continue
+            tokens = parse(pointer)
+            token: int | str = str(tokens[-1]) if tokens else ""
+            if parent is not None and nodes[parent][f"{side}_kind"] == "array" and not node["inner"]:
+                token = int(token)
+            sides.append((token, node[f"{side}_value"] if head["leaf"] else _resolve(document, tokens)))
+    rows = np.arange(size, dtype=np.intp)
+    present = {side: np.array([node[side] is not None for node in members]) for side in ("gold", "predicted")}
+    tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
+    masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
+    shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
+    return Level(
+        path=_path(head, nodes),
+        leaf=head["leaf"],
+        item=head["item"],
+        kind_mismatch=_clashes(head),
+        inner=head["inner"],
+        weight=float(head["weight"]),
+        first=first,
+        parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
+        document=np.zeros(size, dtype=np.intp),
+        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members)),
+        left=np.where(present["gold"], rows, NONE),
+        right=np.where(present["predicted"], rows + size, NONE),
+        quality=np.array([node["quality"] for node in members], dtype=np.float64),
+        gold=masses["gold"],
+        predicted=masses["predicted"],
+        matched=masses["matched"],
+        mass=masses["quality_mass"],
+        share=None if (shares == 1.0).all() else shares,
+    )
+
+
+def _path(node: dict[str, Any], nodes: list[dict[str, Any]]) -> Path:
+    """The path of a node; of deep ones, which are folded in their text, the end is found on the way up to the root."""
+    path = parse(node["path"])
+    if len(path) <= DEPTH:
+        return path
+    tokens: list[Token] = []
+    while node["parent"] is not None:
+        if not node["inner"]:
+            tokens.append(STAR if node["item"] else parse(node["gold"] or node["predicted"])[-1])
+        node = nodes[node["parent"]]
+    return (*path[:DEPTH], *tokens[::-1][DEPTH:])
+
+
+def _kinds(members: list[dict[str, Any]]) -> Kinds:
+    """The kinds of the nodes of the gold side, then of those of the predicted side."""
+    names = [node[key] for key in ("gold_kind", "predicted_kind") for node in members]
+    return np.array([NONE if name is None else Kind[name.upper()] for name in names], dtype=np.int8)
+
+
+def _resolve(document: Json, tokens: Sequence[object]) -> Json:
+    """What stands in a document; ABSENT where a prediction held it under an alias."""
+    for token in tokens:
+        if isinstance(document, list) and str(token).isdecimal() and int(str(token)) < len(document):
+            document = document[int(str(token))]
+        elif isinstance(document, dict) and token in document:
+            document = document[token]
+        else:
+            return ABSENT
+    return document

@@ -1,0 +1,140 @@
+"""The documents of both sides of a corpus and the pairs they form, in a temporary database."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from functools import lru_cache
+from pathlib import Path
+from sys import intern
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import numpy as np
+
+from arbitre.corpus.joining.spool import Spool
+from arbitre.corpus.joining.work_units import PairLocation, read_pairs
+from arbitre.corpus.reading.records import ByteRange, Failure, Origin, Pair, Record, Repair, Side
+from arbitre.corpus.storage.database import Database
+from arbitre.corpus.storage.string_array import LazySequence, encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import numpy.typing as npt
+
+_TABLES: Final = """
+    CREATE TABLE gold (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE predicted (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE first (row INTEGER PRIMARY KEY, id BLOB);
+    CREATE TABLE pair (position INTEGER PRIMARY KEY, gold INTEGER, predicted INTEGER, run BLOB)
+"""
+_INSERT: Final = {
+    "gold": "INSERT INTO gold (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+    "predicted": "INSERT INTO predicted (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+}
+_PAIRS: Final = """
+    SELECT position, pair.run, gold.entry, predicted.entry
+    FROM pair CROSS JOIN gold ON gold.row = pair.gold LEFT JOIN predicted ON predicted.row = pair.predicted
+"""
+
+
+class IndexedDocument(NamedTuple):
+    """A document: its labels, its place or why it cannot be read, and the file it is from."""
+
+    id: str | None
+    run: str | None
+    place: ByteRange | Failure
+    origin: Origin
+
+
+class DocumentIndex(Database):
+    """The documents of both sides, and the pairs of them.
+
+    Tables:
+        gold, predicted: The documents in the order in which they were added. Rows are numbered from 1; ids and runs are
+            bytes (see `label_key`); `alone` marks those whose id is just the name of their file.
+        first: Rows and ids of the gold documents that are compared: the first with each id.
+        pair: Rows of gold and predicted (or null) and the run of each pair, numbered from 1.
+
+    Memory does not grow with the number of documents, except for `repairs`. Documents that are not in a plain file are
+    written to a temporary file.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_TABLES)
+        self.repairs: list[Repair] = []
+        self._spool, self._folder = Spool(), str(Path.cwd())
+
+    def extend(self, side: Side, items: Iterable[Record | Failure]) -> int:
+        """Add documents of one side and return how many there were."""
+        size = self.insert(_INSERT[side], map(self._row, items))
+        self._spool.flush()
+        return size
+
+    def entries(self, query: str, *values: object) -> Iterator[IndexedDocument]:
+        """The documents whose `entry` a query selects."""
+        return (entry_of(data) for (data,) in self.rows(query, *values))
+
+    def _row(self, item: Record | Failure) -> tuple[object, ...]:
+        place: tuple[object, ...] | Failure = item if isinstance(item, Failure) else ()
+        alone = False
+        if isinstance(item, Record):
+            file, *rest = item.place or self._spool.keep(item.value)
+            place, alone = (_joined(self._folder, file), *rest), not item.named
+            if item.repair is not None:
+                self.repairs.append(Repair(item.id, item.run, item.file, item.line, item.repair))
+        entry = pickle.dumps((item.id, item.run, place, (item.file, item.line)))
+        return label_key(item.id), label_key(item.run), isinstance(item, Failure), alone, entry
+
+
+class Located(LazySequence[Pair]):
+    """The pairs of an index. Their documents are read each time they are asked for."""
+
+    def __init__(self, index: DocumentIndex, failures: Mapping[int, Failure]) -> None:
+        """Take the pairs of `index`; `failures` says why there is no prediction, by position."""
+        self._index, self._failures = index, failures
+        self._size = int(next(index.rows("SELECT count(*) FROM pair"))[0])
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Pair]:
+        return read_pairs(self.locators())
+
+    def at(self, rows: npt.ArrayLike) -> Iterator[Pair]:
+        """The pairs at these positions (n,)."""
+        places = (np.asarray(rows, dtype=np.int64) + 1).tolist()
+        return read_pairs(one for place in places for one in self._selected(f"{_PAIRS} WHERE position = ?", place))
+
+    def locators(self) -> Iterator[PairLocation]:
+        """Where the documents of each pair are, in order."""
+        return self._selected(f"{_PAIRS} ORDER BY position")
+
+    def _selected(self, query: str, *values: object) -> Iterator[PairLocation]:
+        for position, run, *sides in self._index.rows(query, *values):
+            gold, predicted = (entry_of(data) if data else _NO_ENTRY for data in sides)
+            place = self._failures.get(position - 1) or predicted.place
+            origins = gold.origin, predicted.origin
+            yield PairLocation(str(gold.id), label_text(run), cast("ByteRange", gold.place), place, origins)
+
+
+_NO_ENTRY: Final = IndexedDocument(None, None, ByteRange(""), Origin())
+_joined: Final = lru_cache(maxsize=64)(os.path.join)  # most documents are in few files
+
+
+def label_key(text: str | None) -> bytes | None:
+    """The bytes that the database keeps of an id or a run. SQLite takes no lone surrogates in texts."""
+    return None if text is None else encoded(text)
+
+
+def label_text(key: bytes | None) -> str | None:
+    """The id or the run that is kept as `key`."""
+    return None if key is None else str(key, errors="surrogatepass")
+
+
+def entry_of(data: bytes) -> IndexedDocument:
+    """The document that is kept as `data`."""
+    identity, run, place, (file, line) = pickle.loads(data)  # noqa: S301  (written by `_row`)
+    if not isinstance(place, Failure):
+        place = ByteRange(intern(place[0]), *place[1:])  # equal names are one object: parts are smaller to send
+    return IndexedDocument(identity, run, place, Origin(file and intern(file), line))

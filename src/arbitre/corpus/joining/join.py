@@ -1,0 +1,254 @@
+"""Joins gold documents and predictions by id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import count, groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from arbitre.corpus.joining.document_index import DocumentIndex, Located, entry_of, label_key, label_text
+from arbitre.corpus.joining.work_units import WorkUnit
+from arbitre.corpus.reading.document_ids import MAX_NAMES, quote_names
+from arbitre.corpus.reading.options import NO_PREDICTION
+from arbitre.corpus.reading.records import Failure, Pair, Record, Repair, Side, key
+from arbitre.errors import DataError, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.corpus.joining.document_index import IndexedDocument
+    from arbitre.corpus.joining.work_units import PairLocation
+    from arbitre.corpus.reading.options import RecordPair
+
+__all__ = ["Join", "Pair", "join", "paired"]
+
+DUPLICATE: Final = "duplicate id"
+DUPLICATE_RUN: Final = "duplicate id and run"
+DUPLICATE_ROW: Final = "duplicate id and run: a `run` tells rows of one id apart"
+
+_FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"
+_OTHERS: Final = "SELECT {column} FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"
+_WITHOUT_GOLD: Final = """
+    SELECT entry FROM predicted WHERE id IS NULL OR id NOT IN (SELECT id FROM first) ORDER BY row
+"""
+_PREDICTION: Final = "SELECT entry FROM predicted WHERE row = ?"
+_JOIN_ALONE: Final = """
+    UPDATE predicted SET id = (SELECT id FROM first)
+    WHERE alone AND (SELECT count(*) FROM predicted) = 1 AND (SELECT count(*) FROM first) = 1
+    AND (SELECT alone FROM gold JOIN first USING (row))
+"""
+_ANSWERS: Final = """
+    SELECT first.row, first.id, predicted.row, predicted.run, predicted.failed
+    FROM first LEFT JOIN predicted ON predicted.{column} = first.{column} ORDER BY first.row, predicted.row
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The pairs to be compared.
+
+    Attributes:
+        pairs: In gold order. Their documents are read again each time.
+        failures: Of pairs, and of documents that are in no pair.
+        without_gold: The keys of spurious predictions.
+        repaired: The predictions that were not JSON and were repaired.
+        factors: The other columns of a manifest, a value per pair.
+    """
+
+    pairs: Sequence[Pair]
+    failures: tuple[Failure, ...] = ()
+    without_gold: tuple[str, ...] = ()
+    repaired: tuple[Repair, ...] = ()
+    factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def keys(self) -> Iterator[str]:
+        """The key of each pair in results. Reads no document."""
+        return (key(item.id, item.run) for item in self._items())
+
+    def _items(self) -> Iterator[PairLocation | Pair]:
+        return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)
+
+    def parts(self, size: int = 64) -> Iterator[WorkUnit]:
+        """Divide the pairs into parts of `size` pairs, which other processes on this machine can read.
+
+        The parts can be read as long as the join exists.
+        """
+        items = self._items()
+        for start in range(0, len(self), size):
+            yield WorkUnit(start, tuple(islice(items, size)))
+
+
+def join(
+    gold: Iterable[Record | Failure], predicted: Iterable[Record | Failure], *, only: Collection[str] = ()
+) -> Join:
+    """Pair every gold document with each of its predictions, by id.
+
+    Several predictions of one document are runs, in the order they are read; those without a run are numbered "1", "2",
+    ... A gold document whose prediction is missing or damaged is a pair with the prediction ABSENT. Of equal gold ids,
+    and of equal ids and runs, the first is kept and the others are failures. A single document on either side, neither
+    with an id of its own, is one pair.
+
+    Documents are not kept in memory. Those in plain files are read again from there, all others from a temporary file
+    that exists as long as the join.
+
+    Args:
+        gold: The gold documents, and those that could not be read.
+        predicted: The predictions, and those that could not be read.
+        only: The ids to keep; all, if empty.
+
+    Raises:
+        DataError: No ids are shared, or `only` has an id without gold document.
+
+    >>> pages = [Record("a", None, 1, "gold.jsonl"), Record("b", None, 2, "gold.jsonl")]
+    >>> joined = join(pages, [Record("b", None, 3, "predicted.jsonl")])
+    >>> [(pair.key, pair.gold, pair.predicted) for pair in joined]
+    [('a', 1, ABSENT), ('b', 2, 3)]
+    >>> joined.failures[0].reason
+    'no prediction'
+    """
+    index, wanted = DocumentIndex(), frozenset(only)
+    index.extend("gold", gold)
+    predictions = index.extend("predicted", predicted)
+    index.execute(f"{_FIRST} GROUP BY id ORDER BY 1")
+    index.execute("CREATE INDEX first_id ON first (id)")
+    index.execute("CREATE INDEX predicted_id ON predicted (id)")
+    failures = [_repeated("gold", entry, DUPLICATE) for entry in index.entries(_OTHERS.format(column="entry"))]
+    _check_only(wanted, "Expected `only` to name gold documents", index, failures)
+    index.execute(_JOIN_ALONE)
+    without_gold = list(index.entries(_WITHOUT_GOLD))
+    failures += [entry.place for entry in without_gold if isinstance(entry.place, Failure)]
+    labels = [(entry.id, entry.run) for entry in without_gold if entry.id is not None]
+    if len(without_gold) == predictions:
+        raise _nothing(_ids(index), [identity for identity, _ in labels], failures)
+    repeated, refused = _pairs(index, "id", wanted)
+    return Join(
+        Located(index, refused),
+        (*(one for one in (*failures, *repeated) if _among(wanted, one.id)), *refused.values()),
+        tuple(key(identity, run) for identity, run in labels if _among(wanted, identity)),
+        tuple(one for one in index.repairs if _among(wanted, one.id)),
+    )
+
+
+def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Collection[str] = ()) -> Join:
+    """Make pairs of records that hold both sides, in their order.
+
+    A record without gold is a failure, and so is one with the id and run of an earlier one. Failures are in the order
+    of the records.
+
+    Args:
+        rows: The records.
+        factors: The names of their other values.
+        only: The ids to keep; all, if empty.
+
+    Raises:
+        DataError: `only` has an id that no record has.
+    """
+    index, wanted = DocumentIndex(), frozenset(only)
+    values: dict[str, str] = {}
+    columns: list[list[str]] = [[] for _ in factors]
+    for row in rows:
+        index.extend("gold", [row.gold])
+        index.extend("predicted", [row.predicted or row.gold])
+        for column, value in zip(columns, row.factors, strict=True):
+            column.append(values.setdefault(value, value))
+    index.execute(f"{_FIRST} GROUP BY id, run ORDER BY 1")
+    others = {row: entry_of(data) for row, data in index.rows(_OTHERS.format(column="row, entry"))}
+    failures = (entry.place for entry in others.values() if isinstance(entry.place, Failure))
+    _check_only(wanted, "Expected --only to name documents", index, failures)
+    _, refused = _pairs(index, "row", wanted)
+    chosen = [row for (row,) in index.rows("SELECT gold FROM pair ORDER BY position")]
+    listing = {chosen[position]: failure for position, failure in refused.items()} | {
+        row: _repeated("gold", entry, DUPLICATE_ROW) for row, entry in others.items() if _among(wanted, entry.id)
+    }
+    return Join(
+        Located(index, refused),
+        tuple(failure for _, failure in sorted(listing.items())),
+        repaired=tuple(one for one in index.repairs if _among(wanted, one.id)),
+        factors={name: tuple(column[row - 1] for row in chosen) for name, column in zip(factors, columns, strict=True)},
+    )
+
+
+def _pairs(
+    index: DocumentIndex, by: Literal["id", "row"], wanted: frozenset[str]
+) -> tuple[list[Failure], dict[int, Failure]]:
+    """Add the pairs to the index.
+
+    Returns:
+        The predictions that repeat a run, and by the position of the pair, why there is no prediction.
+    """
+    repeated: list[Failure] = []
+    refused: dict[int, Failure] = {}
+    positions = count()
+
+    def chosen() -> Iterator[tuple[int, int | None, bytes | None]]:
+        for gold, group in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
+            answers, seen = list(group), set[str | None]()
+            identity = str(label_text(answers[0][1]))
+            if not _among(wanted, identity):
+                continue
+            runs = _runs([label_text(answer[3]) for answer in answers])
+            for (_, _, row, _, failed), run in zip(answers, runs, strict=True):
+                entry = next(index.entries(_PREDICTION, row)) if failed or run in seen else None
+                if entry is not None and run in seen:
+                    repeated.append(_repeated("predicted", entry, DUPLICATE_RUN))
+                    continue
+                seen.add(run)
+                position = next(positions)
+                if row is None:
+                    refused[position] = Failure("predicted", identity, reason=NO_PREDICTION)
+                elif entry is not None:
+                    refused[position] = replace(cast("Failure", entry.place), run=run)
+                yield gold, row, label_key(run)
+
+    index.insert("INSERT INTO pair (gold, predicted, run) VALUES (?, ?, ?)", chosen())
+    return repeated, refused
+
+
+def _ids(index: DocumentIndex) -> Iterator[str]:
+    return (str(label_text(identity)) for (identity,) in index.rows("SELECT id FROM first ORDER BY row"))
+
+
+def _runs(given: list[str | None]) -> list[str | None]:
+    """The runs of the predictions of one document. Several without a name get the numbers that are not names."""
+    if given.count(None) < 2:  # noqa: PLR2004  (almost always)
+        return given
+    names = set(given)
+    numbers = (str(number) for number in count(1) if str(number) not in names)
+    return [next(numbers) if run is None else run for run in given]
+
+
+def _repeated(side: Side, entry: IndexedDocument, reason: str) -> Failure:
+    """The failure of a document that repeats another, or its own."""
+    if isinstance(entry.place, Failure) and side == "gold":
+        return entry.place
+    return Failure(side, entry.id, entry.run, *entry.origin, reason=reason)
+
+
+def _check_only(wanted: frozenset[str], expected: str, index: DocumentIndex, failures: Iterable[Failure]) -> None:
+    if wanted:
+        known = set(_ids(index))
+        missing = sorted(wanted - known - {failure.id for failure in failures})
+        if missing:
+            raise DataError.of(f"{expected}, got {quote_names(missing)}", hint=did_you_mean(missing[0], known))
+
+
+def _among(wanted: frozenset[str], identity: str | None) -> bool:
+    return not wanted or identity is None or identity in wanted
+
+
+def _nothing(gold: Iterable[str], predicted: Iterable[str], failures: list[Failure]) -> DataError:
+    return DataError(
+        Problem(
+            f"Expected gold and predicted to share ids, got {quote_names(gold)} and {quote_names(predicted)}",
+            hint="Say which key holds the id with --id-key, or which part of a file name with --id-pattern.",
+        ),
+        *(Problem(failure.reason, failure.file, failure.line, failure.pointer) for failure in failures[:MAX_NAMES]),
+    )

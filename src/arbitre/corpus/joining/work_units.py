@@ -1,0 +1,101 @@
+"""Units of work: consecutive pairs, whose documents are read where they are compared."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+
+from arbitre.corpus.joining.spool import SPOOL
+from arbitre.corpus.reading.records import ByteRange, Failure, Origin, Pair
+from arbitre.errors import DataError
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arbitre.values import Json
+
+MAX_OPEN_FILES: Final = 8
+"""Maximum number of files that are open at once while a part is read, about."""
+
+
+class PairLocation(NamedTuple):
+    """Where the documents of a pair are; `predicted` is a Failure if there is no prediction."""
+
+    id: str
+    run: str | None
+    gold: ByteRange
+    predicted: ByteRange | Failure
+    origins: tuple[Origin, Origin]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkUnit:
+    """Consecutive pairs of a join, from position `start`. Small to send to another process.
+
+    Iterating reads the documents, one pair after the other. Raises DataError if a file has changed since.
+    """
+
+    start: int
+    items: Sequence[PairLocation | Pair]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return read_pairs(self.items)
+
+    def with_temporary_documents(self) -> WorkUnit:
+        """Return the part with the documents of temporary files in it, which other machines cannot read."""
+        return WorkUnit(self.start, [next(read_pairs([item])) if _temporary(item) else item for item in self.items])
+
+
+def _temporary(item: PairLocation | Pair) -> bool:
+    places = () if isinstance(item, Pair) else (item.gold, item.predicted)
+    return any(isinstance(place, ByteRange) and place.file.endswith(SPOOL) for place in places)
+
+
+def read_pairs(items: Iterable[PairLocation | Pair]) -> Iterator[Pair]:
+    """Read the documents of pairs. Raises DataError if a file has changed since."""
+    with ExitStack() as stack:
+        files: dict[str, BinaryIO] = {}
+        for item in items:
+            if isinstance(item, Pair):
+                yield item
+                continue
+            if len(files) > MAX_OPEN_FILES:
+                stack.close()
+                files.clear()
+            gold = _value(item.gold, item.id, files, stack)
+            if isinstance(item.predicted, Failure):
+                yield Pair(item.id, item.run, gold, ABSENT, item.predicted, item.origins)
+            else:
+                predicted = _value(item.predicted, item.id, files, stack)
+                yield Pair(item.id, item.run, gold, predicted, origins=item.origins)
+
+
+def _value(place: ByteRange, identity: str, files: dict[str, BinaryIO], stack: ExitStack) -> Json:
+    """The document at a place. It was read strictly before."""
+    try:
+        if place.file not in files:
+            files[place.file] = stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
+        files[place.file].seek(place.offset)
+        value = json.loads(files[place.file].read(place.length))
+        if place.without and str(value[place.without[0]]) != identity:
+            raise _changed(place, identity)
+        if place.member is not None:
+            return value[place.member]
+        return {key: item for key, item in value.items() if key not in place.without} if place.without else value
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise _changed(place, identity) from error
+
+
+def _changed(place: ByteRange, identity: str) -> DataError:
+    return DataError.of(
+        f"The document {identity!r} changed on disk during the run",
+        file=place.file,
+        hint="Start again, and leave the files as they are.",
+    )

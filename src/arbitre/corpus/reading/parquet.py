@@ -1,0 +1,102 @@
+"""Parquet tables read in batches."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from arbitre.corpus.reading.document_ids import RUN, quote_names
+from arbitre.corpus.storage.arrow import import_pyarrow
+from arbitre.errors import DataError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from arbitre.values import Json
+
+
+class ParquetRow(NamedTuple):
+    """One row of a table, from 1: id and run as they stand, the JSON texts of the other columns."""
+
+    number: int
+    id: Json
+    run: Json
+    texts: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """A Parquet file, read in batches: a row group is decoded in pieces, the table is never whole in memory."""
+
+    path: Path
+
+    def rows(self, id_key: str, columns: Sequence[str]) -> Iterator[ParquetRow]:
+        """Every row: its id, its run where there is such a column, and `columns` as JSON texts, None where null.
+
+        A column of texts holds JSON texts as they are; any other holds values. Raises DataError without pyarrow,
+        where the file cannot be read, lacks a column, or has one of a type that JSON does not have.
+        """
+        pa = import_pyarrow(self.path)
+        try:
+            with pa.parquet.ParquetFile(self.path) as file:
+                schema = file.schema_arrow
+                self._check(pa.types, schema, (id_key, *columns))
+                labels = [id_key, *[RUN] * (RUN in schema.names)]
+                number = 0
+                for batch in file.iter_batches(BATCH_ROWS, columns=[*labels, *columns]):
+                    ids = batch.column(id_key).to_pylist()
+                    runs = batch.column(RUN).to_pylist() if RUN in labels else [None] * len(ids)
+                    texts = [_texts(pa.types, batch.column(name)) for name in columns]
+                    for cells in zip(ids, runs, zip(*texts, strict=True), strict=True):
+                        number += 1
+                        yield ParquetRow(number, *cells)
+        except (OSError, pa.ArrowException) as error:
+            raise DataError.of(
+                f"Expected a Parquet file that can be read, got: {error}",
+                file=str(self.path),
+                hint="Check the name, and whether the file is whole.",
+            ) from error
+
+    def _check(self, types: Any, schema: Any, columns: Iterable[str]) -> None:  # noqa: ANN401  (pyarrow has no types)
+        for name in columns:
+            if schema.names.count(name) != 1:
+                there = quote_names(schema.names)
+                raise DataError.of(
+                    f"Expected one column {name!r}, got the columns {there}",
+                    file=str(self.path),
+                    hint=did_you_mean(name, schema.names)
+                    or "Name the columns with --id-key, --gold-key and --predicted-key.",
+                )
+            kind = schema.field(name).type
+            if not _plain(types, kind):
+                raise DataError.of(
+                    f"Expected the column {name!r} to hold JSON texts or values, got the type {kind}",
+                    file=str(self.path),
+                    hint="Write dates and decimals as text, maps as lists of objects.",
+                )
+
+
+BATCH_ROWS: Final = 1024
+"""So many rows are decoded at once."""
+
+
+def _texts(types: Any, column: Any) -> list[str | None]:  # noqa: ANN401
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    cells: list[Any] = column.to_pylist()
+    return cells if _text(types, kind) else [None if cell is None else json.dumps(cell) for cell in cells]
+
+
+def _text(types: Any, kind: Any) -> bool:  # noqa: ANN401
+    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view))
+
+
+def _plain(types: Any, kind: Any) -> bool:  # noqa: ANN401
+    """Whether JSON has all values of an Arrow type."""
+    if types.is_struct(kind):
+        return all(_plain(types, field.type) for field in kind)
+    if any(test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_dictionary)):
+        return _plain(types, kind.value_type)
+    scalars = (types.is_null, types.is_boolean, types.is_integer, types.is_floating)
+    return _text(types, kind) or any(test(kind) for test in scalars)

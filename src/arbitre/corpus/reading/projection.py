@@ -1,0 +1,119 @@
+"""Projections: JMESPath expressions that build what is compared from what was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.corpus.reading import strict_json
+from arbitre.errors import DataError, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+    from arbitre.corpus.reading.records import Side
+    from arbitre.values import Json
+
+SIDES: Final = ("gold", "predicted")
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One JMESPath expression, compiled; `text` is what was written."""
+
+    side: Side
+    text: str
+    compiled: Any
+
+    def apply(self, value: Json) -> Json:
+        """What the expression finds in a document. Raises DataError where it cannot be applied, or finds nothing."""
+        try:
+            found = self.compiled.search(value)
+        except (ValueError, RecursionError) as error:
+            raise DataError.of(
+                f"Expected the {self.side} expression {self.text!r} to apply, got: {error}", hint="Correct --project."
+            ) from None
+        if found is None and value is not None:
+            raise DataError.of(
+                f"Expected the {self.side} expression {self.text!r} to find something, got null",
+                hint="Correct --project, or write the document as the others are.",
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What is compared of either side; None takes documents as they are."""
+
+    gold: Expression | None = None
+    predicted: Expression | None = None
+
+    @classmethod
+    def of(cls, expressions: Mapping[str, Json], *, file: str | None = None) -> Projection:
+        """The projection of `{"gold": EXPRESSION, "predicted": EXPRESSION}`; either may be missing.
+
+        Raises DataError, listing every problem, for other keys and for what is no expression, and without jmespath.
+
+        >>> projection = Projection.of({"predicted": "{names: people[].name}"})
+        >>> projection.predicted.apply({"people": [{"name": "Ada"}, {"name": "Bo"}]})
+        {'names': ['Ada', 'Bo']}
+        """
+        library = _library()
+        compiled: dict[str, Expression] = {}
+        problems: list[Problem] = []
+        for name, text in expressions.items():
+            try:
+                compiled[name] = _compiled(library, name, text)
+            except DataError as error:
+                problems += error.problems
+        if problems or not compiled:
+            none = Problem("Expected an expression for gold or predicted, got none", pointer="", hint=_HINT)
+            raise DataError(*problems or [none]).located(file=file)
+        return cls(**compiled)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Projection:
+        """The projection of a JSON file. Raises DataError."""
+        value = strict_json.load(Path(path))
+        if not isinstance(value, dict):
+            raise DataError.of("Expected an object of expressions", file=str(path), pointer="", hint=_HINT)
+        return cls.of(value, file=str(path))
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """What a signature says of it: `project.gold` and `project.predicted`, the expressions as written."""
+        both = (self.gold, self.predicted)
+        return {f"project.{one.side}": one.text for one in both if one is not None}
+
+
+def _library() -> ModuleType:
+    try:
+        import jmespath  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise DataError.of(
+            "Expected jmespath to be installed, to build documents, got none", hint="pip install 'arbitre[corpus]'"
+        ) from None
+    return jmespath
+
+
+_HINT: Final = """As in {"gold": "entries", "predicted": "answer.people[].{name: full_name}"}."""
+
+
+def _compiled(library: ModuleType, name: str, text: Json) -> Expression:
+    if name not in SIDES:
+        raise DataError.of(
+            f"Expected gold or predicted, got {name!r}", pointer=f"/{name}", hint=did_you_mean(name, SIDES) or _HINT
+        )
+    side: Side = "gold" if name == "gold" else "predicted"
+    if not isinstance(text, str):
+        raise DataError.of("Expected an expression to be text", pointer=f"/{name}", hint=_HINT)
+    try:
+        return Expression(side, text, library.compile(text))
+    except ValueError as error:
+        raise DataError.of(
+            f"Expected a JMESPath expression, got {text!r}: {error}",
+            pointer=f"/{name}",
+            hint="See https://jmespath.org.",
+        ) from None

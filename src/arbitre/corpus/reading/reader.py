@@ -1,0 +1,292 @@
+"""The reader of one side: what each kind of source holds, document by document."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.reading import repaired_json, strict_json
+from arbitre.corpus.reading.document_ids import RUN, FileNamePattern, label, quote_names, recover_label
+from arbitre.corpus.reading.records import ByteRange, Failure, Record, Side
+from arbitre.corpus.reading.sources import (
+    STDIN,
+    STDIN_NAME,
+    ZSTD,
+    is_compressed,
+    open_source,
+    require_decompressor,
+    split_name,
+)
+from arbitre.errors import DataError
+from arbitre.paths import pointer
+from arbitre.values import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from arbitre.corpus.reading.projection import Expression
+    from arbitre.paths import Path as Tokens
+    from arbitre.values import Json
+
+LINES: Final = frozenset({".jsonl", ".ndjson"})
+TABLE: Final = ".parquet"
+DOCUMENT: Final = ".json"
+RAW: Final = frozenset({".txt", ".md"})
+"""What lenient reading takes for a document too."""
+
+_KINDS: Final = "a folder, a .json, .jsonl, .ndjson (plain, .gz or .zst) or .parquet file"
+_BLANK: Final = b"\xef\xbb\xbf \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the documents of one side."""
+
+    side: Side
+    id_key: str
+    column: str
+    names: FileNamePattern
+    max_depth: int
+    expression: Expression | None
+    lenient: bool
+
+    def source(self, name: str, *, alone: bool) -> Iterator[Record | Failure]:
+        """The documents of one source. A file that is no JSON at all is refused where it is `alone`, else a failure."""
+        path = Path(name)
+        stem, suffix = split_name(path)
+        if name == STDIN:
+            yield from self.stream()
+        elif path.is_dir():
+            yield from self.folder(path)
+        elif suffix in LINES:
+            with open_source(path) as lines:
+                yield from self.lines(lines, name, plain=not is_compressed(path))
+        elif suffix == TABLE:
+            yield from self.table(path)
+        elif suffix == DOCUMENT:
+            try:
+                yield from self.whole(*self.load(path), name, stem, None if is_compressed(path) else ByteRange(name))
+            except DataError as error:
+                if alone:
+                    raise
+                yield self.failure(error.located(file=name), *self.guessed(stem))
+        elif self.lenient and suffix in RAW:
+            yield self.file(path, stem)
+        else:
+            raise DataError.of(
+                f"Expected {_KINDS}, or - for standard input, got {name!r}",
+                file=name,
+                hint="Check the name." if not path.exists() else "Rename the file after what it holds.",
+            )
+
+    def folder(self, folder: Path) -> Iterator[Record | Failure]:
+        suffixes = {DOCUMENT} | (RAW if self.lenient else set())
+        with os.scandir(folder) as entries:
+            files = sorted(one.name for one in entries if split_name(Path(one.name))[1] in suffixes and one.is_file())
+        if not files:
+            raise DataError.of(
+                "Expected a folder of <id>.json files, got none", file=str(folder), hint="Check the name of the folder."
+            )
+        for name in files:
+            yield self.file(folder / name, split_name(Path(name))[0])
+
+    def file(self, path: Path, stem: str, labels: tuple[str, str | None] | None = None) -> Record | Failure:
+        """The document of a file that holds nothing else, under `labels`, or those in its name."""
+        identity, run = labels or (None, None)
+        if path.suffix.lower() == ZSTD:
+            require_decompressor(path)
+        try:
+            identity, run = labels or self.names.labels(stem)
+            value, repair = self.load(path)
+        except DataError as error:
+            return self.failure(error.located(file=str(path)), identity, run)
+        place = None if is_compressed(path) else ByteRange(str(path))
+        return self.finished(Record(identity, run, value, str(path), place=place, repair=repair))
+
+    def lines(self, lines: Iterable[bytes], file: str, *, plain: bool = False) -> Iterator[Record | Failure]:
+        """A record a line; the lines of a plain file are documents in a place."""
+        offset, labels = 0, (self.id_key, RUN)
+        for number, raw in enumerate(lines, start=1):
+            if raw.strip():
+                try:
+                    value, repair = self.parse(raw.rstrip(b"\r\n"), file, number)
+                except DataError as error:
+                    text = raw.decode(errors="replace")
+                    yield self.failure(error, recover_label(text, self.id_key), recover_label(text, RUN))
+                else:
+                    place = ByteRange(file, offset, len(raw), labels) if plain else None
+                    yield self.record(value, file, number, place=place, repair=repair)
+            offset += len(raw)
+
+    def table(self, path: Path) -> Iterator[Record | Failure]:
+        from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
+
+        for row in ParquetTable(path).rows(self.id_key, [self.column]):
+            labels = self.labels(row.id, row.run, str(path), row.number)
+            if isinstance(labels, Failure):
+                yield labels
+            else:
+                yield self.cell(row.texts[0], labels, path, row.number) or Failure(
+                    self.side,
+                    *labels,
+                    str(path),
+                    row.number,
+                    reason=f"Expected a document in {self.column!r}, got null",
+                )
+
+    def whole(
+        self, value: Json, repair: str | None, file: str, stem: str, place: ByteRange | None = None
+    ) -> Iterator[Record | Failure]:
+        """What one JSON value holds: a document, or a list of records."""
+        if not isinstance(value, list):
+            yield self.single(value, file, stem, place, repair)
+        elif len(value) == 1 and not self.labelled(value[0]):
+            yield self.single(value[0], file, stem, None, repair)
+        else:
+            for position, item in enumerate(value):
+                if not self.labelled(item):
+                    raise self.unlabelled(item, (position,)).located(file=file)
+                yield self.record(item, file, at=(position,), repair=repair)
+
+    def stream(self) -> Iterator[Record | Failure]:
+        """Standard input: lines as they come, where the first is a record and others follow; else read whole.
+
+        Then it is lines, where it is neither one JSON value nor a broken array, and one line is a record.
+        """
+        with open_source(Path(STDIN)) as data:
+            head = list(_through_text(data))
+            if head and self.opens(head[-1]):
+                more = list(_through_text(data))
+                if more and more[-1].strip(_BLANK):
+                    yield from self.lines(chain(head, more, data), STDIN_NAME)
+                    return
+                head += more
+            text = b"".join([*head, data.read()])
+        reader = replace(self, names=FileNamePattern())
+        try:
+            value = strict_json.parse(text, file=STDIN_NAME, max_depth=self.max_depth)
+        except DataError:
+            found = tuple(self.lines(io.BytesIO(text), STDIN_NAME))
+            if text.lstrip(_BLANK).startswith(b"[") or not any(isinstance(item, Record) for item in found):
+                yield from reader.whole(*self.parse(text, STDIN_NAME), STDIN_NAME, "stdin")
+            else:
+                yield from found
+        else:
+            yield from reader.whole(value, None, STDIN_NAME, "stdin")
+
+    def opens(self, line: bytes) -> bool:
+        """Whether a line holds a whole record."""
+        try:
+            return self.labelled(strict_json.parse(line, max_depth=self.max_depth))
+        except DataError:
+            return False
+
+    def record(
+        self,
+        value: Json,
+        file: str,
+        line: int | None = None,
+        *,
+        at: Tokens = (),
+        place: ByteRange | None = None,
+        repair: str | None = None,
+    ) -> Record | Failure:
+        """One record of several: its id and its run are labels, not part of what is compared."""
+        if not self.labelled(value):
+            return self.failure(self.unlabelled(value, at).located(file=file, line=line))
+        key = self.id_key
+        labels = self.labels(value[key], value.get(RUN), file, line, at)
+        if isinstance(labels, Failure):
+            return labels
+        rest = {name: item for name, item in value.items() if name not in {key, RUN}}
+        return self.finished(Record(*labels, rest, file, line, place=place, repair=repair))
+
+    def single(
+        self, value: Json, file: str, stem: str, place: ByteRange | None, repair: str | None
+    ) -> Record | Failure:
+        """The only document of a file, as it is."""
+        key = self.id_key
+        try:
+            own = self.labelled(value)
+            identity, run = (label(value[key], (key,)), None) if own else self.names.labels(stem)
+        except DataError as error:
+            return self.failure(error.located(file=file))
+        known = own or self.names.pattern is not None
+        return self.finished(Record(identity, run, value, file, named=known, place=place, repair=repair))
+
+    def cell(self, text: str | None, labels: tuple[str, str | None], path: Path, row: int) -> Record | Failure | None:
+        """The document of one cell of a table; None where there is none."""
+        if text is None:
+            return None
+        try:
+            value, repair = self.parse(text, str(path), row)
+        except DataError as error:
+            return self.failure(error, *labels)
+        return self.finished(Record(*labels, value, str(path), row, repair=repair))
+
+    def finished(self, record: Record) -> Record | Failure:
+        """The document as it is compared: JSON in a text is read where that is lenient, expressions are applied."""
+        try:
+            if self.lenient and isinstance(record.value, str):
+                value, repair = self.parse(record.value, record.file, record.line)
+                record = replace(record, value=value, repair=repair or record.repair or repaired_json.TEXT, place=None)
+            if self.expression is not None:
+                record = replace(record, value=self.expression.apply(record.value), place=None)
+        except DataError as error:
+            return self.failure(error.located(file=record.file, line=record.line), record.id, record.run)
+        return record if record.repair is None else replace(record, place=None)
+
+    def load(self, path: Path) -> tuple[Json, str | None]:
+        """The value of a file, and what was repaired in it. Raises DataError."""
+        with open_source(path) as file:
+            return self.parse(file.read(), str(path))
+
+    def parse(self, text: str | bytes, file: str, line: int | None = None) -> tuple[Json, str | None]:
+        """The value of a text, and what was repaired in it. Raises DataError."""
+        if self.lenient:
+            return repaired_json.parse(text, file=file, line=line, max_depth=self.max_depth)
+        return strict_json.parse(text, file=file, line=line, max_depth=self.max_depth), None
+
+    def labels(
+        self, identity: Json, run: Json, file: str, line: int | None, at: Tokens = ()
+    ) -> tuple[str, str | None] | Failure:
+        """The id and the run of a record, or why they are none."""
+        found = None
+        try:
+            found = label(identity, (*at, self.id_key))
+            return found, None if run is None else label(run, (*at, RUN))
+        except DataError as error:
+            return self.failure(error.located(file=file, line=line), found)
+
+    def guessed(self, stem: str) -> tuple[str | None, str | None]:
+        """The labels in the name of a file, as far as it has any."""
+        try:
+            return self.names.labels(stem)
+        except DataError:
+            return None, None
+
+    def labelled(self, value: Json) -> bool:
+        return isinstance(value, dict) and self.id_key in value
+
+    def unlabelled(self, value: Json, at: Tokens) -> DataError:
+        found = f"the keys {quote_names(value)}" if isinstance(value, dict) else kind_of(value).name.lower()
+        return DataError.of(
+            f"Expected a record to be an object with its id under {self.id_key!r}, got {found}",
+            pointer=pointer(at),
+            hint="Name the key of the id with --id-key, or write one file per document, <id>.json, into a folder.",
+        )
+
+    def failure(self, error: DataError, identity: str | None = None, run: str | None = None) -> Failure:
+        return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
+
+
+def _through_text(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines up to the first that is not blank."""
+    for line in lines:
+        yield line
+        if line.strip(_BLANK):
+            return

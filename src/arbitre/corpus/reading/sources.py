@@ -1,0 +1,89 @@
+"""From names to bytes: globs, compressed files, standard input."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import sys
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+from arbitre.corpus.storage.files import unreadable
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+
+STDIN: Final = "-"
+STDIN_NAME: Final = "<stdin>"
+GZIP: Final = ".gz"
+ZSTD: Final = ".zst"
+PACKED: Final = frozenset({GZIP, ZSTD})
+
+
+def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
+    """The sources one by one, globs by the files they find, in the order of their names.
+
+    `**` finds folders at any depth. What exists under its very name is no glob. Raises DataError where one finds
+    nothing.
+    """
+    for source in [sources] if isinstance(sources, (str, Path)) else sources:
+        name = str(source)
+        if not glob.has_magic(name) or Path(name).exists():
+            yield name
+            continue
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  (Path.glob takes no absolute pattern)
+        if not found:
+            raise DataError.of(
+                f"Expected {name!r} to find files, got none",
+                hint="Put the pattern into quotes; ** finds folders at any depth.",
+            )
+        yield from found
+
+
+def split_name(path: Path) -> tuple[str, str]:
+    """The stem and the suffix of a file (in lower case) without that of its compression.
+
+    >>> split_name(Path("corpus/gold.jsonl.gz")), split_name(Path("page_02.json"))
+    (('gold', '.jsonl'), ('page_02', '.json'))
+    """
+    inner = path.with_suffix("") if is_compressed(path) else path
+    return inner.stem, inner.suffix.lower()
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a file is compressed, by its name."""
+    return path.suffix.lower() in PACKED
+
+
+def require_decompressor(path: Path) -> ModuleType:
+    """What unpacks a .zst file. Raises DataError where it is not installed: that is no failure of a document."""
+    from arbitre.corpus.storage import arrow  # noqa: PLC0415  (an extra)
+
+    arrow.import_pyarrow(path)
+    return arrow
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked; `-` is standard input.
+
+    Raises DataError where it cannot be opened, read or unpacked, then or while the block reads.
+    """
+    try:
+        if str(path) == STDIN:
+            yield sys.stdin.buffer
+        elif path.suffix.lower() == GZIP:
+            with gzip.open(path) as file:
+                yield cast("BinaryIO", file)
+        elif path.suffix.lower() == ZSTD:
+            with require_decompressor(path).open_zstd(path) as file:
+                yield file
+        else:
+            with path.open("rb") as file:
+                yield file
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error) from error

@@ -1,0 +1,248 @@
+"""JSON read strictly: what RFC 8259 leaves open is refused, with the place, instead of being settled silently."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from arbitre import values
+from arbitre.corpus.storage.files import unreadable
+from arbitre.errors import DataError, Problem, clipped
+from arbitre.paths import pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from arbitre.paths import Path as Tokens
+    from arbitre.values import Json
+
+MAX_DEPTH: Final = values.MAX_DEPTH
+"""Default for `max_depth`: the maximum that comparisons accept."""
+
+_BOM: Final = "\ufeff"
+_BLANK: Final = " \t\r\n"
+_SHOWN: Final = 40
+
+_LONE: Final = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+_STEP: Final = np.zeros(256, dtype=np.int8)
+_STEP[list(b"[{")] = 1
+_STEP[list(b"]}")] = -1
+
+
+def parse(text: str | bytes, *, file: str | None = None, line: int | None = None, max_depth: int = MAX_DEPTH) -> Json:
+    r"""The value of a JSON text; `file` and `line` (of a record in a larger file) only say where, in errors.
+
+    A byte order mark is ignored. Raises DataError for invalid UTF-8, an empty text, bad syntax, anything after the
+    value, more than `max_depth` nested containers (`[]` is one), a key given twice in one object, NaN, the infinities,
+    a number beyond the largest double, an integer of more digits than Python converts, and a lone surrogate escape.
+
+    >>> parse('{"a": [1, 2.5, null]}')
+    {'a': [1, 2.5, None]}
+    >>> parse('{"a": [{"b": 1, "b": 2}]}')
+    Traceback (most recent call last):
+    arbitre.errors.DataError: Expected each key once in an object, got 'b' 2 times at /a/0
+      Keep one of the values, or give the others a name of their own.
+    """
+    try:
+        return _parse(text, max_depth)
+    except DataError as error:
+        raise DataError(
+            *(Problem(p.message, file, line or p.line, p.pointer, p.hint) for p in error.problems)
+        ) from None
+    except RecursionError:
+        raise DataError.of(
+            "Expected containers nested no deeper than Python can read from here, got deeper ones",
+            file=file,
+            line=line,
+            hint=f"Lower `max_depth` (now {max_depth}), or flatten the document.",
+        ) from None
+
+
+def load(path: Path, *, max_depth: int = MAX_DEPTH) -> Json:
+    """The value of a JSON file. Raises DataError as `parse` does, and where the file cannot be read."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return parse(text, file=str(path), max_depth=max_depth)
+
+
+def _parse(text: str | bytes, max_depth: int) -> Json:
+    data = _encoded(text)
+    text = _decoded(data)
+    line = _too_deep(data, max_depth)  # before decoding, which recurses
+    if line is not None:
+        raise DataError.of(
+            f"Expected at most {max_depth} nested containers, got more",
+            line=line,
+            hint="Flatten the document." if max_depth >= MAX_DEPTH else "Flatten the document, or raise `max_depth`.",
+        )
+    try:
+        value = _decode(_STRICT, text)
+    except ValueError:  # one value at least is refused: read again, keeping each refusal in the place of its value
+        value = _decode(_LOCATING, text)
+        raise DataError(*_problems(value)) from None
+    if (r"\ud" in text or r"\uD" in text) and _LONE.search(text.replace(r"\\", "  ")):
+        raise DataError(*_problems(value))
+    return value
+
+
+def _encoded(text: str | bytes) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError.of(
+            f"Expected Unicode text, got the lone surrogate {text[error.start]!r} in position {error.start}",
+            line=text.count("\n", 0, error.start) + 1,
+            hint="Read the file as UTF-8, without an error handler that lets broken bytes pass.",
+        ) from None
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise DataError.of(
+            f"Expected UTF-8, got the byte 0x{data[error.start]:02x} at byte offset {error.start}",
+            line=data.count(b"\n", 0, error.start) + 1,
+            hint="Save the text as UTF-8.",
+        ) from None
+    text = text.removeprefix(_BOM)
+    if not text.strip(_BLANK):
+        raise DataError.of(
+            "Expected a JSON value, got an empty text", line=1, hint="Write null for a document without content."
+        )
+    return text
+
+
+def _too_deep(data: bytes, limit: int) -> int | None:
+    """The line of the first bracket that opens more than `limit` containers; None where there is none. Linear."""
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return None
+    plain = np.frombuffer(data.replace(rb"\\", b"").replace(rb"\"", b""), dtype=np.uint8)
+    step = _STEP[plain]
+    step[np.logical_xor.accumulate(plain == ord('"'))] = 0  # after an odd number of quotes: inside a string
+    brackets = np.flatnonzero(step)
+    deep = brackets[np.cumsum(step[brackets], dtype=np.int64) > limit]
+    return 1 + int(np.count_nonzero(plain[: deep[0]] == ord("\n"))) if deep.size else None
+
+
+def _decode(decoder: json.JSONDecoder, text: str) -> Json:
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise _syntax(error) from None
+
+
+def _syntax(error: json.JSONDecodeError) -> DataError:
+    if error.msg == "Extra data":
+        message = f"Expected one JSON value, got more text after it, in column {error.colno}"
+        hint = "A file with one value per line is named .jsonl."
+    elif error.msg.startswith("Unterminated") or error.pos >= len(error.doc.rstrip(_BLANK)):
+        message = f"Expected valid JSON, got a text that breaks off: {error.msg}, column {error.colno}"
+        hint = "The text may have been cut short, as by a limit on a model's output."
+    else:
+        message = f"Expected valid JSON, got: {error.msg}, column {error.colno}"
+        hint = "JSON has double quotes, no comma before a closing bracket, and no comments."
+    return DataError.of(message, line=error.lineno, hint=hint)
+
+
+class _RefusedError(ValueError):
+    """A value that is well written but refused: what is wrong with it, and what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        key, times = Counter(key for key, _ in pairs).most_common(1)[0]
+        message = f"Expected each key once in an object, got {key!r} {times} times"
+        raise _RefusedError(message, "Keep one of the values, or give the others a name of their own.")
+    return value
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        message = f"Expected a number within ±{sys.float_info.max:.4g}, got {clipped(text, _SHOWN)}"
+        raise _RefusedError(message, "Check the exponent, or write the number as text.")
+    return value
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        digits = len(text.lstrip("-"))
+        message = f"Expected an integer of at most {sys.get_int_max_str_digits()} digits, got {digits} digits"
+        raise _RefusedError(message, "Write it as text.") from None
+
+
+def _constant(text: str) -> Json:
+    message = f"Expected a finite number, got {text}"
+    raise _RefusedError(message, "JSON has no NaN and no Infinity: write null, or leave the key out.")
+
+
+_Raw = TypeVar("_Raw")
+
+
+def _kept(hook: Callable[[_Raw], Json]) -> Callable[[_Raw], Json]:
+    """The same hook, returning its refusal instead of raising it."""
+
+    def keep(raw: _Raw) -> Json:
+        try:
+            return hook(raw)
+        except _RefusedError as refused:
+            return refused
+
+    return keep
+
+
+# Integers have no hook of their own where speed counts: `int` refuses too many digits by itself, with a ValueError.
+_STRICT: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
+_LOCATING: Final = json.JSONDecoder(
+    object_pairs_hook=_kept(_object),
+    parse_float=_kept(_float),
+    parse_int=_kept(_integer),
+    parse_constant=_kept(_constant),
+)
+
+
+def _problems(value: Json) -> Iterator[Problem]:
+    """Every refusal kept in a value and every lone surrogate, in document order."""
+    pending: list[tuple[Tokens, Json]] = [((), value)]
+    while pending:
+        at, item = pending.pop()
+        if isinstance(item, _RefusedError):
+            yield Problem(item.message, pointer=pointer(at), hint=item.hint)
+        elif isinstance(item, str) and (half := _SURROGATE.search(item)):
+            yield _halved("text", half, at)
+        elif isinstance(item, list):
+            pending.extend(((*at, index), item[index]) for index in reversed(range(len(item))))
+        elif isinstance(item, dict):
+            halves = {key: half for key in item if (half := _SURROGATE.search(key))}
+            yield from (_halved("a key", half, at) for half in halves.values())
+            pending.extend(((*at, key), item[key]) for key in reversed(item) if key not in halves)
+
+
+def _halved(what: str, half: re.Match[str], at: Tokens) -> Problem:
+    return Problem(
+        f"Expected {what} of whole Unicode characters, got the lone surrogate {half[0]!r}",
+        pointer=pointer(at),
+        hint=r"Write both halves of the pair (\ud83d\ude00), or the character itself.",
+    )

@@ -1,0 +1,1 @@
+"""The result of an evaluation: documents, scores, intervals, data frames."""

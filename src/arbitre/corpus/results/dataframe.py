@@ -1,0 +1,45 @@
+"""Results as columns of equal length, all figures of them: what CSV, Parquet and data frames are made of alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.corpus.statistics import scored
+from arbitre.tally import COUNTS, NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from arbitre.corpus.results.documents import DocumentTable
+    from arbitre.corpus.storage.arrow import Frame
+    from arbitre.signature import Signature
+    from arbitre.tally import Scores
+
+SIGNATURE: Final = "signature"
+"""The column that identifies the measurement: the same in every row."""
+
+
+def document_frame(columns: DocumentTable, signature: Signature) -> Frame:
+    """The documents of a corpus, a row each, in their order.
+
+    The columns are `id`, `run`, `failed`, `document_quality`, then `COUNTS` and `NAMES` of `arbitre.tally`: masses and
+    scores of the entries, then `signature`.
+    """
+    return {
+        "id": columns.ids,
+        "run": columns.runs,
+        "failed": columns.failed,
+        "document_quality": columns.qualities,
+        **dict(zip(COUNTS, columns.tallies.T, strict=False)),  # all but the squares
+        **dict(zip(NAMES, scored(columns.tallies).T, strict=True)),
+        SIGNATURE: [signature.short] * len(columns),
+    }
+
+
+def path_frame(by_path: Mapping[str, Scores], signature: Signature) -> Frame:
+    """The wildcard paths of a corpus, a row each: `path`, masses and scores over all documents, `signature`."""
+    rows = [scores.to_dict() for scores in by_path.values()]
+    figures = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in (*COUNTS, *NAMES)}
+    return {"path": list(by_path), **figures, SIGNATURE: [signature.short] * len(rows)}

@@ -1,0 +1,63 @@
+"""Document quality: how good whole documents are, whatever the entries leave out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.corpus.storage.exact_sum import exact_sum
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats
+
+LEAST: Final = (0.5, 0.7, 0.9, 1.0)
+"""Qualities for which results state the share of documents that reach them."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DocumentQuality:
+    """The qualities of the roots of all documents, each in [0, 1].
+
+    Every field counts by its weight, inside and outside the entries. A failed document counts as 0. A document with
+    nothing on either side counts as 1: unlike the macro means of scores, which leave it out, every document is counted.
+    `qualities` has shape (documents,).
+
+    >>> found = DocumentQuality(np.array([1.0, 0.5, 0.0]))
+    >>> found.mean, found.median, found.at_least(0.5)
+    (0.5, 0.5, 0.6666666666666666)
+    """
+
+    qualities: Floats
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return len(self.qualities)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean quality; None without documents."""
+        return exact_sum(np.ascontiguousarray(self.qualities)) / self.documents if self.documents else None
+
+    @property
+    def median(self) -> float | None:
+        """The median quality; None without documents."""
+        return float(np.median(self.qualities)) if self.documents else None
+
+    def at_least(self, quality: float) -> float | None:
+        """The share of documents of at least this quality, in [0, 1]; None without documents.
+
+        Raises ValueError where `quality` is not a number.
+        """
+        if math.isnan(quality):
+            message = "Expected `quality` to be a number, got nan"
+            raise ValueError(message)
+        return int(np.count_nonzero(self.qualities >= quality)) / self.documents if self.documents else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON: mean, median, and the shares of documents that reach some qualities."""
+        shares = [{"quality": least, "share": self.at_least(least)} for least in LEAST]
+        return {"documents": self.documents, "mean": self.mean, "median": self.median, "at_least": shares}

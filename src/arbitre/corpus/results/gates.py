@@ -1,0 +1,333 @@
+"""Gates: bounds on scores, as in `--fail-under f1q=0.9`, checked against results."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from arbitre.comparison import Comparison
+from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
+from arbitre.errors import DataError, did_you_mean
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from arbitre.corpus.results.evaluation import Evaluation
+
+    Column = Scores | Mapping[str, float | None]
+
+SCOPES: Final = ("micro", "macro", "leaves", "document_quality")
+FAILED: Final = "failed"
+QUALITY: Final = "document_quality"
+VARIANCE: Final = "variance"
+TOLERANCE: Final = 1e-9
+"""A score this near to its bound is on the right side of it."""
+
+_CALLED: Final = re.compile(r"(fq|at_least)\((.+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A bound on one score: the least value it may have or, where `over`, the greatest.
+
+    `scope` is micro (the entries), macro, leaves, document_quality, failed, or a wildcard path. `argument` is that of
+    `fq(beta)` and of `at_least(q)`.
+
+    >>> Gate.parse("/entries/*/name:irq=0.8")
+    Gate(scope='/entries/*/name', score='irq', argument=None, bound=0.8, over=False)
+    """
+
+    scope: str
+    score: str
+    argument: float | None
+    bound: float
+    over: bool = False
+
+    @classmethod
+    def parse(cls, text: str, *, over: bool = False) -> Self:
+        """The gate written as `MEASURE=VALUE`. Raises DataError."""
+        measure, equals, value = text.rpartition("=")
+        if not equals:
+            raise DataError.of(f"Expected SCORE=VALUE, as in f1q=0.9, got {text!r}")
+        return cls.of(measure, value, over=over)
+
+    @classmethod
+    def of(cls, measure: str, value: float | str, *, over: bool = False) -> Self:
+        """The gate on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises DataError."""
+        text = f"{measure}={value}"
+        if measure == FAILED:
+            return cls._of_failed(value, text, over=over)
+        scope, score = _scope(measure, text)
+        argument = None
+        if (called := _CALLED.fullmatch(score)) and called[1] == ("at_least" if scope == QUALITY else "fq"):
+            argument = _argument(called[1], called[2], text)
+        elif scope == QUALITY:
+            _known("measure", score, ("mean", "median", "at_least(0.9)"))
+        elif not (over and score == VARIANCE):
+            _known("score", score, (*HIGHER_IS_BETTER, "fq(2)"))
+        bound = _number(value)
+        if not 0.0 <= bound <= 1.0:
+            raise DataError.of(f"Expected the value to be a number from 0 to 1, got {value!r} in {text!r}")
+        return cls(scope, score, argument, bound, over)
+
+    @classmethod
+    def _of_failed(cls, value: float | str, text: str, *, over: bool) -> Self:
+        bound = _number(value)
+        if not over:
+            raise DataError.of(
+                f"Expected a score, got {text!r}",
+                hint=f"The number of failed documents has an upper bound: {FAILED}=0.",
+            )
+        if not (bound >= 0.0 and bound.is_integer()):
+            raise DataError.of(f"Expected a number of documents, got {value!r} in {text!r}")
+        return cls(FAILED, FAILED, None, bound, over)
+
+    def __str__(self) -> str:
+        if self.scope == FAILED:
+            return FAILED
+        if self.scope == QUALITY:
+            return QUALITY if self.score == "mean" else f"{QUALITY}.{self.score}"
+        return f"{self.scope}{':' if self.scope.startswith('/') else ' '}{self.score}"
+
+    @property
+    def option(self) -> str:
+        """The option of the command line that sets it."""
+        return "--fail-over" if self.over else "--fail-under"
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A gate that a result does not pass, and the value that was measured; None where there is nothing to count."""
+
+    gate: Gate
+    value: float | None
+    system: str | None = None
+    """The system that does not pass, where several were checked."""
+
+    def __str__(self) -> str:
+        gate, value = self.gate, self.value
+        name = f"{self.system}: {gate}" if self.system is not None else str(gate)
+        if value is None:
+            return f"{name} has no value (nothing to count), not {gate.bound:g}"
+        if gate.scope == FAILED:
+            return f"{name} is {value:g}, {value - gate.bound:g} above {gate.bound:g}"
+        side = "above" if gate.over else "below"
+        return f"{name} is {value:.4f}, {abs(value - gate.bound):.4f} {side} {gate.bound:g}"
+
+
+def gate(
+    result: Comparison | Evaluation | Mapping[str, Evaluation],
+    *,
+    fail_under: Iterable[str | Gate] | Mapping[str, float] = (),
+    fail_over: Iterable[str | Gate] | Mapping[str, float] = (),
+    declared: Collection[str] = (),
+) -> tuple[Missed, ...]:
+    """Check results against bounds on their scores, as `--fail-under` and `--fail-over` do.
+
+    Args:
+        result: A comparison, an evaluation, or several evaluations by the names of their systems.
+        fail_under: Lower bounds: `{"document_quality": 0.9}` or `["document_quality=0.9"]`.
+        fail_over: Upper bounds, such as `{"failed": 0}`.
+        declared: Paths that the schema declares: a gate on one of these that no document holds is missed, not refused.
+            An evaluation knows its own.
+
+    Returns:
+        The gates that are missed, in order; `str()` of each says by how much. A score without a value (nothing to
+        count) passes no gate.
+
+    Raises:
+        DataError: A gate names no score, or a path that is neither in the results nor in the schema.
+
+    >>> import arbitre
+    >>> comparator = arbitre.Comparator({"type": "string"})
+    >>> evaluation = comparator.evaluate([("a", "yes", "yes"), ("b", "yes", arbitre.ABSENT)])
+    >>> [str(missed) for missed in gate(evaluation, fail_under={"document_quality": 0.9}, fail_over=["failed=0"])]
+    ['document_quality is 0.5000, 0.4000 below 0.9', 'failed is 1, 1 above 0']
+    """
+    gates = (*_gates(fail_under, over=False), *_gates(fail_over, over=True))
+    if isinstance(result, Mapping):
+        return tuple(missed for name, one in result.items() for missed in _missed(gates, Gated.of(one, declared), name))
+    return tuple(_missed(gates, Gated.of(result, declared)))
+
+
+def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
+    """Check an evaluation that was written as JSON. Raises DataError."""
+    return tuple(_missed(gates, Gated.read(plain)))
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What gates read of a result: scores by scope and by path, means, document quality, failures."""
+
+    scopes: Mapping[str, Column]
+    paths: Mapping[str, Column]
+    declared: Collection[str]
+    mean: Callable[[Gate], float | None]
+    quality: Callable[[Gate], float | None]
+    failed: int | None
+
+    @classmethod
+    def of(cls, result: Comparison | Evaluation, declared: Collection[str]) -> Self:
+        """What gates read of a result."""
+        if isinstance(result, Comparison):
+            whole = result.quality
+            scopes = {"micro": result.scores, "leaves": result.leaves}
+            return cls(scopes, result.by_path(), declared, _no_mean, lambda one: _of_one(one, whole), None)
+        found, quality = result, result.document_quality
+
+        def of_documents(one: Gate) -> float | None:
+            kept = (each for each in found.documents if each.failed or not each.scores.vacuous)
+            values = (0.0 if each.failed else _score(one, each.scores) for each in kept)
+            known = [value for value in values if value is not None]
+            return fmean(known) if known else None
+
+        def of_quality(one: Gate) -> float | None:
+            if one.argument is not None:
+                return quality.at_least(one.argument)
+            return quality.median if one.score == "median" else quality.mean
+
+        scopes = {"micro": found.micro, "leaves": found.leaves}
+        known = (*declared, *found.declared)
+        return cls(scopes, found.by_path, known, of_documents, of_quality, int(found.document_table.failed.sum()))
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> Self:
+        """What gates read of `evaluation.json`. Some measures need the documents: a gate on one raises DataError."""
+
+        def of_documents(one: Gate) -> float | None:
+            if one.argument is not None:
+                raise _not_kept(one)
+            value: float | None = plain["macro"][one.score]
+            return value
+
+        def of_quality(one: Gate) -> float | None:
+            found: Any = plain[QUALITY]
+            if one.argument is None:
+                value: float | None = found[one.score]
+                return value
+            shares = {each["quality"]: each["share"] for each in found["at_least"]}
+            if one.argument not in shares:
+                raise _not_kept(one)
+            share: float | None = shares[one.argument]
+            return share
+
+        scopes = {"micro": plain["micro"], "leaves": plain["leaves"]}
+        never = plain["trust"]["coverage"]["never"]
+        return cls(scopes, plain["by_path"], never, of_documents, of_quality, plain["failed"])
+
+    def value(self, one: Gate) -> float | None:
+        """The value that a gate bounds; None where there is nothing to count. Raises DataError."""
+        if one.scope == FAILED:
+            if self.failed is None:
+                raise _of_one_comparison(one)
+            return float(self.failed)
+        if one.scope == QUALITY:
+            return self.quality(one)
+        if one.scope == "macro":
+            return self.mean(one)
+        if one.scope in self.scopes:
+            return _score(one, self.scopes[one.scope])
+        if one.scope in self.paths:
+            return _score(one, self.paths[one.scope])
+        if one.scope in self.declared:
+            return None
+        raise DataError.of(
+            f"Expected {one.option} to name a path with scores, got {one.scope!r}",
+            hint=did_you_mean(one.scope, self.paths) or f"There are: {', '.join(self.paths)}.",
+        )
+
+
+def _gates(given: Iterable[str | Gate] | Mapping[str, float], *, over: bool) -> Iterator[Gate]:
+    if isinstance(given, str):
+        given = (given,)
+    if isinstance(given, Mapping):
+        yield from (Gate.of(measure, value, over=over) for measure, value in given.items())
+    else:
+        yield from (one if isinstance(one, Gate) else Gate.parse(one, over=over) for one in given)
+
+
+def _missed(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
+    for one in gates:
+        value = result.value(one)
+        beyond = value is None or (value - one.bound if one.over else one.bound - value) > TOLERANCE
+        if beyond:
+            yield Missed(one, value, system)
+
+
+def _score(one: Gate, scores: Column) -> float | None:
+    """A score of one tally; None where it has none."""
+    if isinstance(scores, Mapping):
+        if one.argument is None:
+            return scores[one.score]
+        masses = (scores[name] or 0.0 for name in ("gold", "predicted", "matched", "quality_mass"))
+        return Scores(Tally(*masses)).fq(one.argument)
+    found: float | None = getattr(scores, one.score) if one.argument is None else scores.fq(one.argument)
+    return found
+
+
+def _of_one(one: Gate, quality: float) -> float | None:
+    """The measure of document quality of a single document."""
+    return quality if one.argument is None else float(quality >= one.argument)
+
+
+def _no_mean(one: Gate) -> float | None:
+    raise _of_one_comparison(one)
+
+
+def _of_one_comparison(one: Gate) -> DataError:
+    return DataError.of(
+        f"Expected {one.option} to name a score of one comparison, got {str(one)!r}",
+        hint="`arbitre evaluate` evaluates several documents.",
+    )
+
+
+def _not_kept(one: Gate) -> DataError:
+    return DataError.of(
+        f"Expected {one.option} to name a figure of evaluation.json, got {str(one)!r}",
+        hint="Gate it where the documents are evaluated, with `arbitre evaluate`.",
+    )
+
+
+def _scope(measure: str, text: str) -> tuple[str, str]:
+    """The scope and the score of a measure. Raises DataError."""
+    if measure.startswith("/"):
+        scope, _, score = measure.rpartition(":")
+        if not scope:
+            raise DataError.of(f"Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got {text!r}")
+        return scope, score
+    if measure == QUALITY:
+        return QUALITY, "mean"
+    scope, dot, score = measure.partition(".")
+    if not dot or scope.startswith("fq("):
+        return "micro", measure
+    _known("scope", scope, SCOPES)
+    return scope, score
+
+
+def _argument(name: str, value: str, text: str) -> float:
+    number = _number(value)
+    if name == "fq" and not 0.0 < number < math.inf:
+        raise DataError.of(f"Expected the beta of fq to be a positive number, got {value!r} in {text!r}")
+    if name == "at_least" and not 0.0 <= number <= 1.0:
+        raise DataError.of(f"Expected the quality of at_least to be a number from 0 to 1, got {value!r} in {text!r}")
+    return number
+
+
+def _number(value: float | str) -> float:
+    """The number that is written so, or NaN."""
+    try:
+        return float(value)
+    except ValueError:
+        return math.nan
+
+
+def _known(what: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise DataError.of(
+            f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known) or f"There are: {', '.join(known)}."
+        )

@@ -1,0 +1,49 @@
+"""How far the scores of a corpus can be trusted, as plain JSON: intervals, what chance scores, what was never tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from arbitre.corpus.statistics import Average, intervals
+from arbitre.corpus.statistics.bootstrap import METHOD
+
+if TYPE_CHECKING:
+    from arbitre.corpus.results.chance import Chance
+    from arbitre.corpus.results.documents import Coverage
+    from arbitre.corpus.statistics import Sample
+
+HEADLINE: Final = "f1q"
+"""The score whose interval's notes are told."""
+
+
+def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverage) -> dict[str, Any]:
+    """What stands under `trust` in `evaluation.json`; the same corpus gives the same."""
+    found = {average: intervals(sample, average=average) for average in get_args(Average)}
+    first = next(iter(found["micro"].values()))
+    return {
+        "intervals": {
+            "method": METHOD,
+            "level": first.level,
+            "resamples": first.resamples,
+            "seed": first.seed,
+            "units": sample.units,
+            "documents": first.documents,
+            "clusters": first.clusters,
+            "runs": first.runs,
+            "notes": list(dict.fromkeys(note for ones in found.values() for note in ones[HEADLINE].notes)),
+            **{
+                average: {name: {"low": one.low, "high": one.high} for name, one in ones.items()}
+                for average, ones in found.items()
+            },
+        },
+        "chance": None
+        if chance is None
+        else {
+            "floor": None if chance.chance_score is None else chance.chance_score.to_dict(),
+            "comparisons": chance.comparisons,
+            "self_agreement": chance.self_agreement,
+            "seed": chance.seed,
+            "sampled": chance.sampled,
+        },
+        "coverage": {"share": coverage.share, "never": list(coverage.never)},
+    }

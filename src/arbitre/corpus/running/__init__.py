@@ -1,0 +1,1 @@
+"""Evaluating a corpus: work units, executors, checkpoints, accumulation."""

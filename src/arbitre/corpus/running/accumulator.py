@@ -1,0 +1,99 @@
+"""Collects the outcomes of a corpus in columns, one row per document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.corpus.results.documents import DocumentTable
+from arbitre.corpus.results.evaluation import Evaluation
+from arbitre.corpus.running.document_results import TALLY_WIDTH
+from arbitre.corpus.storage.exact_sum import ExactSum
+from arbitre.corpus.storage.spill_array import SpillArray
+from arbitre.corpus.storage.string_array import StringArray
+from arbitre.curve import CurveAccumulator
+from arbitre.paths import order, wildcard
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from arbitre.corpus.reading.records import Failure
+    from arbitre.corpus.results.chance import Chance
+    from arbitre.corpus.running.document_results import DocumentResults
+    from arbitre.schema.plan import Plan
+
+
+class Accumulator:
+    """Collects outcomes in order.
+
+    Each document takes 65 bytes, the bytes of its id, and 40 for each path that occurs in the corpus.
+    """
+
+    def __init__(self) -> None:
+        self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
+        self._tallies, self._qualities, self._failed = _tallies(), SpillArray(np.float64), SpillArray(np.bool_)
+        self._paths: dict[str, SpillArray] = {}
+        self._leaves, self._steps = ExactSum(TALLY_WIDTH), CurveAccumulator()
+        self._failures: list[Failure] = []
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, outcomes: DocumentResults) -> None:
+        """Add the outcomes of the next part, except what observers noted."""
+        for path, rows in outcomes.paths.items():
+            column = self._paths.setdefault(path, _tallies())
+            column.pad(len(self))
+            column.extend(rows)
+        self._ids.extend(outcomes.ids)
+        self._runs += [self._names.setdefault(run, run) for run in outcomes.runs]  # equal names are one object
+        self._tallies.extend(outcomes.tallies)
+        self._qualities.extend(outcomes.qualities)
+        self._failed.extend(outcomes.failed)
+        self._leaves.add(outcomes.leaves)
+        self._steps.add(*outcomes.steps)
+        self._failures += outcomes.failures
+
+    def evaluation(
+        self,
+        plan: Plan,
+        failures: Sequence[Failure],
+        without_gold: tuple[str, ...],
+        chance_factory: Callable[[], Chance],
+    ) -> Evaluation:
+        """Return the evaluation.
+
+        Args:
+            plan: The compiled schema.
+            failures: The failures that were known before any document was compared.
+            without_gold: The keys of predictions without a gold document.
+            chance_factory: Computes the chance scores when they are asked for.
+        """
+        for column in self._paths.values():
+            column.pad(len(self))
+        columns = DocumentTable(
+            self._ids,
+            self._runs,
+            self._tallies.view(),
+            self._qualities.view(),
+            self._failed.view(),
+            {path: self._paths[path].view() for path in sorted(self._paths, key=order)},
+        )
+        entries = columns.tally
+        return Evaluation(
+            signature=plan.signature,
+            entries=wildcard(plan.entries),
+            document_table=columns,
+            leaves=Scores(Tally(*self._leaves())),
+            curve=self._steps.curve(entries.gold, entries.predicted),
+            failures=(*failures, *self._failures),
+            without_gold=without_gold,
+            declared=tuple(row.path for row in plan.rows),
+            chance_factory=chance_factory,
+        )
+
+
+def _tallies() -> SpillArray:
+    return SpillArray(np.float64, TALLY_WIDTH)

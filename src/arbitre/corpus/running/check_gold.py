@@ -1,0 +1,125 @@
+"""Gold documents checked before they are used as a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arbitre.corpus.reading import strict_json
+from arbitre.corpus.reading.options import records
+from arbitre.corpus.reading.records import Failure, Record
+from arbitre.corpus.reading.sources import expand_globs
+from arbitre.diagnosis.gold_checks import UNREADABLE, Finding, findings_of
+from arbitre.errors import DataError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFinding:
+    """One problem of a gold document, and where it is.
+
+    Attributes:
+        check: Name of the check that reports it: "schema", "alias" or "unreadable".
+        id: Id of the document; None where it could not be read.
+        pointer: JSON Pointer of the value in the document; None where it is not known.
+        message: What is wrong.
+        hint: What to do about it, where that is known.
+        file: File of the document; None for documents that were passed in.
+        line: Line in that file, from 1, where a line holds a document.
+    """
+
+    check: str
+    id: str | None
+    pointer: str | None
+    message: str
+    hint: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file if self.file is not None else self.id
+        text = self.message if self.file is None or self.id is None else f"{self.message} in document {self.id!r}"
+        return str(Problem(text, place, self.line, self.pointer, self.hint))
+
+    def to_dict(self) -> dict[str, Json]:
+        """The finding as plain JSON."""
+        return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """What a check of gold found.
+
+    Attributes:
+        documents: Number of gold documents that were checked, including those that could not be read.
+        findings: The problems, document by document.
+    """
+
+    documents: int
+    findings: tuple[GoldFinding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def to_dict(self) -> dict[str, Json]:
+        """The result as plain JSON."""
+        return {"documents": self.documents, "findings": [one.to_dict() for one in self.findings]}
+
+
+Gold = str | Path | Iterable[Any]
+"""A source, or an iterable of sources, of documents, or of (id, document) pairs."""
+
+
+def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
+    """Check gold documents; see `arbitre.Comparator.check_gold`."""
+    if isinstance(gold, Mapping):
+        raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it into a list.")
+    count, found = 0, list[GoldFinding]()
+    for record in _records(gold, id_key):
+        count += 1
+        found += _findings(plan, record)
+    return GoldCheck(count, tuple(found))
+
+
+def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
+    """Read the documents of a source. A `.json` file is one document, unless it is an array of records with an id.
+
+    Raises:
+        DataError: The source as a whole cannot be read.
+    """
+    path = Path(source)
+    if path.suffix.lower() == ".json" and path.is_file():
+        value = strict_json.load(path)
+        labelled = isinstance(value, list) and all(isinstance(item, dict) and id_key in item for item in value)
+        if not labelled:
+            yield Record(path.stem, None, value, str(source))
+            return
+    yield from records(source, "gold", id_key=id_key)
+
+
+def _records(gold: Gold, id_key: str) -> Iterator[Record | Failure]:
+    for number, item in enumerate([gold] if isinstance(gold, (str, Path)) else gold):
+        if isinstance(item, (str, Path)):
+            for source in expand_globs(item):
+                yield from documents(source, id_key)
+        else:
+            identity, value = item if isinstance(item, tuple) else (number, item)
+            yield Record(str(identity), None, value, "")
+
+
+def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:
+    if isinstance(record, Failure):
+        found: Iterable[Finding] = [Finding(UNREADABLE, record.pointer, record.reason)]
+    else:
+        found = findings_of(plan, record.value)
+    for one in found:
+        yield GoldFinding(one.check, record.id, one.pointer, one.message, one.hint, record.file or None, record.line)

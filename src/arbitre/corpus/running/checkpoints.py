@@ -1,0 +1,123 @@
+"""Outcomes on disk, part by part as they come: a run that was killed goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.running.document_results import DocumentResults
+from arbitre.corpus.storage.files import atomic_file, unwritable
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from arbitre.corpus.joining.work_units import WorkUnit
+    from arbitre.signature import Signature
+
+FOLDER: Final = "documents"
+FORMAT: Final = "arbitre-documents/1"
+
+
+class Checkpoints:
+    """A file for every part of a corpus: `documents/000000000.jsonl`, named after the position of its first document.
+
+    Its first line says what the part is of, the next ones hold a document each (see `DocumentResults.lines`), the last
+    one what was noted of them all. It is written under another name, then renamed: there is all of it, or nothing.
+    `asked` is what else decides the outcomes, beside the signature and the documents.
+    """
+
+    def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
+        self._folder = folder / FOLDER
+        self._identity = [FORMAT, signature.long, *asked]
+        self._contents: dict[str | None, str] = {}
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for path in self._folder.glob("*.part" if resume else "*"):
+                path.unlink()
+        except OSError as error:
+            raise unwritable(self._folder, error) from error
+
+    def completed(
+        self, parts: Iterable[WorkUnit], compare: Callable[[Iterable[WorkUnit]], Iterator[DocumentResults]]
+    ) -> Iterator[DocumentResults]:
+        """The outcomes of all parts, in order: those that are here, and those that `compare` makes of the others.
+
+        Raises DataError where a file cannot be written, or read back.
+        """
+        waiting: deque[tuple[Path, str, bool]] = deque()
+
+        def missing() -> Iterator[WorkUnit]:
+            for part in parts:
+                path, digest = self._folder / f"{part.start:09}.jsonl", self._digest(part)
+                known = _header(path) == {"format": FORMAT, "digest": digest}
+                waiting.append((path, digest, known))
+                if not known:
+                    yield part
+
+        for outcomes in compare(missing()):
+            while waiting[0][2]:
+                yield _read(waiting.popleft()[0])
+            path, digest, _ = waiting.popleft()
+            _write(path, digest, outcomes)
+            yield outcomes
+        for path, _, _ in waiting:
+            yield _read(path)
+
+    def _digest(self, part: WorkUnit) -> str:
+        """What decides the outcomes of a part: the signature, its documents and what is in their files."""
+        found = hashlib.sha256(json.dumps(self._identity).encode())
+        for item in part.items:
+            origins = [(self._content(origin.file), origin.line) for origin in item.origins]
+            found.update(json.dumps([item.id, item.run, origins]).encode())
+        return found.hexdigest()
+
+    def _content(self, file: str | None) -> str:
+        """The digest of a file, which is read once."""
+        if file not in self._contents:
+            self._contents[file] = _content_of(file)
+        return self._contents[file]
+
+
+def _content_of(file: str | None) -> str:
+    if file is None:
+        return ""
+    try:
+        with Path(file).open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def read_checkpoints(folder: Path) -> Iterator[DocumentResults]:
+    """All outcomes that a folder holds, in order. Raises DataError where a file is damaged."""
+    for path in sorted(folder.glob("*.jsonl")):
+        yield _read(path)
+
+
+def _header(path: Path) -> object:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return json.loads(file.readline())
+    except (OSError, ValueError):
+        return None
+
+
+def _read(path: Path) -> DocumentResults:
+    try:
+        with path.open(encoding="utf-8", errors="surrogatepass") as file:
+            next(file)
+            return DocumentResults.read(file)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise DataError.of(
+            f"Expected the outcomes of documents, got {error}", file=str(path), hint="Remove the file, and --resume."
+        ) from error
+
+
+def _write(path: Path, digest: str, outcomes: DocumentResults) -> None:
+    with atomic_file(path) as part, part.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        file.write(json.dumps({"format": FORMAT, "digest": digest}) + "\n")
+        file.writelines(line + "\n" for line in outcomes.lines())

@@ -1,0 +1,73 @@
+"""Comparing a part of a corpus: what one process does, wherever it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.reading.records import Failure, Pair
+from arbitre.corpus.running.document_results import DocumentResults
+from arbitre.engine import compare_to_levels
+from arbitre.errors import DataError
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.running.document_results import Observers
+    from arbitre.schema.plan import Plan
+
+FIRST_BATCH: Final = 8
+"""So many documents are compared at once to begin with."""
+
+RECORDS_PER_BATCH: Final = 1 << 16
+"""Later so many that this many nodes are: short documents go together by the hundred, long ones alone."""
+
+
+@dataclass(slots=True)
+class Worker:
+    """Compares parts of a corpus, one after the other; what comes of a part depends on that part alone."""
+
+    plan: Plan
+    observers: Observers = field(default_factory=dict)
+    size: int = field(default_factory=lambda: FIRST_BATCH)
+
+    def __call__(self, part: Iterable[Pair]) -> DocumentResults:
+        """The outcomes of a part. Raises DataError where a document is no longer where it was."""
+        return DocumentResults.joined(self._outcomes(iter(part)))
+
+    def _outcomes(self, pairs: Iterator[Pair]) -> Iterator[DocumentResults]:
+        while chunk := list(islice(pairs, self.size)):
+            records = 1
+            for members, levels, lost in compare_pairs(self.plan, chunk):
+                records += sum(map(len, levels))
+                outcomes = DocumentResults.of(self.plan, members, levels, self.observers)
+                outcomes.failures += lost
+                yield outcomes
+            self.size = max(1, RECORDS_PER_BATCH * len(chunk) // records)
+
+
+def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
+    """The levels of pairs compared together, and what could not be; document by document where something cannot."""
+    try:
+        yield pairs, compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs]), []
+    except DataError:
+        for pair in pairs:
+            yield _alone(plan, pair)
+
+
+def _alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
+    """One document: without its prediction where that is no JSON, not at all where its gold is not."""
+    try:
+        return [pair], compare_to_levels(plan, [pair.gold], [pair.predicted]), []
+    except DataError as refused:
+        try:
+            levels = compare_to_levels(plan, [pair.gold], [ABSENT])
+        except DataError as error:
+            reason, pointer = error.message, error.pointer
+            return [], (), [Failure("gold", pair.id, pair.run, *pair.origins[0], pointer=pointer, reason=reason)]
+        reason, pointer = refused.message, refused.pointer
+        failure = Failure("predicted", pair.id, pair.run, *pair.origins[1], pointer=pointer, reason=reason)
+        return [Pair(pair.id, pair.run, pair.gold, ABSENT, failure, pair.origins)], levels, [failure]

@@ -1,0 +1,277 @@
+"""Confidence intervals of the scores of a corpus: Student's t (see `student`), or the bootstrap (Efron, 1979; 1987).
+
+`scipy.stats.bootstrap` is held against this in the tests and draws the same resamples. It is not used because its
+jackknife takes quadratic time, one undefined resample voids its interval, and it draws anew for each score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+import scipy
+
+from arbitre.corpus.statistics.sample import Statistic, check_option, chunks
+from arbitre.corpus.statistics.student import HALF, ends, left_out, moments
+from arbitre.errors import DataError
+from arbitre.tally import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.arrays import Floats
+    from arbitre.corpus.statistics.sample import Average, Sample
+
+Method: TypeAlias = Literal["adjusted-t", "t", "percentile", "bca"]
+"""How an interval is made.
+
+- `adjusted-t`: Student's t on jackknife pseudo-values, after adding half a unit that scores 0 and half a perfect one.
+- `t`: the same without the added units.
+- `percentile`: quantiles of the bootstrap distribution.
+- `bca`: the same, corrected for bias and skewness.
+"""
+
+LEVEL: Final = 0.95
+METHOD: Final[Method] = "adjusted-t"
+RESAMPLES: Final = 2000
+FEW_UNITS: Final = 30
+"""Intervals of fewer units carry a note."""
+
+TIE_TOLERANCE: Final = 1e-12
+"""Scores closer than this are equal."""
+
+CHUNK_CELLS: Final = 1 << 20
+"""Number of weights drawn at once, unless a single resample needs more."""
+
+TOPS: Final = {"variance": 0.25}
+"""The largest value of each score that does not reach 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval of a corpus score, for corpora of documents like these.
+
+    `estimate` is None where the score is undefined. `low` and `high` are None where there is no interval: too few
+    units, or a score that is undefined in the corpus or in every resample. `method` is the one that was used;
+    `resamples` is 0 for the t methods. `clusters` is the number of clusters, None where each document is a unit;
+    `runs` says that the clusters are the runs of one document. `notes` are caveats.
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: Method
+    resamples: int
+    seed: int
+    documents: int
+    clusters: int | None
+    runs: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def interval(
+    sample: Sample,
+    score: str,
+    *,
+    average: Average = "micro",
+    level: float = LEVEL,
+    method: Method = METHOD,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """The interval of one score: see `intervals`.
+
+    >>> from arbitre.corpus.statistics import Sample
+    >>> sample = Sample.of([f"{n:02}" for n in range(12)], [(4, 4, 4, 3 + n / 12, 2.5) for n in range(12)])
+    >>> found = interval(sample, "irq")
+    >>> round(found.low, 3), round(found.estimate, 3), round(found.high, 3)
+    (0.72, 0.865, 0.953)
+    """
+    statistic = Statistic.scores(sample, [score], average)
+    return bounds(statistic, [score], sample, level=level, method=method, resamples=resamples, seed=seed)[0]
+
+
+def intervals(
+    sample: Sample,
+    *,
+    average: Average = "micro",
+    level: float = LEVEL,
+    method: Method = METHOD,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """The interval of every score of `arbitre.tally.NAMES`.
+
+    The units are documents, or clusters with all their documents. The t methods (see `student`) draw nothing: their
+    degrees of freedom are the units that have the score, less 1, and they are clipped to the range of the score.
+    The bootstrap draws units with replacement, as many as there are, the same ones for every score; resamples in which
+    a score is undefined are left out of its interval. `percentile` follows Efron (1979), `bca` Efron (1987) with the
+    acceleration of the jackknife; where `bca` does not exist the interval is the percentile one and says so. A single
+    unit has no interval. O(units) time and memory, O(resamples x units) time for the bootstrap.
+
+    Raises DataError where an option is not one of its values.
+    """
+    statistic = Statistic.scores(sample, NAMES, average)
+    found = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
+    return dict(zip(NAMES, found, strict=True))
+
+
+def _check(level: float, method: str, resamples: int) -> None:
+    if not 0.0 < level < 1.0:
+        raise DataError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
+    check_option("method", method, get_args(Method))
+    if resamples < 1:
+        raise DataError.of(
+            f"Expected `resamples` to be a positive integer, got {resamples}", hint=f"{RESAMPLES} is usual."
+        )
+
+
+def bounds(
+    statistic: Statistic,
+    names: Sequence[str],
+    sample: Sample,
+    *,
+    level: float,
+    method: Method,
+    resamples: int,
+    seed: int,
+) -> list[Interval]:
+    """The interval of each value of a statistic of the units of `sample`; `names` are the scores."""
+    _check(level, method, resamples)
+    estimates = statistic.of(statistic.total)
+    drawn = method in {"percentile", "bca"}
+    made = (
+        _bootstrapped(statistic, estimates, sample, level=level, method=method, resamples=resamples, seed=seed)
+        if drawn
+        else _student(statistic, estimates, names, sample, level=level, method=method)
+    )
+    return [
+        Interval(
+            None if np.isnan(estimate) else estimate,
+            low,
+            high,
+            level,
+            used,
+            resamples if drawn else 0,
+            seed,
+            len(sample.keys),
+            sample.clusters,
+            sample.runs,
+            (*_few(sample, used), *notes),
+        )
+        for estimate, (low, high, used, notes) in zip(estimates.tolist(), made, strict=True)
+    ]
+
+
+def _few(sample: Sample, method: Method) -> tuple[str, ...]:
+    what = "cluster" if sample.clustered else "document"
+    if sample.units == 1:
+        return (f"A single {what}: nothing says how far the score can be trusted.",)
+    if not 0 < sample.units < FEW_UNITS:
+        return ()
+    narrow = "take the interval as a rough guide" if method == METHOD else "the interval is probably too narrow"
+    return (f"Fewer than {FEW_UNITS} {what}s ({sample.units}): {narrow}.",)
+
+
+_Made: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
+
+
+def _student(
+    statistic: Statistic, estimates: Floats, names: Sequence[str], sample: Sample, *, level: float, method: Method
+) -> Iterator[_Made]:
+    found = moments(statistic, estimates)
+    what = "clusters" if sample.clustered else "documents"
+    for at, (name, estimate) in enumerate(zip(names, estimates.tolist(), strict=True)):
+        top, units = TOPS.get(name, 1.0), int(found.units[at])
+        if np.isnan(estimate) or units < 2:  # noqa: PLR2004
+            lone = units == 1 < sample.units
+            yield None, None, method, (f"Only one of the {what} has this score: it has no interval.",) * lone
+            continue
+        added = HALF if method == "adjusted-t" else 0.0
+        low, high = ends(estimate, found, at, level, top=top, added=added)
+        notes: tuple[str, ...] = ()
+        if found.largest[at] <= TIE_TOLERANCE:
+            seen = "the width of the interval is that of the adjustment alone" if added else "the interval has no width"
+            low, high = (low, high) if added else (estimate, estimate)
+            notes = (f"All {what} have the same score: no spread was seen, and {seen}.",)
+        yield max(low, 0.0), min(high, top), method, notes
+
+
+def _bootstrapped(
+    statistic: Statistic,
+    estimates: Floats,
+    sample: Sample,
+    *,
+    level: float,
+    method: Method,
+    resamples: int,
+    seed: int,
+) -> Iterator[_Made]:
+    drawn = np.empty((0, len(estimates)))
+    if sample.units > 1:
+        drawn = statistic.of(_resampled(statistic.units, resamples, seed))
+    for at, (estimate, values) in enumerate(zip(estimates.tolist(), drawn.T, strict=True)):
+        others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
+        yield _ends(estimate, values, others, level, method)
+
+
+def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
+    """The sums of resamples of the units, shape (resamples, columns)."""
+    generator = np.random.default_rng(seed)
+    size, rows = len(units), min(resamples, max(1, CHUNK_CELLS // len(units)))
+    sums, weights = np.empty((resamples, units.shape[1])), np.empty((rows, size))
+    for start in range(0, resamples, rows):
+        part = sums[start : start + rows]
+        block = weights[: len(part)]
+        for row in block:
+            row[:] = np.bincount(generator.integers(size, size=size), minlength=size)
+        np.matmul(block, units, out=part)
+    return sums
+
+
+def _left_out(statistic: Statistic, at: int) -> Floats:
+    """One of the values (units,) without each unit. All of them at once would take more room than the units do."""
+    found = np.empty(len(statistic.units))
+    for some in chunks(len(found)):
+        found[some] = statistic.of(left_out(statistic, some))[..., at]
+    return found
+
+
+def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _Made:
+    """The ends of an interval, the method that gave them, and what to be careful about."""
+    known = values[~np.isnan(values)]
+    if np.isnan(estimate) or not known.size:
+        return None, None, method, ()
+    notes: tuple[str, ...] = ()
+    if known.size < values.size:
+        undefined = values.size - known.size
+        notes = (f"The score is undefined in {undefined} of {values.size} resamples, which are left out.",)
+    if np.ptp(known) <= TIE_TOLERANCE:
+        return estimate, estimate, method, (*notes, "Every resample has the same score.")
+    tails = np.array([0.5 - level / 2, 0.5 + level / 2])
+    if method == "bca":
+        corrected = _corrected(tails, estimate, known, jackknife[~np.isnan(jackknife)])
+        if corrected is None:
+            method = "percentile"
+            notes = (*notes, "The bca interval does not exist for these documents: this is the percentile one.")
+        else:
+            tails = corrected
+    low, high = np.quantile(known, tails).tolist()
+    return low, high, method, notes
+
+
+def _corrected(tails: Floats, estimate: float, values: Floats, jackknife: Floats) -> Floats | None:
+    """The tails of the BCa interval (Efron, 1987), ties counted half; None where it does not exist."""
+    below = np.count_nonzero(values < estimate - TIE_TOLERANCE)
+    above = np.count_nonzero(values > estimate + TIE_TOLERANCE)
+    bias = scipy.special.ndtri(0.5 + 0.5 * (below - above) / values.size)
+    away = jackknife.mean() - jackknife if jackknife.size else jackknife
+    spread = (away @ away) ** 1.5
+    acceleration = (away**3).sum() / (6.0 * spread) if spread > 0.0 else 0.0
+    shifted = bias + scipy.special.ndtri(tails)
+    stretched = 1.0 - acceleration * shifted
+    if not np.isfinite(bias) or (stretched <= 0.0).any():
+        return None
+    return np.asarray(scipy.special.ndtr(bias + shifted / stretched), dtype=np.float64)

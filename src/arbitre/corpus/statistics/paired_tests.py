@@ -1,0 +1,250 @@
+"""Two systems on the same documents, and several: differences, adjusted p, groups that cannot be told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES, bounds
+from arbitre.corpus.statistics.sample import Statistic, check_option
+from arbitre.corpus.statistics.swaps import swapped
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from arbitre.corpus.statistics.sample import Average, Sample
+    from arbitre.corpus.statistics.swaps import Swaps
+
+Contrasting: TypeAlias = Literal["swaps", "percentile", "bca"]
+"""How the interval of a difference is made.
+
+- `swaps`: the difference plus or minus what the test requires of it, so that the interval excludes 0 where p <= alpha.
+- `percentile`, `bca`: the bootstrap; where interval and test disagree, the test decides.
+"""
+
+ROUNDING: Final = 1e-12
+"""Levels closer than this are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The score of one system less that of another on the same documents.
+
+    `low` and `high` bound it at the confidence `level`, which is that of the step of Holm's correction where several
+    pairs were compared. `p` is two-sided, None where the difference is undefined; `p_holm` is adjusted for all pairs,
+    and `significant` says that it is at most alpha. `smallest_p` is the smallest p that the `differing` units can give
+    (documents, or clusters, on which the systems differ); `exact` says that all swaps were enumerated.
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: Contrasting
+    clusters: int | None
+    p: float | None
+    p_holm: float | None
+    significant: bool
+    smallest_p: float
+    exact: bool
+    differing: int
+    swaps: int
+    notes: tuple[str, ...] = ()
+
+
+def paired_difference(
+    sample_a: Sample,
+    sample_b: Sample,
+    score: str,
+    *,
+    average: Average = "micro",
+    level: float = LEVEL,
+    method: Contrasting = "swaps",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Difference:
+    """The score of system a less that of system b on the same documents, with the test of `contrasts`.
+
+    Raises DataError where the samples differ in documents or clusters, or an option is not one of its values.
+
+    >>> from arbitre.corpus.statistics import Sample
+    >>> keys = list("abcde")
+    >>> better = Sample.of(keys, [(4, 4, 4, 3.9, 3.8)] * 5)
+    >>> worse = Sample.of(keys, [(4, 4, 4, 3.9 - n / 10, 3.5) for n in range(1, 6)])
+    >>> found = paired_difference(better, worse, "irq")
+    >>> round(found.estimate, 3), found.p, found.smallest_p, found.exact
+    (0.075, 0.0625, 0.0625, True)
+    """
+    check_option("method", method, get_args(Contrasting))
+    (found,) = contrasts([[sample_a, sample_b]], [[(0, 1)]], score, average=average, level=level, seed=seed)
+    if method == "swaps":
+        return found
+    a, b = (Statistic.scores(sample, [score], average) for sample in (sample_a, sample_b))
+    drawn = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
+    made: Contrasting = "bca" if drawn.method == "bca" else "percentile"
+    return replace(found, low=drawn.low, high=drawn.high, method=made, notes=drawn.notes)
+
+
+def contrasts(
+    groups: Sequence[Sequence[Sample]],
+    pairs: Sequence[Sequence[tuple[int, int]]],
+    score: str,
+    *,
+    average: Average = "micro",
+    level: float = LEVEL,
+    seed: int = 0,
+) -> list[Difference]:
+    """Every pair of systems within groups on the same documents, p adjusted for all pairs of all groups together.
+
+    p is that of paired approximate randomisation (see `swaps`): the share of swaps whose difference is at least as
+    large in size as the observed one. All swaps are enumerated where the systems differ on at most 16 units; else
+    there are at least 10,000 random ones, and at least 10 x pairs / alpha, the observed one counted. A swap that leaves
+    the difference undefined counts against it.
+
+    The interval is the difference plus or minus the largest difference that the test does not reject, at the step of
+    Holm's correction at which the pair was judged. So it excludes 0 exactly where `significant`.
+
+    Args:
+        groups: Samples of systems on the same units, for each group.
+        pairs: Indices of two samples of the group, for each group.
+        score: One of `arbitre.tally.NAMES`.
+        average: micro or macro.
+        level: Confidence level; alpha is 1 less it.
+        seed: Random seed of the swaps.
+
+    Raises:
+        DataError: The samples of a group differ in documents or clusters, or an option is not one of its values.
+    """
+    alpha = threshold(level)
+    tests = sum(map(len, pairs))
+    found: list[tuple[float, int | None, Swaps]] = []
+    for samples, chosen in zip(groups, pairs, strict=True):
+        for sample in samples[1:]:
+            _check_same(samples[0], sample)
+        statistics = [Statistic.scores(sample, [score], average) for sample in samples]
+        made = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
+        estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
+        found += [
+            (float(estimates[a] - estimates[b]), samples[0].clusters, test)
+            for (a, b), test in zip(chosen, made, strict=True)
+        ]
+    adjusted, steps = _stepped([test.p for _, _, test in found], alpha)
+    return [_difference(*one, p_holm, step) for one, p_holm, step in zip(found, adjusted, steps, strict=True)]
+
+
+def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: float | None, step: float) -> Difference:
+    low = high = None
+    significant = test.p is not None and test.p <= step + ROUNDING
+    notes: tuple[str, ...] = ()
+    if test.p is not None:
+        room = test.critical(step)
+        low, high = max(-1.0, estimate - room), min(1.0, estimate + room)
+        if not significant:  # rounding must not exclude 0
+            low, high = min(low, 0.0), max(high, 0.0)
+    if not test.differing:
+        notes = ("The systems have the same results everywhere: no difference was seen.",)
+    return Difference(
+        None if np.isnan(estimate) else estimate,
+        low,
+        high,
+        1.0 - step,
+        "swaps",
+        clusters,
+        test.p,
+        p_holm,
+        significant,
+        test.smallest_p,
+        test.exact,
+        test.differing,
+        test.tried,
+        notes,
+    )
+
+
+def _check_same(sample_a: Sample, sample_b: Sample) -> None:
+    if sample_a.keys == sample_b.keys and np.array_equal(sample_a.starts, sample_b.starts):
+        return
+    other = sorted(set(sample_a.keys) ^ set(sample_b.keys))
+    raise DataError.of(
+        "Expected both systems to have the same documents in the same clusters, got "
+        + (f"{len(other)} that one lacks, such as {other[0]!r}" if other else "other clusters"),
+        hint="Compare them on the documents that both have; one without a prediction is a failure.",
+    )
+
+
+def threshold(level: float) -> float:
+    """The alpha of a confidence level: two systems differ where the adjusted p is at most this.
+
+    >>> threshold(0.95)
+    0.05
+    """
+    if not 0.0 < level < 1.0:
+        raise DataError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
+    return round(1.0 - level, 12)
+
+
+def _stepped(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float | None], list[float]]:
+    """P adjusted by Holm, and the level at which each was judged: p <= level exactly where the adjusted p <= alpha.
+
+    The smallest of m is judged at alpha / m, the next at alpha / (m - 1), until one fails; the others are judged at
+    the level of that one.
+    """
+    known = sorted((p, place) for place, p in enumerate(pvalues) if p is not None)
+    levels, left, failed = [alpha] * len(pvalues), len(known), False
+    for p, place in known:
+        levels[place] = alpha / left
+        failed = failed or p > alpha / left + ROUNDING
+        left = left if failed else max(left - 1, 1)
+    return holm(pvalues), levels
+
+
+def holm(pvalues: Sequence[float | None]) -> list[float | None]:
+    """The p of several tests, adjusted so that the chance of any false finding is kept (Holm, 1979).
+
+    In the order given; None stays None and does not count as a test. Raises DataError where a p is not in [0, 1].
+
+    >>> holm([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.06, 0.06]
+    """
+    places = [place for place, p in enumerate(pvalues) if p is not None]
+    known = np.array([p for p in pvalues if p is not None], dtype=np.float64)
+    if not ((known >= 0.0) & (known <= 1.0)).all():
+        raise DataError.of(
+            f"Expected every p to be in [0, 1], got {known.tolist()}", hint="Pass p as the tests give them."
+        )
+    order = np.argsort(known, kind="stable")
+    raised = np.maximum.accumulate(known[order] * np.arange(len(known), 0, -1))
+    adjusted: list[float | None] = [None] * len(pvalues)
+    for place, p in zip(order.tolist(), np.minimum(raised, 1.0).tolist(), strict=True):
+        adjusted[places[place]] = p
+    return adjusted
+
+
+def groups(adjusted: npt.ArrayLike, *, level: float = 0.05) -> tuple[tuple[int, ...], ...]:
+    """The largest sets of systems in which no two differ: maximal cliques, by insertion and absorption (Piepho, 2004).
+
+    `adjusted` (systems, systems) holds the adjusted p of every pair, on either side of the diagonal or on both; None
+    or nan is no difference, p <= level is one. A system may stand in several groups. Groups list indices in order.
+
+    Raises DataError where the matrix is not square.
+
+    >>> groups([[None, 0.2, 0.01], [0.2, None, 0.3], [0.01, 0.3, None]])
+    ((0, 1), (1, 2))
+    """
+    matrix = np.asarray(adjusted, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:  # noqa: PLR2004
+        raise DataError.of(
+            f"Expected a square matrix of p, got the shape {matrix.shape}", hint="One row and column for each system."
+        )
+    differ = np.triu((matrix <= level) | (matrix <= level).T, 1)
+    found = {frozenset(range(len(matrix)))}
+    for pair in map(frozenset, np.argwhere(differ).tolist()):
+        parts = {group - {one} for group in found if pair <= group for one in pair}
+        found = {group for group in found if not pair <= group}
+        found |= {part for part in parts if not any(part <= group for group in found)}
+    return tuple(sorted(tuple(sorted(group)) for group in found if group))

@@ -1,0 +1,69 @@
+"""Parquet tables and zstd files, through pyarrow."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+
+from arbitre.corpus.storage.files import atomic_file
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from arbitre.values import Json
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy.typing as npt
+
+from arbitre.values import Json
+
+
+def open_zstd(path: Path) -> BinaryIO:
+    """The bytes of a zstd file. Raises DataError without pyarrow, OSError where the file is damaged or cut short."""
+    pa = import_pyarrow(path)
+    return cast("BinaryIO", io.BufferedReader(pa.input_stream(str(path), compression="zstd")))
+
+
+def to_arrow_table(frame: Frame) -> Any:  # noqa: ANN401
+    """A frame as a `pyarrow.Table`: nan becomes null, texts are texts where there is no row either.
+
+    Raises DataError without pyarrow.
+    """
+    pa = import_pyarrow()
+    arrays = {
+        name: pa.array(values, from_pandas=True)
+        if isinstance(values, np.ndarray)
+        else pa.array(values, None if any(value is not None for value in values) else pa.string())
+        for name, values in frame.items()
+    }
+    return pa.table(arrays)
+
+
+def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
+    """Write a `pyarrow.Table` as a whole or not at all. Raises DataError if the file cannot be written."""
+    pa = import_pyarrow(path)
+    with atomic_file(path) as part:
+        pa.parquet.write_table(table, part)
+
+
+def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
+    """The library pyarrow, wanted for a file or for a table. Raises DataError where it is not installed."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (an extra)
+        import pyarrow.parquet  # noqa: PLC0415
+    except ImportError:
+        raise DataError.of(
+            "Expected pyarrow to be installed, for Arrow tables, .parquet and .zst files, got none",
+            file=None if path is None else str(path),
+            hint="pip install 'arbitre[corpus]'",
+        ) from None
+    return pa
+
+
+Frame: TypeAlias = Mapping[str, Sequence[Json] | npt.NDArray[Any]]
+"""Columns by name; in an array of numbers, nan stands where there is none."""

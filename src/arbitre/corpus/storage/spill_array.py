@@ -1,0 +1,83 @@
+"""Columns that grow at the end, in memory or in temporary files."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import weakref
+from typing import Any, BinaryIO, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.corpus.storage.database import temporary_space
+
+MEMORY_LIMIT: Final = 1 << 26
+"""Maximum size of a column in memory, in bytes (64 MiB)."""
+
+_CHUNK_BYTES: Final = 1 << 16
+"""Number of zero bytes written at once."""
+
+
+class SpillArray:
+    """Rows of one dtype and shape.
+
+    Beyond LIMIT bytes they are in a temporary file that is mapped into memory, and deleted with its last view. Methods
+    raise DataError if the disk is full.
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, *shape: int) -> None:
+        """Create an empty column; `shape` is that of a row."""
+        self._dtype, self._shape = np.dtype(dtype), shape
+        self._bytes = self._dtype.itemsize * int(np.prod(shape))
+        self._held, self._size = bytearray(), 0
+        self._file: BinaryIO | None = None
+        self._mapped: npt.NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return self._size // self._bytes
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Add rows, given as bytes. Not possible in memory as long as there is a view."""
+        if self._size + len(data) <= MEMORY_LIMIT:
+            self._held += data
+        else:
+            with temporary_space():
+                if self._file is None:
+                    self._file = cast("BinaryIO", tempfile.TemporaryFile(prefix="arbitre-"))  # noqa: SIM115
+                    weakref.finalize(self, self._file.close)
+                    self._file.write(self._held)
+                    self._held = bytearray()
+                self._file.write(data)
+            self._mapped = None
+        self._size += len(data)
+
+    def extend(self, rows: npt.ArrayLike) -> None:
+        """Add rows, an array (n, *shape)."""
+        self.write(np.asarray(rows, dtype=self._dtype).tobytes())
+
+    def pad(self, rows: int) -> None:
+        """Add zeros until there are this many rows."""
+        missing = rows * self._bytes - self._size
+        for start in range(0, missing, _CHUNK_BYTES):
+            self.write(bytes(min(_CHUNK_BYTES, missing - start)))
+
+    def view(self) -> npt.NDArray[Any]:
+        """All rows (n, *shape), without a copy."""
+        if self._file is None:
+            return self._shaped(self._held)
+        if self._mapped is None:
+            with temporary_space():
+                self._file.flush()
+                self._mapped = self._shaped(mmap.mmap(self._file.fileno(), self._size))
+        return self._mapped
+
+    def _shaped(self, held: bytearray | mmap.mmap) -> npt.NDArray[Any]:
+        return np.frombuffer(held, self._dtype).reshape(-1, *self._shape)
+
+
+def spill_zeros(rows: int, width: int) -> npt.NDArray[np.float64]:
+    """Zeros of shape (rows, width), in a temporary file if they are large. Raises DataError if the disk is full."""
+    column = SpillArray(np.float64, width)
+    column.pad(rows)
+    return column.view()

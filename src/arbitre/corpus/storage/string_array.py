@@ -1,0 +1,99 @@
+"""Sequences whose values are made when they are asked for."""
+
+from __future__ import annotations
+
+import struct
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Self, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.corpus.storage.spill_array import SpillArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+T_co = TypeVar("T_co", covariant=True)
+
+CHUNK_ROWS: Final = 1024
+"""Number of values made at once."""
+
+_PACK: Final = struct.Struct("<q").pack
+
+
+class LazySequence(Sequence[T_co]):
+    """A sequence that makes its values when they are asked for. Equal to any sequence of equal values."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def at(self, rows: npt.ArrayLike) -> Iterator[T_co]:
+        """The values in these rows, (n,) indices from 0."""
+
+    def __iter__(self) -> Iterator[T_co]:
+        for begin in range(0, len(self), CHUNK_ROWS):
+            yield from self.at(np.arange(begin, min(begin + CHUNK_ROWS, len(self))))
+
+    @overload
+    def __getitem__(self, at: int) -> T_co: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[T_co, ...]: ...
+    def __getitem__(self, at: int | slice) -> T_co | tuple[T_co, ...]:
+        chosen = range(len(self))[at]
+        if isinstance(chosen, range):
+            return tuple(self.at(chosen))
+        return next(self.at([chosen]))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)})"
+
+
+class StringArray(LazySequence[str]):
+    """Texts in UTF-8, one after the other. Each takes 8 bytes and its own.
+
+    >>> texts = StringArray.of(["page_02", "é"])
+    >>> texts[1], list(texts), len(texts)
+    ('é', ['page_02', 'é'], 2)
+    """
+
+    __slots__ = ("_bytes", "_ends")
+
+    def __init__(self) -> None:
+        self._bytes, self._ends = SpillArray(np.uint8), SpillArray("<i8")
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """These texts."""
+        made = cls()
+        made.extend(texts)
+        return made
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Add texts at the end."""
+        for text in texts:
+            self._bytes.write(encoded(text))
+            self._ends.write(_PACK(len(self._bytes)))
+
+    def at(self, rows: npt.ArrayLike) -> Iterator[str]:
+        """The texts in these rows (n,)."""
+        numbers, ends, data = np.asarray(rows, dtype=np.intp), self._ends.view(), self._bytes.view().data
+        starts = np.where(numbers > 0, ends[numbers - 1], 0) if len(numbers) else numbers
+        for start, end in zip(starts.tolist(), ends[numbers].tolist(), strict=True):
+            yield str(data[start:end], errors="surrogatepass")
+
+
+def encoded(text: str) -> bytes:
+    """Encode a text in UTF-8, including lone surrogates."""
+    return text.encode(errors="surrogatepass")

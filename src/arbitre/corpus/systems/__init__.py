@@ -1,0 +1,1 @@
+"""Several systems, factors or runs compared on the same documents."""

@@ -1,0 +1,143 @@
+"""Two evaluations of one system, before and after a change: what got better, what got worse, and where."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.corpus.reading import strict_json
+from arbitre.corpus.reading.records import key
+from arbitre.corpus.results.evaluation import FORMAT
+from arbitre.corpus.running.checkpoints import FOLDER, read_checkpoints
+from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
+from arbitre.errors import DataError, did_you_mean
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SCORE_TOLERANCE: Final = 1e-9
+"""Scores this near are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """A score before and after: of a path, of a document, or of the whole. None where it is undefined."""
+
+    name: str
+    before: float | None
+    after: float | None
+
+    @property
+    def difference(self) -> float:
+        """After less before; what is undefined counts as 0."""
+        return (self.after or 0.0) - (self.before or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationDiff:
+    """What changed between two evaluations in one score, and in the mean quality of whole documents.
+
+    `paths` and `documents` list what is in both and differs, the worst first; `only_before` and `only_after` name the
+    documents of one alone; `settings` the entries of the signature that differ, which make scores of two measures.
+    """
+
+    score: str
+    micro: ScoreChange
+    macro: ScoreChange
+    leaves: ScoreChange
+    document_quality: ScoreChange
+    paths: tuple[ScoreChange, ...]
+    documents: tuple[ScoreChange, ...]
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+    failed: tuple[int, int]
+    settings: tuple[str, ...]
+
+    @property
+    def worse(self) -> bool:
+        """Whether the micro or macro score or the mean document quality fell, or more documents failed."""
+        fell = min(one.difference for one in (self.micro, self.macro, self.document_quality)) < -SCORE_TOLERANCE
+        return fell or self.failed[1] > self.failed[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        plain = asdict(self)
+        wholes = (plain[name] for name in ("micro", "macro", "leaves", "document_quality"))
+        for one in (*wholes, *plain["paths"], *plain["documents"]):
+            one["difference"] = (one["after"] or 0.0) - (one["before"] or 0.0)
+        return plain | {"worse": self.worse}
+
+
+def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> EvaluationDiff:
+    """What changed from one `evaluation.json` to another.
+
+    The documents are those of the folders `documents` beside them, where both are there. Raises DataError where a file
+    is no evaluation, or the score is none of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER`.
+    """
+    if score not in HIGHER_IS_BETTER:
+        raise DataError.of(
+            f"Expected a score of which more is better, got {score!r}",
+            hint=did_you_mean(score, HIGHER_IS_BETTER) or f"There are: {', '.join(HIGHER_IS_BETTER)}.",
+        )
+    plain = [read_evaluation(path) for path in (before, after)]
+    documents = [_documents(path, score) for path in (before, after)]
+    signatures = [one["signature"]["entries"] | {"version": one["signature"]["version"]} for one in plain]
+    known = documents[0].keys() | documents[1].keys() if all(documents) else frozenset[str]()
+    return EvaluationDiff(
+        score,
+        ScoreChange("micro", *(one["micro"][score] for one in plain)),
+        ScoreChange("macro", *(one["macro"][score] for one in plain)),
+        ScoreChange("leaves", *(one["leaves"][score] for one in plain)),
+        ScoreChange("document_quality", *(one["document_quality"]["mean"] for one in plain)),
+        _changed(*({path: scores[score] for path, scores in one["by_path"].items()} for one in plain)),
+        _changed(*documents) if all(documents) else (),
+        tuple(sorted(known - documents[1].keys())),
+        tuple(sorted(known - documents[0].keys())),
+        (plain[0]["failed"], plain[1]["failed"]),
+        tuple(
+            name
+            for name in dict.fromkeys((*signatures[0], *signatures[1]))
+            if signatures[0].get(name) != signatures[1].get(name)
+        ),
+    )
+
+
+def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[ScoreChange, ...]:
+    found = [ScoreChange(name, before[name], after[name]) for name in before if name in after]
+    return tuple(sorted((one for one in found if _differ(one)), key=lambda one: (one.difference, one.name)))
+
+
+def read_evaluation(path: Path) -> dict[str, Any]:
+    """The contents of an `evaluation.json`. Raises DataError where it is something else."""
+    found = strict_json.load(path)
+    if isinstance(found, dict) and found.get("format") == FORMAT and "document_quality" not in found:
+        raise DataError.of(
+            "Expected an evaluation with document quality, got one of an earlier version",
+            file=str(path),
+            hint="Evaluate again.",
+        )
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise DataError.of(
+            "Expected an evaluation, got something else",
+            file=str(path),
+            hint="Give it the evaluation.json that `arbitre evaluate --out` writes.",
+        )
+    return found
+
+
+def _documents(path: Path, score: str) -> dict[str, float | None]:
+    """The score of every document, from the files beside an evaluation; none where there are none."""
+    found: dict[str, float | None] = {}
+    for outcomes in read_checkpoints(path.parent / FOLDER):
+        rows = zip(outcomes.ids, outcomes.runs, outcomes.tallies.tolist(), outcomes.failed.tolist(), strict=True)
+        for identity, run, tally, failed in rows:
+            found[key(identity, run)] = 0.0 if failed else getattr(Scores(Tally(*tally)), score)
+    return found
+
+
+def _differ(change: ScoreChange) -> bool:
+    """A score that is only there on one side is another one, even where it is 0."""
+    defined = (change.before is None) == (change.after is None)
+    return not defined or abs(change.difference) > SCORE_TOLERANCE

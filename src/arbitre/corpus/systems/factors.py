@@ -1,0 +1,141 @@
+"""What made the difference: the levels of a factor (the OCR, the prompt) compared on the same documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arbitre.corpus.statistics import Sample, interval
+from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
+from arbitre.corpus.statistics.clusters import grouped
+from arbitre.corpus.statistics.score_selection import side_by_side, weigh_for_beta
+from arbitre.corpus.systems.ranking import PairwiseResult, pairwise_tests, underpowered_note
+from arbitre.errors import DataError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from arbitre.arrays import Indices
+    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.statistics import Average, Interval, Method
+    from arbitre.corpus.statistics.clusters import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One factor: the score at each of its levels, and every two levels on the documents that both have.
+
+    A document is one id with the same levels of all other factors; `shared` says how many of them each two levels
+    share. `balanced` says that every level has every such document: else the difference of two means is not the mean
+    of the differences, and only the latter is compared. `by_path` holds the score of every level on every path (micro).
+    """
+
+    name: str
+    score: str
+    aggregate: str
+    levels: Mapping[str, Interval]
+    documents: Mapping[str, int]
+    pairs: tuple[PairwiseResult, ...]
+    shared: tuple[int, ...]
+    balanced: bool
+    notes: tuple[str, ...]
+    by_path: Mapping[str, Mapping[str, float | None]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return asdict(self)
+
+
+def factor(
+    evaluation: Evaluation,
+    name: str,
+    values: Mapping[str, Sequence[str]],
+    score: str = "f1q",
+    *,
+    aggregate: Average = "macro",
+    level: float = LEVEL,
+    method: Method = METHOD,
+    cluster: Cluster = None,
+    seed: int = 0,
+) -> Factor:
+    """The levels of the factor `name`; `values` gives the level of every factor for every document, in order.
+
+    `cluster` is that of `Evaluation.interval`; by default the predictions of one document are one cluster. Documents
+    that are the same in all factors are told apart by their order. p is adjusted for all pairs of levels of this
+    factor.
+
+    Raises DataError where there is no such factor, no document, or one has no level.
+    """
+    columns = evaluation.document_table
+    check_factor(name, values)
+    if not len(columns):
+        raise DataError.of("Expected documents to compare, got none", hint="Evaluate those that have the factor.")
+    for one, given in values.items():
+        if len(given) != len(columns):
+            raise DataError.of(
+                f"Expected a level of {one!r} for each of {len(columns)} documents, got {len(given)}",
+                hint="Leave out those of documents that were not evaluated.",
+            )
+    keys = list(_keys(columns.ids, values[name], [values[one] for one in sorted(values) if one != name]))
+    by: Cluster = evaluation.clusters if cluster is None else cluster
+    clusters, _ = grouped(columns.ids, list(columns.ids) if by is None else by)
+    own = np.array(values[name])
+    places = {one: np.flatnonzero(own == one) for one in sorted(set(values[name]))}
+
+    def sample(at: Indices) -> Sample:
+        chosen = at.tolist()
+        return Sample.of(
+            [keys[one] for one in chosen],
+            columns.tallies[at],
+            columns.failed[at],
+            clusters and [clusters[one] for one in chosen],
+            runs=by is None,
+        )
+
+    pairs: list[tuple[str, str, Sample | None, Sample | None]] = []
+    shared: list[int] = []
+    for a, b in combinations(places, 2):
+        sides = [{keys[at]: at for at in places[one].tolist()} for one in (a, b)]
+        common = sorted(sides[0].keys() & sides[1].keys())
+        shared.append(len(common))
+        ours, theirs = (sample(np.array([side[key] for key in common], dtype=np.intp)) for side in sides)
+        pairs.append((a, b, ours, theirs) if common else (a, b, None, None))
+    found = {
+        one: interval(*weigh_for_beta(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
+        for one, at in places.items()
+    }
+    against = pairwise_tests(pairs, score, average=aggregate, level=level, seed=seed)
+    return Factor(
+        name,
+        score,
+        aggregate,
+        found,
+        {one: len(at) for one, at in places.items()},
+        against,
+        tuple(shared),
+        len({frozenset(keys[at] for at in one.tolist()) for one in places.values()}) <= 1,
+        tuple(
+            dict.fromkeys((*(note for one in found.values() for note in one.notes), *underpowered_note(against, level)))
+        ),
+        side_by_side({one: columns.by_path(at) for one, at in places.items()}, score),
+    )
+
+
+def _keys(ids: Sequence[str], own: Sequence[str], others: Sequence[Sequence[str]]) -> Iterator[str]:
+    """What two levels have in common of a document: its id, its other levels, and which of several alike it is."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    for identity, level, *rest in zip(ids, own, *others, strict=True):
+        cell = (identity, level, *rest)
+        yield "\t".join((identity, *rest, str(seen[cell])))
+        seen[cell] += 1
+
+
+def check_factor(name: str, known: Collection[str]) -> None:
+    """Raises DataError where there is no such factor."""
+    if name not in known:
+        there = f"The factors are {', '.join(known)}." if known else "The columns of a manifest are factors."
+        raise DataError.of(f"Expected a factor, got {name!r}", hint=did_you_mean(name, known) or there)

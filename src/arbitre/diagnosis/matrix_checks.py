@@ -1,0 +1,36 @@
+"""What a matrix of dissimilarities has to be before anything is said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats
+
+
+def check_matrix(name: str, matrix: npt.ArrayLike) -> Floats:
+    """The matrix in float64. Raises DataError where it is none, or no dissimilarities."""
+    try:
+        array = np.asarray(matrix)
+    except ValueError as error:
+        raise DataError.of(f"Expected `{name}` to have rows of one length, got others", hint=str(error)) from error
+    if array.ndim != 2 or array.dtype.kind not in "buif" or not array.size:  # noqa: PLR2004
+        raise DataError.of(
+            f"Expected `{name}` to be a table of numbers, got {array.dtype} of shape {array.shape}",
+            hint="Give one row per gold value and one column per predicted value, at least one of each.",
+        )
+    values = array.astype(np.float64)
+    wrong = np.argwhere(~(np.isfinite(values) & (values >= 0.0)))
+    if len(wrong):
+        row, column = wrong[0]
+        raise DataError.of(
+            f"Expected every entry of `{name}` to be a finite number, at least 0, got {values[row, column]:g}",
+            pointer=f"/{row}/{column}",
+            hint="Give distances, 0 for equal values; a similarity s in [0, 1] becomes 1 - s.",
+        )
+    return values

@@ -1,0 +1,123 @@
+"""Faults planted on purpose into lists of entries: which score reacts to which of them, under which matching."""
+
+from __future__ import annotations
+
+from itertools import islice
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.comparison.levels import of_nodes
+from arbitre.engine import compare_to_levels
+from arbitre.errors import ArbitreError
+from arbitre.paths import wildcard
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from arbitre.schema import Plan
+    from arbitre.values import Json
+
+EntryJson = dict[str, Any]
+
+_NOISE: Final = 0.1
+"""So many of the letters of a noisy text are replaced."""
+
+
+def omission(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Generator) -> list[EntryJson]:
+    """The entries without those at these positions."""
+    return [entry for position, entry in enumerate(entries) if position not in at]
+
+
+def duplicate(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Generator) -> list[EntryJson]:
+    """The entries with those at these positions listed twice, one right after the other."""
+    return [entry for position, entry in enumerate(entries) for _ in range(1 + (position in at))]
+
+
+def merge(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Generator) -> list[EntryJson]:
+    """The entries with each of these and the next one made one: the lists of both, all else of the first."""
+    found: list[EntryJson] = []
+    for position, entry in enumerate(entries):
+        if position - 1 in at:
+            lists = {key: value for key, value in entry.items() if isinstance(value, list)}
+            found[-1] = found[-1] | {key: [*found[-1].get(key, []), *value] for key, value in lists.items()}
+        else:
+            found.append(entry)
+    return found
+
+
+def swap(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Generator) -> list[EntryJson]:
+    """The entries with a value of each of these and of the next one exchanged, drawn from those that differ."""
+    found = list(entries)
+    for position in sorted(at):
+        one, other = found[position : position + 2]
+        differ = [key for key in one if key in other and one[key] != other[key]]
+        if differ:
+            key = differ[int(rng.integers(len(differ)))]
+            found[position : position + 2] = one | {key: other[key]}, other | {key: one[key]}
+    return found
+
+
+def noise(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Generator) -> list[EntryJson]:
+    """The entries with one letter in ten, and at least one, replaced in every text of those at these positions."""
+    return [_noisy(entry, rng) if position in at else entry for position, entry in enumerate(entries)]
+
+
+def _noisy(value: Json, rng: np.random.Generator) -> Json:
+    if isinstance(value, str):
+        found, letters = list(value), [at for at, char in enumerate(value) if char.isalpha()]
+        for at in rng.permutation(letters)[: max(1, round(_NOISE * len(letters)))].tolist():
+            others = ascii_lowercase.replace(found[at], "")
+            found[at] = others[int(rng.integers(len(others)))]
+        return "".join(found)
+    if isinstance(value, list):
+        return [_noisy(item, rng) for item in value]
+    return {key: _noisy(item, rng) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+FAULTS: Final[Mapping[str, Callable[[Sequence[EntryJson], Collection[int], np.random.Generator], list[EntryJson]]]] = {
+    "omission": omission,
+    "duplicate": duplicate,
+    "merge": merge,
+    "swap": swap,
+    "noise": noise,
+}
+"""The faults by name: each makes of a list of entries, positions in it and a generator the list with that fault."""
+
+
+def plant_faults(
+    lists: Sequence[Sequence[EntryJson]], *, share: float = 0.2, seed: int = 0
+) -> dict[str, list[list[EntryJson]]]:
+    """The lists as they are, under "none", then with each fault in about `share` of the entries of each list.
+
+    Every fault strikes the same entries, drawn with `seed`, none of them next to another; at least one in a list of two
+    or more. Raises ArbitreError for a share that is not above 0 and at most 0.5.
+
+    >>> plant_faults([[{"name": "Ada"}, {"name": "Bob"}]])["duplicate"]
+    [[{'name': 'Ada'}, {'name': 'Ada'}, {'name': 'Bob'}]]
+    """
+    if not 0.0 < share <= 0.5:  # noqa: PLR2004
+        raise ArbitreError.of(
+            f"Expected `share` to be above 0 and at most 0.5, got {share}", hint="No two neighbours are struck."
+        )
+    found = {"none": [list(entries) for entries in lists]}
+    for name, fault in FAULTS.items():
+        rng, others = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+        found[name] = [fault(entries, _struck(len(entries), share, rng), others) for entries in lists]
+    return found
+
+
+def _struck(size: int, share: float, rng: np.random.Generator) -> frozenset[int]:
+    """The positions of a list of this size that are struck: each with a neighbour after it that is not."""
+    free = np.arange(0, size - 1, 2)
+    return frozenset(rng.choice(free, min(len(free), max(1, round(share * size))), replace=False).tolist())
+
+
+def score_faults(plan: Plan, gold: Sequence[Json], faulty: Mapping[str, Sequence[Json]]) -> dict[str, Scores]:
+    """The scores of the entries of all documents for each fault, by its name. Raises DataError and SolverError."""
+    every = [document for documents in faulty.values() for document in documents]
+    levels = compare_to_levels(plan, [*gold] * len(faulty), every)
+    tallies = iter(of_nodes(levels, wildcard(plan.entries), len(every)).tallies())
+    return {name: Scores(Tally.sum(islice(tallies, len(documents)))) for name, documents in faulty.items()}

@@ -1,0 +1,246 @@
+"""Distances of texts from edit distances, through RapidFuzz.
+
+Edit distances are exact integers and become float64 here. RapidFuzz's own normalised scores are not used: its tables
+hold float32 by default, and some of its scorers call two empty texts wholly different.
+
+>>> YUJIAN_BO("ab", "ba"), LEVENSHTEIN("ab", "ba"), INDEL("ab", "ba")
+(0.6666666666666666, 1.0, 0.5)
+>>> TOKEN_SORT("Jean Dupont", "Dupont Jean")
+0.0
+>>> OSA_LONGER("CA", "ABC"), DAMERAU_LEVENSHTEIN("CA", "ABC"), LCS("ab", "aba")
+(1.0, 0.6666666666666666, 0.3333333333333333)
+>>> TOKEN_SET("jean", "jean dupont"), TOKEN_SET("jean", "dupont")
+(0.0, 0.8)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler, LCSseq, Levenshtein
+
+from arbitre.distances.base import Distance, Facts
+from arbitre.distances.pool_helpers import check_distances, ratio_or_zero
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Blocks
+    from arbitre.distances.pool_helpers import Integers
+
+    Raw = npt.NDArray[Any]
+    Scorer = Callable[..., Any]
+    Formula = Callable[[Raw, Integers, Integers], Floats]
+
+
+def _over_longer(edits: Integers, left: Integers, right: Integers) -> Floats:
+    return ratio_or_zero(edits, np.maximum(left, right))
+
+
+def _over_sum(edits: Integers, left: Integers, right: Integers) -> Floats:
+    return ratio_or_zero(edits, left + right)
+
+
+def _yujian_bo(edits: Integers, left: Integers, right: Integers) -> Floats:
+    return ratio_or_zero(2 * edits, left + right + edits)
+
+
+def _per_cent(similarities: Floats, left: Integers, right: Integers) -> Floats:
+    return _unless_empty(1.0 - similarities / 100.0, left, right)
+
+
+def _unless_empty(distances: Floats, left: Integers, right: Integers) -> Floats:
+    return np.where(left + right == 0, 0.0, distances)
+
+
+BOUND_MIN_CELLS: Final = 1 << 16
+"""Number of cells from which long texts are bounded by their lengths alone: saves 25 % on 300 nested entries."""
+
+WORD_BITS: Final = 64
+"""Number of characters up to which an edit distance fits one machine word; longer texts take many times longer."""
+
+BOUND_MIN_PAIRS: Final = 2048
+"""Number of pairs of items from which comparing long texts is deferred (see `Distance.expensive_above`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EditScorer:
+    """A scorer of RapidFuzz, and how its results become distances.
+
+    Attributes:
+        scorer: The function of RapidFuzz.
+        dtype: Type of its results.
+        formula: Computes distances from its results and the numbers of characters of both texts.
+        cheap: Number of characters above which, in both texts, bounds are used instead where they suffice.
+    """
+
+    scorer: Scorer
+    dtype: type[np.int64 | np.float64]
+    formula: Formula
+    cheap: float = math.inf
+
+
+_MEASURES: Final = {
+    "levenshtein": _EditScorer(Levenshtein.distance, np.int64, _over_longer, WORD_BITS),
+    "yujian-bo": _EditScorer(Levenshtein.distance, np.int64, _yujian_bo, WORD_BITS),
+    "indel": _EditScorer(Indel.distance, np.int64, _over_sum),
+    "indel-yujian-bo": _EditScorer(Indel.distance, np.int64, _yujian_bo),
+    "osa": _EditScorer(OSA.distance, np.int64, _over_longer, WORD_BITS),
+    "damerau-levenshtein": _EditScorer(DamerauLevenshtein.distance, np.int64, _over_longer, 0),
+    "lcs": _EditScorer(LCSseq.distance, np.int64, _over_longer),
+    "jaro": _EditScorer(Jaro.normalized_distance, np.float64, _unless_empty),
+    "jaro-winkler": _EditScorer(JaroWinkler.normalized_distance, np.float64, _unless_empty),
+    "token-set": _EditScorer(fuzz.token_set_ratio, np.float64, _per_cent),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _EditPool:
+    texts: npt.NDArray[np.object_]
+    lengths: Integers
+    measure: _EditScorer
+    exactly_bounded: Mask | None
+
+    def distances(self, left: Indices, right: Indices) -> Floats:
+        raw = self._each(self.measure.scorer, left, right)
+        return self._distances(raw, self.lengths[left], self.lengths[right], left.shape)
+
+    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
+        """Bound edit distances of long texts by the difference in length; the others are exact."""
+        if (
+            self.exactly_bounded is None
+            or not (long := ~(self.exactly_bounded[left] | self.exactly_bounded[right])).any()
+        ):
+            return self.distances(left, right), None
+        lengths_left, lengths_right = self.lengths[left], self.lengths[right]
+        long &= left != right
+        exact = ~long
+        raw = np.abs(lengths_left - lengths_right)
+        short = exact.nonzero()[0]
+        raw[short] = self._each(self.measure.scorer, left[short], right[short])
+        return self._distances(raw, lengths_left, lengths_right, left.shape), exact
+
+    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        """Bound edit distances of long texts by the longer length - the longest common subsequence.
+
+        That is half of indel + difference in length, which an insertion or deletion changes by 1 and 1 at most, and a
+        substitution or transposition by 2 and 0. In large tables the difference in length is used. The others are
+        exact.
+        """
+        raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
+        lengths_left, lengths_right = self.lengths[left], self.lengths[right]
+        mean = np.zeros(len(blocks))
+        if self.exactly_bounded is not None:
+            total = np.zeros(len(lengths_left) + 1)
+            lengths_left.cumsum(out=total[1:])
+            mean = (total[blocks.left_starts[1:]] - total[blocks.left_starts[:-1]]) / np.maximum(blocks.heights, 1)
+        for (rows, columns, cells), length in zip(blocks, mean.tolist(), strict=True):
+            raw[cells] = self._bounds(left[rows], right[columns], length).ravel()
+        return self._distances(raw, lengths_left[blocks.rows], lengths_right[blocks.columns], raw.shape)
+
+    def _bounds(self, left: Indices, right: Indices, length: float) -> Raw:
+        if length <= self.measure.cheap:
+            return self._table(self.measure.scorer, left, right)
+        if length > WORD_BITS and left.size * right.size > BOUND_MIN_CELLS:
+            gap: Raw = np.abs(self.lengths[left][:, None] - self.lengths[right])
+            return gap
+        return self._table(LCSseq.distance, left, right)
+
+    def _each(self, scorer: Scorer, left: Indices, right: Indices) -> Raw:
+        texts = self.texts[left].tolist(), self.texts[right].tolist()
+        raw: Raw = process.cpdist(*texts, scorer=scorer, dtype=self.measure.dtype)
+        return raw
+
+    def _table(self, scorer: Scorer, left: Indices, right: Indices) -> Raw:
+        texts = self.texts[left].tolist(), self.texts[right].tolist()
+        raw: Raw = process.cdist(*texts, scorer=scorer, dtype=self.measure.dtype)
+        return raw
+
+    def _distances(self, raw: Raw, left: Integers, right: Integers, shape: tuple[int, ...]) -> Floats:
+        if raw.shape == shape:  # another shape might broadcast: `check_distances` refuses it
+            raw = self.measure.formula(raw, left, right)
+        return check_distances(raw, shape, "rapidfuzz")
+
+
+def _pool(measure: str, values: Sequence[str]) -> _EditPool:
+    texts = np.fromiter(values, dtype=np.object_, count=len(values))  # lists of words stay lists
+    lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+    short = lengths <= _MEASURES[measure].cheap
+    return _EditPool(texts, lengths, _MEASURES[measure], None if short.all() else short)
+
+
+def _sorted_tokens(values: Sequence[str]) -> _EditPool:
+    return _pool("yujian-bo", [" ".join(sorted(text.split())) for text in values])
+
+
+def _sets_of_tokens(values: Sequence[str]) -> _EditPool:
+    return _pool("token-set", [" ".join(sorted(set(text.split()))) for text in values])
+
+
+def _of_texts(name: str, facts: Facts) -> Distance:
+    return Distance(
+        name,
+        frozenset({Kind.STRING}),
+        facts,
+        partial(_pool, name),
+        expensive_above=BOUND_MIN_PAIRS if _MEASURES[name].cheap < math.inf else math.inf,
+    )
+
+
+YUJIAN_BO: Final = _of_texts("yujian-bo", Facts())
+"""2L / (a + b + L), for L edits between texts of a and b characters: a metric (Li Yujian and Liu Bo, 2007)."""
+
+LEVENSHTEIN: Final = _of_texts("levenshtein", Facts(triangle=False, witness=("ab", "aba", "ba")))
+"""Fewest insertions, deletions and substitutions, over the longer length (Levenshtein, 1966). Not a metric."""
+
+INDEL: Final = _of_texts("indel", Facts(triangle=False, witness=("a", "ab", "b")))
+"""Fewest insertions and deletions, over the sum of the lengths: 1 - Dice of the longest common subsequence."""
+
+INDEL_YUJIAN_BO: Final = _of_texts("indel-yujian-bo", Facts())
+"""2D / (a + b + D), for D insertions and deletions: a metric (Li Yujian and Liu Bo, 2007)."""
+
+OSA_LONGER: Final = _of_texts("osa", Facts(triangle=False, witness=("ab", "abc", "bc")))
+"""As `levenshtein`, and neighbours may change places, once each (Damerau, 1964). Over the longer; not a metric."""
+
+DAMERAU_LEVENSHTEIN: Final = _of_texts("damerau-levenshtein", Facts(triangle=False, witness=("ab", "abc", "bc")))
+"""As `osa`, but what changed places may be edited again (Lowrance and Wagner, 1975). Over the longer; not a metric."""
+
+LCS: Final = _of_texts("lcs", Facts())
+"""1 - longest common subsequence over the longer length: a metric (Bakkelund, 2009)."""
+
+JARO: Final = _of_texts("jaro", Facts(triangle=False, witness=("aba", "abab", "bab")))
+"""1 - (c / a + c / b + (c - t) / c) / 3: c characters in common, 2t of these out of order.
+
+In common are equal ones less than half the longer length apart. Not a metric. Source: Jaro, 1989.
+"""
+
+JARO_WINKLER: Final = _of_texts("jaro-winkler", Facts(triangle=False, witness=("aba", "abab", "bab")))
+"""1 - the Jaro similarity, raised for a common start of up to 4 characters (Winkler, 1990). Not a metric."""
+
+TOKEN_SORT: Final = Distance(
+    "token-sort",
+    frozenset({Kind.STRING}),
+    Facts(separating=False, witness=("a b", "b a")),
+    _sorted_tokens,
+)
+"""`yujian-bo` of the words, sorted and joined with one space: a pseudo-metric, blind to the order of words."""
+
+TOKEN_SET: Final = Distance(
+    "token-set",
+    frozenset({Kind.STRING}),
+    Facts(separating=False, triangle=False, witness=("jean", "jean dupont")),
+    _sets_of_tokens,
+)
+"""The least `indel` of two of these: words in common; these and the rest of one text; these and that of the other.
+
+Words are sorted and count once; without any in common it is the `indel` of the two texts. It is 0 where one text has
+all words of the other, so it neither separates nor keeps the triangle inequality. Source: FuzzyWuzzy (Cohen, 2011).
+"""

@@ -1,0 +1,1 @@
+"""Documents as columns, built along the plan: values, links, codes, weights."""

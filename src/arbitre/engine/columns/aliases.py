@@ -1,0 +1,79 @@
+"""Move fields that a prediction holds under an alias to where the schema has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from arbitre.schema.nodes import Alias
+
+
+def apply_aliases(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str, Json]:
+    """Return a predicted object with each aliased field moved to its place in the schema; the input is not changed.
+
+    A field that is present in its place stays, and one under its alias is then spurious. Null does not count as
+    present where the schema counts it as absent.
+    """
+    result = value
+    for alias in aliases:
+        missing = (ABSENT, None) if alias.null else (ABSENT,)
+        if _get(result, alias.target) not in missing:
+            continue
+        source = next((source for source in alias.sources if _get(result, source) not in missing), None)
+        if source is None:
+            continue
+        moved = _get(result, source)
+        placed = _put(_without(result, source), alias.target, moved)
+        result = result if placed is None else placed
+    return result
+
+
+def aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Find the values of an object that stand under an alias.
+
+    Returns:
+        The path of the aliased field and the path of the alias, both from this object, for every alias that holds a
+        value. It does not matter whether the field itself is present. Null is no value where it counts as absent.
+    """
+    for alias in aliases:
+        missing = (ABSENT, None) if alias.null else (ABSENT,)
+        for source in alias.sources:
+            if _get(value, source) not in missing:
+                yield alias.target, source
+
+
+def _get(value: Json, tokens: tuple[str, ...]) -> Json:
+    for token in tokens:
+        if not isinstance(value, dict) or token not in value:
+            return ABSENT
+        value = value[token]
+    return value
+
+
+def _without(value: dict[str, Json], tokens: tuple[str, ...]) -> dict[str, Json]:
+    """Return a copy without one field, and without the objects that become empty."""
+    head, *rest = tokens
+    copy = dict(value)
+    if rest:
+        inner = _without(copy[head], tuple(rest))
+        if inner:
+            copy[head] = inner
+            return copy
+    del copy[head]
+    return copy
+
+
+def _put(value: dict[str, Json], tokens: tuple[str, ...], moved: Json) -> dict[str, Json] | None:
+    """Return a copy with a field added, and the objects around it; None where a value is in the way."""
+    head, *rest = tokens
+    if not rest:
+        return value | {head: moved}
+    inner = value.get(head)
+    if not isinstance(inner, (dict, type(None))):
+        return None
+    placed = _put(inner or {}, tuple(rest), moved)
+    return None if placed is None else value | {head: placed}

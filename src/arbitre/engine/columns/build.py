@@ -1,0 +1,352 @@
+"""Build columns from documents, along the plan.
+
+There is no recursion: depth costs one column per path, never a level of the stack.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from arbitre.engine.columns.aliases import apply_aliases
+from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
+from arbitre.engine.columns.interning import intern
+from arbitre.engine.columns.link import link_children
+from arbitre.engine.columns.ragged import starts_of
+from arbitre.engine.columns.union_branch import choose_branch
+from arbitre.errors import DataError, Problem, clipped
+from arbitre.paths import STAR, Path, Token, pointer
+from arbitre.values import ABSENT, KINDS, PATTERN_SECONDS, Json, Kind, check, check_keys, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from arbitre.arrays import Indices
+    from arbitre.schema.nodes import ObjectNode, Site
+    from arbitre.schema.plan import Plan
+
+
+@dataclass(slots=True)
+class ValueOrigin:
+    """Where the values of a new column are: the fields of `Column`, and what else building needs."""
+
+    parent: Column | None
+    origin: Indices
+    gold: int
+    """Number of gold values, which come first."""
+    token: Token | None = None
+    tokens: Sequence[int | str] | Indices | None = None
+    tags: Indices | None = None
+    """Branch of a union that the parent of each value took, where the values depend on it."""
+    item: bool = False
+
+    def below(
+        self,
+        column: Column,
+        rows: Indices,
+        token: Token | None = None,
+        *,
+        tokens: Sequence[int | str] | Indices | None = None,
+        tags: Indices | None = None,
+        item: bool = False,
+    ) -> ValueOrigin:
+        """Return the place of values found in these (increasing) rows of the column that was built here.
+
+        `tags` are the branches of all rows of the column.
+        """
+        gold = int(rows.searchsorted(self.gold))
+        return ValueOrigin(column, rows, gold, token, tokens, None if tags is None else tags[rows], item)
+
+
+@dataclass(slots=True)
+class _ColumnBuilder:
+    plan: Plan
+    columns: list[Column] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    pending: deque[Callable[[], None]] = field(default_factory=deque)
+    """Builds the columns below columns that are already built."""
+
+    def open(self, site: Site, values: Sequence[Json], place: ValueOrigin, types: set[type] | None = None) -> Column:
+        """Build the column of these values, and leave the columns below it pending. `types` are the values' types."""
+        types = set(map(type, values)) if types is None else types
+        if site.leaf is not None:
+            return self._leaf(site, values, types, place)
+        kinds = self._kinds(values, types, place)
+        if isinstance(kinds, Kind):
+            return self._single(kinds, site, values, types, place)
+        family = np.maximum(kinds, Kind.STRING)  # scalars are compared in one column
+        families = np.unique(family).tolist()
+        if len(families) == 1:
+            return self._single(Kind(families[0]), site, values, types, place)
+        mixed = MixedColumn(**self._common(values, place))
+        self._keep(mixed, site)
+        for kind in families:
+            rows = (family == kind).nonzero()[0]
+            part = [values[row] for row in rows.tolist()]
+            inner = place.below(mixed, rows, tags=place.tags, item=place.item)
+            mixed.links.append(Link(self._single(Kind(kind), site, part, set(map(type, part)), inner), 1.0))
+        return mixed
+
+    def _kinds(self, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Kind | npt.NDArray[np.int8]:
+        """Return the kind that all values share, or the kind of each."""
+        if types <= KINDS.keys():
+            kinds = {KINDS[one] for one in types}
+            if len(kinds) == 1:
+                return kinds.pop()
+            return np.fromiter((KINDS[type(value)] for value in values), dtype=np.int8, count=len(values))
+        found = np.empty(len(values), dtype=np.int8)
+        for row, value in enumerate(values):
+            try:
+                found[row] = kind_of(value)
+            except DataError as error:
+                raise _at(error, place, row) from error
+        return found
+
+    def _single(self, kind: Kind, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
+        """Build a column that is not mixed; `kind` is any scalar kind where the values are scalars."""
+        if kind.scalar:
+            return self._leaf(site, values, types, place)
+        if kind is Kind.ARRAY:
+            lists = ListColumn(**self._common(values, place), matcher=site.list.matcher)
+            self._keep(lists, site)
+            self.pending.append(lambda: self._items(lists, site, values, place))
+            return lists
+        objects = ObjectColumn(**self._common(values, place))
+        self._keep(objects, site)
+        self.pending.append(lambda: self._fields(objects, site.object, values, place))
+        return objects
+
+    def _common(self, values: Sequence[Json], place: ValueOrigin) -> dict[str, Any]:
+        parent = place.parent
+        path: Path = ()
+        if parent is not None:
+            path = parent.path if place.token is None else (*parent.path, place.token)
+        return {
+            "number": len(self.columns),
+            "path": path,
+            "size": len(values),
+            "raw": values,
+            "parent": parent,
+            "origin": place.origin,
+            "token": place.token,
+            "tokens": place.tokens,
+            "item": place.item,
+        }
+
+    def _keep(self, column: Column, site: Site) -> None:
+        self.columns.append(column)
+        self.sites.append(site)
+
+    def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
+        try:
+            parts = intern(site, values, types, place.tags)
+        except DataError:
+            for row, value in enumerate(values):  # find the value that is refused
+                try:
+                    check(value)
+                except DataError as error:
+                    raise _at(error, place, row) from error
+            raise
+        column = LeafColumn(**self._common(values, place), **parts._asdict())
+        self._keep(column, site)
+        return column
+
+    def _fields(
+        self, column: ObjectColumn, node: ObjectNode, values: Sequence[dict[str, Json]], place: ValueOrigin
+    ) -> None:
+        """Build the columns of the keys of objects."""
+        if node.aliases:
+            values = [*values[: place.gold], *(apply_aliases(value, node.aliases) for value in values[place.gold :])]
+        taken = choose_branch(node.variants, values, place.tags) if node.variants else None
+        total = 0
+        for child in node.fields:
+            site = self.plan.sites[child.site]
+            every, missing = _read(child.name, site, values), _missing(site)
+            rows, found, types = np.arange(len(every), dtype=np.intp), every, set(map(type, every))
+            if type(missing) in types:
+                types.remove(type(missing))
+                rows = np.array([row for row, value in enumerate(every) if value is not missing], dtype=np.intp)
+                found = [every[row] for row in rows.tolist()]
+            total += len(found)
+            if found:
+                below = place.below(column, rows, child.name, tags=taken if child.tagged else None)
+                column.links.append(Link(self.open(site, found, below, types), child.weight))
+        if total != sum(map(len, values)):
+            self._other_keys(column, node, values, place, taken if node.tagged else None)
+
+    def _other_keys(
+        self,
+        column: ObjectColumn,
+        node: ObjectNode,
+        values: Sequence[dict[str, Json]],
+        place: ValueOrigin,
+        taken: Indices | None,
+    ) -> None:
+        """Build the columns of keys that are not in `properties`: by pattern, by `additionalProperties`, or by name."""
+        known = {child.name for child in node.fields} | node.ignored
+        patterns = [(regex.compile(pattern), site) for pattern, site in node.patterns]
+        maps: dict[int, list[tuple[int, str, Json]]] = {}
+        named: dict[str, list[tuple[int, Json]]] = {}
+        for row, value in enumerate(values):
+            if value.keys() <= known:
+                continue
+            try:
+                check_keys(value)
+            except DataError as error:
+                raise _at(error, place, row) from error
+            for key in value:
+                if key in known:
+                    continue
+                index = next((site for pattern, site in patterns if self._fits(pattern, key, column, row)), None)
+                if index is None and not node.declared_map:
+                    named.setdefault(key, []).append((row, value[key]))
+                else:
+                    maps.setdefault(node.additional if index is None else index, []).append((row, key, value[key]))
+        for key in sorted(named):
+            site = self.plan.sites[node.additional]
+            entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
+            if entries:
+                rows = np.array([row for row, _ in entries], dtype=np.intp)
+                child = self.open(site, [value for _, value in entries], place.below(column, rows, key))
+                column.links.append(Link(child, 1.0))
+        for index in sorted(maps):
+            self._map(column, self.plan.sites[index], maps[index], place, taken)
+
+    def _map(
+        self,
+        column: ObjectColumn,
+        site: Site,
+        entries: list[tuple[int, str, Json]],
+        place: ValueOrigin,
+        taken: Indices | None,
+    ) -> None:
+        """Build the column of (row, key, value) entries whose keys are compared as those of a map."""
+        entries = [entry for entry in entries if entry[2] is not None or not site.absent.null]
+        if not entries:
+            return
+        entries.sort(key=lambda entry: entry[:2])
+        rows = np.array([row for row, _, _ in entries], dtype=np.intp)
+        keys = [key for _, key, _ in entries]
+        child = self.open(
+            site, [value for _, _, value in entries], place.below(column, rows, STAR, tokens=keys, tags=taken)
+        )
+        names = {name: code for code, name in enumerate(sorted(set(keys)))}
+        codes = np.array([names[key] for key in keys], dtype=np.intp)
+        column.maps.append(MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes))
+
+    def _fits(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
+        try:
+            return pattern.search(key, timeout=PATTERN_SECONDS) is not None
+        except TimeoutError as error:
+            raise DataError.of(
+                f'The pattern "{pattern.pattern}" takes more than {PATTERN_SECONDS:g} s '
+                f"on the key {clipped(key, 60)!r}",
+                pointer=column.pointer(row),
+                hint="Write it without nested repetitions, or name the keys under `properties`.",
+            ) from error
+
+    def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: ValueOrigin) -> None:
+        """Build the columns of the positions of `prefixItems`, and of the items after them."""
+        node = site.list
+        known = self.plan.facts
+        column.match_equal_first = node.matcher.full_matching and node.items in known.match_equal_first
+        column.is_multiset = node.matcher.full_matching and node.items in known.is_multiset
+        column.has_informative_lists, column.expensive_above = (
+            node.items in known.has_informative_lists,
+            known.expensive_above.get(node.items, math.inf),
+        )
+        tags = place.tags if node.tagged else None
+        for position, index in enumerate(node.prefix):
+            child = self.plan.sites[index]
+            rows = [
+                row
+                for row, value in enumerate(values)
+                if len(value) > position and (value[position] is not None or not child.absent.null)
+            ]
+            if rows:
+                below = place.below(column, np.array(rows, dtype=np.intp), position, tags=tags)
+                column.links.append(Link(self.open(child, [values[row][position] for row in rows], below), 1.0))
+        skipped = len(node.prefix)
+        if skipped:
+            values = [value[skipped:] for value in values]
+        lengths = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
+        items = list(chain.from_iterable(values))
+        starts = starts_of(lengths)
+        origin = np.arange(len(values), dtype=np.intp).repeat(lengths)
+        positions = np.arange(skipped, len(items) + skipped, dtype=np.intp) - starts[:-1].repeat(lengths)
+        child = self.plan.sites[node.items]
+        types = set(map(type, items))
+        if child.absent.null and type(None) in types:
+            types.remove(type(None))
+            kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
+            origin, positions = origin[kept], positions[kept]
+            items = [items[row] for row in kept.tolist()]
+            starts = starts_of(np.bincount(origin, minlength=len(values)))
+        column.starts = starts
+        if items:
+            below = place.below(column, origin, STAR, tokens=positions, tags=tags, item=True)
+            column.items = self.open(child, items, below, types)
+
+
+def _missing(site: Site) -> Json:
+    """Return the value that stands for an absent field: null where it counts as absent."""
+    return None if site.absent.null else ABSENT
+
+
+def _read(name: str, site: Site, values: Sequence[dict[str, Json]]) -> list[Json]:
+    """Return the value of each object under a declared key."""
+    try:
+        return list(map(itemgetter(name), values))
+    except KeyError:
+        absent = _missing(site)
+        return [value.get(name, absent) for value in values]
+
+
+def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
+    """Return the error with the JSON Pointer of the row it is about, and its side."""
+    tokens: list[int | str] = []
+    if place.tokens is not None:
+        token = place.tokens[row]
+        tokens.append(token if isinstance(token, str) else int(token))
+    elif place.token is not None and place.token is not STAR:
+        tokens.append(place.token)
+    above = place.parent.address(int(place.origin[row])) if place.parent is not None else ()
+    side = "gold" if row < place.gold else "predicted"
+    return DataError(
+        *(
+            Problem(
+                f"{problem.message} in the {side} document",
+                problem.file,
+                problem.line,
+                pointer((*above, *tokens)) + (problem.pointer or ""),
+                problem.hint,
+            )
+            for problem in error.problems
+        )
+    )
+
+
+def build_columns(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:
+    """Build the columns of documents, parents before children; the first is the root's.
+
+    The rows of the root are the gold documents, then the predicted ones.
+
+    Raises:
+        DataError: A value is not JSON; with its JSON Pointer.
+    """
+    shredder = _ColumnBuilder(plan)
+    documents = [*gold, *predicted]
+    shredder.open(plan.sites[0], documents, ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold)))
+    while shredder.pending:
+        shredder.pending.popleft()()
+    for column, site in zip(reversed(shredder.columns), reversed(shredder.sites), strict=True):
+        link_children(column, site)
+    return shredder.columns

@@ -1,0 +1,53 @@
+"""Masses of the items of lists that are matched by optimal transport."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.engine.columns.column import Column, folded, leaf_columns
+from arbitre.engine.columns.ragged import take_or
+from arbitre.engine.columns.row_codes import find_fields
+from arbitre.matching.transport_options import MassScheme
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats
+    from arbitre.matching.transport_options import TransportOptions
+
+
+def item_weights(items: Column, how: TransportOptions) -> Floats:
+    """Return the mass of each item, before normalisation; NaN where the field that gives it holds no number."""
+    if how.masses is MassScheme.UNIFORM:
+        return np.ones(items.size)
+    if how.masses is MassScheme.SIZE:
+        return leaf_counts(items)
+    return _field(items, how.masses)
+
+
+def leaf_counts(column: Column) -> Floats:
+    """Return the number of leaves in each row; shape (size,). An empty object or list counts as one leaf."""
+    return folded(column, lambda leaves: np.ones(leaves.size), _leaf_counts)
+
+
+def _leaf_counts(column: Column, below: dict[int, Floats]) -> Floats:
+    rows = np.arange(column.size, dtype=np.intp)
+    total = np.zeros(column.size)
+    for link in column.links:
+        total += take_or(below[link.column.number], link.rows(rows), 0)
+    for entries in column.slices:
+        owner, inner = entries.below(rows)
+        total += np.bincount(owner, weights=below[entries.column.number][inner], minlength=column.size)
+    total[total == 0.0] = 1.0
+    return total
+
+
+def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
+    """Return the number under these tokens in each row, as it was read; NaN where there is none."""
+    found = np.full(items.size, np.nan)
+    for column, rows, owners in find_fields(items, tokens):
+        for leaves in leaf_columns([column]):
+            numbers = leaves.kinds_at(rows) == Kind.NUMBER
+            found[owners[numbers]] = [float(value) for value in leaves.values_of(rows[numbers])]
+    return found

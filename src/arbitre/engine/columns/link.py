@@ -1,0 +1,107 @@
+"""Second pass over the columns, children first: which rows count as absent, and what follows for those above."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.engine.columns.column import Column, ListColumn, MixedColumn, ObjectColumn
+from arbitre.engine.columns.multiset_keys import multiset_keys
+from arbitre.engine.columns.ragged import counts_of, starts_of
+from arbitre.engine.columns.row_codes import key_codes, row_codes
+from arbitre.matching import Candidates
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Indices, Mask
+    from arbitre.engine.columns.column import Link
+    from arbitre.schema.nodes import Site
+
+
+@singledispatch
+def link_children(column: Column, site: Site) -> None:
+    """Link a column to the rows below that do not count as absent, then find which of its own rows do.
+
+    The columns below must be finished.
+    """
+
+
+@link_children.register(ObjectColumn)
+def _object(column: ObjectColumn, site: Site) -> None:
+    _link_fields(column)
+    for entries in column.maps:
+        child = entries.column
+        rows = np.arange(child.size, dtype=np.intp)
+        if child.present is not None:
+            rows = entries.index = child.present.nonzero()[0]
+            entries.codes = entries.codes[rows]
+        counts = np.bincount(child.origin[rows], minlength=column.size)
+        entries.starts = starts_of(counts)
+        entries.width = int(entries.codes.max(initial=-1)) + 1
+        entries.table = child.origin[rows] * entries.width + entries.codes
+        column.sizes += counts
+    if site.absent.object:
+        column.present = _nonempty(column)
+
+
+@link_children.register(MixedColumn)
+def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (the kinds below know what counts as absent)
+    _link_fields(column)
+    column.present = _nonempty(column)
+
+
+@link_children.register(ListColumn)
+def _list(column: ListColumn, site: Site) -> None:
+    items = column.items
+    if items is None:
+        column.starts = np.zeros(column.size + 1, dtype=np.intp)
+    else:
+        kept = _kept(column, items)
+        if kept is not None:
+            column.index = kept
+            column.starts = starts_of(np.bincount(items.origin[kept], minlength=column.size))
+            if column.groups is not None:
+                column.groups = column.groups[kept]
+    column.lengths = counts_of(column.starts)
+    _link_fields(column)
+    column.sizes += column.lengths
+    column.multiset_keys = multiset_keys(column)
+    if site.absent.array:
+        column.present = _nonempty(column)
+
+
+def _link_fields(column: Column) -> None:
+    """Index the links, and set `sizes` to the weight of the fields that each row holds."""
+    column.sizes = np.zeros(column.size)
+    for link in column.links:
+        _index(link, column.size)
+        column.sizes += link.weight if link.index is None else np.where(link.index[:-1] >= 0, link.weight, 0.0)
+
+
+def _index(link: Link, size: int) -> None:
+    child = link.column
+    if child.size == size and child.present is None:
+        return
+    link.index = np.full(size + 1, -1, dtype=np.intp)
+    rows = np.arange(child.size, dtype=np.intp) if child.present is None else child.present.nonzero()[0]
+    link.index[child.origin[rows]] = rows
+
+
+def _nonempty(column: Column) -> Mask | None:
+    mask = column.sizes > 0.0
+    return None if mask.all() else mask
+
+
+def _kept(column: ListColumn, items: Column) -> Indices | None:
+    """Return the rows of `items` that are matched, None for all; set the groups of keyed and set matchings."""
+    kept = None if items.present is None else items.present.nonzero()[0]
+    matcher = column.matcher
+    if matcher.candidates is Candidates.SAME_KEY:
+        column.groups = key_codes(items, matcher.key)
+    elif matcher.candidates is Candidates.SAME_VALUE:
+        column.groups = row_codes(items)
+        rows = np.arange(items.size, dtype=np.intp) if kept is None else kept
+        _, first = np.unique(np.stack([items.origin[rows], column.groups[rows]]), axis=1, return_index=True)
+        kept = rows[np.sort(first)]
+    return kept

@@ -1,0 +1,123 @@
+"""Ragged arrays: slices of different lengths laid end to end, and look-ups in sorted arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Indices, Mask
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+def starts_of(counts: Indices) -> Indices:
+    """Return where each slice of these lengths starts, and where the last one ends; shape (slices + 1,).
+
+    >>> starts_of(np.array([2, 0, 3]))
+    array([0, 2, 2, 5])
+    """
+    starts = np.zeros(len(counts) + 1, dtype=np.intp)
+    counts.cumsum(out=starts[1:])
+    return starts
+
+
+def counts_of(starts: Indices) -> Indices:
+    """Return the lengths of the slices with these starts: the inverse of `starts_of`.
+
+    >>> counts_of(np.array([0, 2, 2, 5]))
+    array([2, 0, 3])
+    """
+    return starts[1:] - starts[:-1]
+
+
+def cross_slices(heights: Indices, widths: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return the table, row and column of each cell of tables of these sizes, laid end to end row by row.
+
+    >>> cross_slices(np.array([1, 2]), np.array([2, 1]))
+    (array([0, 0, 1, 1]), array([0, 0, 0, 1]), array([0, 1, 0, 0]))
+    """
+    sizes = heights * widths
+    owner = np.arange(len(sizes), dtype=np.intp).repeat(sizes)
+    cell = np.arange(len(owner), dtype=np.intp) - (sizes.cumsum() - sizes)[owner]
+    rows, columns = np.divmod(cell, widths[owner])
+    return owner, rows, columns
+
+
+def expand_slices(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
+    """Expand slices: return the entries `starts[r]:starts[r + 1]` of each row r in `rows`, in order.
+
+    Returns the position in `rows` that each entry belongs to, and the entries.
+
+    >>> expand_slices(np.array([0, 2, 2, 5]), np.array([2, 0]))
+    (array([0, 0, 0, 1, 1]), array([2, 3, 4, 0, 1]))
+    """
+    begin = starts[rows]
+    if len(rows) == 1:  # saves 2 to 3 % on nested documents
+        entries = np.arange(begin[0], starts[rows[0] + 1], dtype=np.intp)
+        return np.zeros(len(entries), dtype=np.intp), entries
+    counts = starts[rows + 1] - begin
+    owner = np.arange(len(rows), dtype=np.intp).repeat(counts)
+    offset = counts.cumsum() - counts - begin
+    return owner, np.arange(len(owner), dtype=np.intp) - offset.repeat(counts)
+
+
+def run_starts(ordered: npt.NDArray[Number]) -> Mask:
+    """Return which values of a sorted array differ from the one before them; shape (n,).
+
+    >>> run_starts(np.array([3, 3, 5]))
+    array([ True, False,  True])
+    """
+    new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return new
+
+
+def run_ranks(ordered: npt.NDArray[Number]) -> Indices:
+    """Return the number of equal values before each value of a sorted array; shape (n,).
+
+    >>> run_ranks(np.array([3, 3, 5, 8, 8, 8]))
+    array([0, 1, 0, 0, 1, 2])
+    """
+    new = run_starts(ordered)
+    first = new.nonzero()[0]
+    before: Indices = np.arange(len(ordered), dtype=np.intp) - first[new.cumsum() - 1]
+    return before
+
+
+def find_sorted(table: Indices, wanted: Indices) -> Indices:
+    """Return the position of each wanted value in a sorted array, -1 where it is not there; shape (wanted,).
+
+    >>> find_sorted(np.array([2, 5, 9]), np.array([9, 4, 2, 10]))
+    array([ 2, -1,  0, -1])
+    """
+    if len(table) == 0:
+        return np.full(len(wanted), -1, dtype=np.intp)
+    place = table.searchsorted(wanted)
+    place[place == len(table)] = 0
+    found: Indices = np.where(table[place] == wanted, place, -1)
+    return found
+
+
+def take_or(values: npt.NDArray[Number], rows: Indices, absent: Number | int) -> npt.NDArray[Number]:
+    """Return the value of each row, or `absent` for a negative row; shape (rows,)."""
+    if len(values) == 0:
+        return np.full(len(rows), absent, dtype=values.dtype)
+    return np.where(rows >= 0, values[rows], values.dtype.type(absent))
+
+
+def ratio_or_one(part: Floats, whole: Floats) -> Floats:
+    """Return part / whole, at most 1; 1 where the whole is 0. Shape (n,).
+
+    >>> ratio_or_one(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
+    array([0.25, 1.  ])
+    """
+    some = whole > 0.0
+    if np.count_nonzero(some) == len(some):  # saves 2 to 3 % on nested documents
+        found = part / whole
+    else:
+        found = np.ones(len(part))
+        np.divide(part, whole, out=found, where=some)
+    return np.minimum(found, 1.0, out=found)

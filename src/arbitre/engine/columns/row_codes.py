@@ -1,0 +1,89 @@
+"""Codes by which rows are equal as normalised values, and the values of the key fields of items."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.engine.columns.column import Column, MixedColumn, folded
+from arbitre.engine.columns.ragged import take_or
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+    from arbitre.arrays import Indices
+
+
+def row_codes(column: Column) -> Indices:
+    """Return a code for each row, the same where two rows are equal; shape (size,).
+
+    Values are compared normalised and without what counts as absent; lists in any order, unless their matching depends
+    on it. Rows that count as absent have codes too.
+    """
+    return folded(column, lambda leaves: leaves.codes, _identities)
+
+
+def _identities(column: Column, below: dict[int, Indices]) -> Indices:
+    rows = np.arange(column.size, dtype=np.intp)
+    fields = [take_or(below[link.column.number], link.rows(rows), -1).tolist() for link in column.links]
+    parts: list[Iterable[Hashable]] = [*fields]
+    for entries in column.slices:
+        values = below[entries.column.number][entries.rows(np.arange(entries.starts[-1], dtype=np.intp))].tolist()
+        keys = entries.keys()
+        if keys is not None:
+            values = list(zip(keys.tolist(), values, strict=True))
+        parts.append([tuple(sorted(values[start:stop])) for start, stop in pairwise(entries.starts.tolist())])
+    return _coded(zip(*parts, strict=True) if parts else [()] * column.size)
+
+
+def _coded(keys: Iterable[Hashable]) -> Indices:
+    """Return a code for each key, in order of appearance."""
+    seen: dict[Hashable, int] = {}
+    return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.intp)
+
+
+def key_codes(items: Column, key: tuple[tuple[str, ...], ...]) -> Indices:
+    """Return a code for the key of each item, the same where all its fields are equal; -1 where one is absent."""
+    parts = [_field(items, tokens) for tokens in key]
+    codes = _coded(zip(*(part.tolist() for part in parts), strict=True))
+    codes[np.any(np.stack(parts) < 0, axis=0)] = -1
+    return codes
+
+
+def _field(items: Column, tokens: tuple[str, ...]) -> Indices:
+    """Return the code of the value under these tokens in each row, or -1."""
+    found = np.full(items.size, -1, dtype=np.intp)
+    offset = 0
+    for column, rows, owners in find_fields(items, tokens):
+        alive = np.ones(len(rows), dtype=np.bool_) if column.present is None else column.present[rows]
+        codes = row_codes(column)
+        found[owners[alive]] = codes[rows[alive]] + offset
+        offset += int(codes.max(initial=-1)) + 1
+    return found
+
+
+def find_fields(items: Column, tokens: tuple[str, ...]) -> Iterator[tuple[Column, Indices, Indices]]:
+    """Yield the values under these tokens below the rows of a column.
+
+    Yields:
+        A column of such values, their rows there, and the row of `items` that holds each.
+    """
+    every: Indices = np.arange(items.size, dtype=np.intp)
+    pending: list[tuple[Column, Indices, Indices, int]] = [(items, every, every, 0)]
+    while pending:
+        column, rows, owners, depth = pending.pop()
+        mixed = isinstance(column, MixedColumn)
+        if depth == len(tokens) and not mixed:
+            yield column, rows, owners
+            continue
+        for link in column.links:
+            if mixed or link.column.token == tokens[depth]:
+                below = link.rows(rows)
+                here = below >= 0
+                pending.append((link.column, below[here], owners[here], depth if mixed else depth + 1))
+        for entries in column.slices:
+            owner, below = entries.below(rows)
+            here = np.array([token == tokens[depth] for token in entries.column.tokens_of(below)], dtype=np.bool_)
+            pending.append((entries.column, below[here], owners[owner[here]], depth + 1))

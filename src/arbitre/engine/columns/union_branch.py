@@ -1,0 +1,52 @@
+"""Choose the branch of a union of objects for each value, from the value alone."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.errors import DataError
+from arbitre.values import Json, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Indices
+    from arbitre.schema.nodes import ObjectBranch
+
+
+def choose_branch(
+    variants: tuple[ObjectBranch, ...], values: Sequence[dict[str, Json]], tags: Indices | None
+) -> Indices:
+    """Return the index of the branch of each object; shape (values,).
+
+    It is the first branch whose `const` and `enum` fields all hold; otherwise the one that shares most keys with the
+    value, the first of several. Keys whose value counts as absent are not shared, so that values that compare equal
+    take the same branch.
+
+    Args:
+        variants: The branches.
+        values: The objects.
+        tags: The branch that the parent of each object took, where branches belong to branches of the parent.
+    """
+    taken = np.zeros(len(values), dtype=np.intp)
+    for row, value in enumerate(values):
+        numbers: Sequence[int] = range(len(variants))
+        if tags is not None:
+            tag = int(tags[row])
+            numbers = [n for n in numbers if (own := variants[n].tags) is None or tag in own] or numbers
+        holding = next((n for n in numbers if variants[n].tests and _holds(variants[n], value)), None)
+        taken[row] = max(numbers, key=lambda n: _shared(variants[n], value)) if holding is None else holding
+    return taken
+
+
+def _holds(variant: ObjectBranch, value: dict[str, Json]) -> bool:
+    with suppress(DataError):  # a value that is not JSON is reported where its own column is built
+        return all(name in value and canonical(value[name]) in allowed for name, allowed in variant.tests)
+    return False
+
+
+def _shared(variant: ObjectBranch, value: dict[str, Json]) -> int:
+    return sum(not variant.absent.covers(value[name]) for name in value.keys() & variant.names)

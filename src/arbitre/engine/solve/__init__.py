@@ -1,0 +1,1 @@
+"""Qualities of pairs of rows: bounds, matchings, transport."""

@@ -1,0 +1,125 @@
+"""Pairs of rows to compare, and the results of comparing them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Blocks
+    from arbitre.engine.columns.column import Column, Link
+
+    Evaluate = Callable[[Column, Indices, Indices], "Batch"]
+
+
+@dataclass(eq=False, slots=True)
+class CellLayout:
+    """The pairs of a batch as cells of tables, which are cheaper to measure than single pairs (see `measure`)."""
+
+    blocks: Blocks
+    left: Indices
+    """Gold rows that the blocks cross; -1 for none."""
+    right: Indices
+    """Predicted rows that the blocks cross, likewise."""
+    cells: Indices | None = None
+    """Cell of each pair; None where pair t is cell t."""
+
+    def below(self, link: Link, pairs: Indices | None) -> CellLayout:
+        """Return the grid of a field; `pairs` are those of the pairs that hold it on both sides, None for all."""
+        cells = self.cells if pairs is None else pairs if self.cells is None else self.cells[pairs]
+        return CellLayout(self.blocks, link.rows(self.left), link.rows(self.right), cells)
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """Pairs of fields: pair s of `batch` belongs to pair `owner[s]` of the batch above.
+
+    `owner` is None where pair s belongs to pair s.
+    """
+
+    batch: Batch
+    owner: Indices | None
+    weight: float = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class MatchedPairs:
+    """Matched items of lists or entries of maps: pair `at[t]` of `batch` belongs to pair `owner[t]` of the batch above.
+
+    Shapes (matched pairs,).
+    """
+
+    batch: Batch
+    at: Indices
+    owner: Indices
+
+
+@dataclass(eq=False, slots=True)
+class Unmatched:
+    """Mass of items that is not moved: `mass[t]` of row `rows[t]`, in the pair of lists `owner[t]`."""
+
+    rows: Indices
+    mass: Floats
+    owner: Indices
+
+
+@dataclass(eq=False, slots=True)
+class TransportMatches:
+    """Coupled items: `mass[t]` moves along pair `at[t]` of `batch`, in the pair of lists `owner[t]`.
+
+    The other arrays belong to the pairs of lists `which`.
+    """
+
+    batch: Batch
+    at: Indices
+    owner: Indices
+    mass: Floats
+    which: Indices
+    matched: Floats
+    """Matched mass."""
+    total: Floats
+    """Quality mass."""
+    shift: Floats
+    """Number of gold items minus number of predicted items where all mass moves, otherwise 0."""
+    gold: Unmatched
+    predicted: Unmatched
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """Pairs of rows of one column: pair t compares gold row `left[t]` with predicted row `right[t]`.
+
+    The solver first asks for the pairs below (`branches`, `matches`, `transports`, `multiset_pairs`), then sets the
+    results. All results have shape (pairs,).
+    """
+
+    column: Column
+    left: Indices
+    right: Indices
+    allow_bounds: bool = False
+    """Whether `quality` may hold upper bounds where they are cheaper."""
+    layout: CellLayout | None = None
+    """The same pairs as cells of tables, where they are."""
+    branches: list[Branch] = field(default_factory=list)
+    """The links of the column, in the same order."""
+    matches: list[MatchedPairs] = field(default_factory=list)
+    transports: list[TransportMatches] = field(default_factory=list)
+    multiset_pairs: Indices | None = None
+    """Pairs of lists whose equal items are counted; `match_equal` says which items these are."""
+    quality: Floats = field(default_factory=lambda: np.empty(0))
+    """Quality of each pair, in [0, 1]; 1 is equal."""
+    gold: Floats | None = None
+    """Tally of each pair, like `predicted`, `matched` and `mass` (of quality); None for leaves."""
+    predicted: Floats | None = None
+    matched: Floats | None = None
+    mass: Floats | None = None
+    exact: Mask | None = None
+    """Which qualities are exact; None for all."""
+
+    def __len__(self) -> int:
+        return len(self.left)

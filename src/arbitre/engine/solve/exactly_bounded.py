@@ -1,0 +1,51 @@
+"""Rows for which upper bounds are exact and cost no less than qualities, so that lazy matching would save nothing."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn
+from arbitre.engine.columns.ragged import take_or
+from arbitre.engine.solve.upper_bounds import MAX_BOUND_DEPTH
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Mask
+
+
+@singledispatch
+def exactly_bounded_rows(column: Column, depth: int = 0) -> Mask | None:
+    """Return which rows are plain; shape (size,), None for all.
+
+    Whether a row is plain depends on its value alone. Lists and maps with entries are not plain.
+    """
+    known = np.full(column.size, depth < MAX_BOUND_DEPTH)
+    if depth < MAX_BOUND_DEPTH:
+        rows = np.arange(column.size, dtype=np.intp)
+        for link in column.links:
+            below = exactly_bounded_rows(link.column, depth + 1)
+            if below is not None:
+                known &= take_or(below, link.rows(rows), np.True_)
+        for entries in column.slices:
+            known &= entries.counts() == 0
+    return None if known.all() else known
+
+
+@exactly_bounded_rows.register(ListColumn)
+def _lists(column: ListColumn, depth: int = 0) -> Mask:  # noqa: ARG001
+    return np.zeros(column.size, dtype=np.bool_)
+
+
+@exactly_bounded_rows.register(LeafColumn)
+def _leaves(column: LeafColumn, depth: int = 0) -> Mask | None:  # noqa: ARG001
+    masks = [pool.exactly_bounded for pool in column.pools]
+    if all(mask is None for mask in masks):
+        return None
+    known = np.ones(len(column.values), dtype=np.bool_)
+    for slot, mask in enumerate(masks):
+        if mask is not None:
+            here = column.slots == slot
+            known[here] = mask[column.local[here]]
+    return known[column.codes]

@@ -1,0 +1,64 @@
+"""Qualities of pairs of single values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Pool
+    from arbitre.engine.columns.column import LeafColumn
+    from arbitre.engine.solve.batches import Batch, CellLayout
+
+TABLE_MIN_CELLS: Final = 64
+"""Mean number of cells from which tables are measured as such."""
+
+
+def leaf_qualities(batch: Batch, column: LeafColumn) -> tuple[Floats, Mask | None]:
+    """Return 1 - distance of each pair, and which of these are exact (None for all); shapes (pairs,).
+
+    Values in different slots are at distance 1. In a loose batch, expensive qualities may be upper bounds.
+    """
+    if len(column.pools) == 1 and batch.layout is not None:
+        quality = _cells(column.pools[0], column, batch.layout)
+        if quality is not None:
+            return quality, None
+    gold, predicted = column.codes[batch.left], column.codes[batch.right]
+    if len(column.pools) == 1:
+        return _pairs(column, gold, predicted, 0, allow_bounds=batch.allow_bounds)
+    quality, exact = np.zeros(len(batch)), np.ones(len(batch), dtype=np.bool_)
+    for slot in range(len(column.pools)):
+        here = ((column.slots[gold] == slot) & (column.slots[predicted] == slot)).nonzero()[0]
+        if len(here):
+            quality[here], known = _pairs(column, gold[here], predicted[here], slot, allow_bounds=batch.allow_bounds)
+            if known is not None:
+                exact[here] = known
+    return quality, None if exact.all() else exact
+
+
+def _cells(pool: Pool, column: LeafColumn, grid: CellLayout) -> Floats | None:
+    """Measure pairs as cells of tables; return None where it is quicker to measure them as single pairs.
+
+    This saves 20 to 45 % on lists of 20 to 60 objects with short texts.
+    """
+    if int(grid.blocks.starts[-1]) < TABLE_MIN_CELLS * len(grid.blocks):
+        return None
+    left, right = column.codes[grid.left], column.codes[grid.right]
+    if pool.exactly_bounded is not None and not (
+        pool.exactly_bounded[left].all() and pool.exactly_bounded[right].all()
+    ):
+        return None
+    quality = 1.0 - pool.lower_bounds_blockwise(grid.blocks, column.local[left], column.local[right])
+    return quality if grid.cells is None else quality[grid.cells]
+
+
+def _pairs(
+    column: LeafColumn, gold: Indices, predicted: Indices, slot: int, *, allow_bounds: bool
+) -> tuple[Floats, Mask | None]:
+    """Measure pairs of codes of one slot."""
+    pool = column.pools[slot]
+    a, b = column.local[gold], column.local[predicted]
+    distances, exact = pool.lower_bounds_pairwise(a, b) if allow_bounds else (pool.distances(a, b), None)
+    return 1.0 - distances, exact

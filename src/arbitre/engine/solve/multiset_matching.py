@@ -1,0 +1,117 @@
+"""Matching of lists whose items are either equal or at distance 1.
+
+The optimal matching pairs equal items, so its quality is a count. Both are computed from `MultisetKeys`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from arbitre.engine.columns.column import ListColumn, MixedColumn, MultisetKeys
+from arbitre.engine.columns.ragged import counts_of, expand_slices, find_sorted, run_ranks, starts_of
+from arbitre.engine.solve.batches import Batch, Branch, MatchedPairs
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Indices
+    from arbitre.distances.base import Blocks
+
+
+def _partners(
+    column: ListColumn, known: MultisetKeys, left: Indices, right: Indices
+) -> tuple[Indices, Indices, Indices]:
+    """Look up the items of the lists `left` in the lists `right`.
+
+    Returns the items, the pair of lists each belongs to, and the place of its partner in `known.table`, or -1.
+    """
+    owner, slots = expand_slices(column.starts, left)
+    return slots, owner, find_sorted(known.table, right[owner] * known.width + known.keys[slots])
+
+
+def count_equal(column: ListColumn, known: MultisetKeys, left: Indices, right: Indices) -> Floats:
+    """Return the number of items that each pair of lists shares, the quality mass of their matching; shape (pairs,)."""
+    _, owner, place = _partners(column, known, left, right)
+    shared = np.zeros(len(left))
+    shared += np.bincount(owner, weights=place >= 0, minlength=len(left))
+    return shared
+
+
+def match_equal(column: ListColumn, left: Indices, right: Indices) -> MatchedPairs | None:
+    """Return the optimal matching of each pair of lists: equal items, then the others in order, with quality 0."""
+    items, known = column.items, column.multiset_keys
+    if items is None or known is None:
+        return None
+    slots, owner, place = _partners(column, known, left, right)
+    hit = place >= 0
+    gold, predicted, of = slots[hit], known.order[place[hit]], owner[hit]
+    if not hit.all():
+        rest = _leftovers(column, right, (of, predicted), (owner[~hit], slots[~hit]))
+        gold, predicted, of = (np.concatenate(both) for both in zip((gold, predicted, of), rest, strict=True))
+    quality = (np.arange(len(gold)) < int(hit.sum())).astype(np.float64)
+    batch = Batch(items, column.rows(gold), column.rows(predicted), quality=quality)
+    for link in items.links if isinstance(items, MixedColumn) else ():
+        ours, theirs = link.rows(batch.left), link.rows(batch.right)
+        same = ((ours >= 0) & (theirs >= 0)).nonzero()[0]
+        batch.branches.append(Branch(Batch(link.column, ours[same], theirs[same], quality=quality[same]), same))
+    return MatchedPairs(batch, np.arange(len(batch), dtype=np.intp), of)
+
+
+def _leftovers(
+    column: ListColumn, right: Indices, pairs: tuple[Indices, Indices], lone: tuple[Indices, Indices]
+) -> tuple[Indices, Indices, Indices]:
+    """Pair gold items without an equal with predicted items without one, in order.
+
+    Args:
+        column: The column of the lists.
+        right: The predicted list of each pair of lists.
+        pairs: The matched predicted items: the pair of lists of each, and the item.
+        lone: The unmatched gold items, likewise.
+
+    Returns:
+        Gold items, predicted items, and the pair of lists of each pair.
+    """
+    owner, taken = pairs
+    their, slots = expand_slices(column.starts, right)
+    begins = starts_of(column.lengths[right])
+    free = np.ones(len(slots), dtype=np.bool_)
+    free[begins[owner] + taken - column.starts[right[owner]]] = False
+    their, slots = their[free], slots[free]
+    nth = run_ranks(lone[0])
+    counts = np.bincount(their, minlength=len(right))
+    kept = nth < counts[lone[0]]
+    owner = lone[0][kept]
+    return lone[1][kept], slots[starts_of(counts)[owner] + nth[kept]], owner
+
+
+def common_counts(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+    """Return the number of items that two lists share, for every cell of the blocks.
+
+    `left` and `right` are the rows of the column that the blocks cross, -1 for none.
+    """
+    known = column.multiset_keys
+    counts = np.zeros(int(blocks.starts[-1]))
+    if known is None or len(counts) == 0:
+        return counts
+    sides = [
+        _incidence(column, known, rows, starts)
+        for rows, starts in ((left, blocks.left_starts), (right, blocks.right_starts))
+    ]
+    product = (sides[0] @ sides[1].T).tocoo()
+    block = np.arange(len(blocks), dtype=np.intp).repeat(blocks.heights)[product.row]
+    row = product.row - blocks.left_starts[:-1][block]
+    column_at = product.col - blocks.right_starts[:-1][block]
+    counts[blocks.starts[:-1][block] + row * blocks.widths[block] + column_at] = product.data
+    return counts
+
+
+def _incidence(column: ListColumn, known: MultisetKeys, rows: Indices, starts: Indices) -> scipy.sparse.csr_array:
+    """Return which lists of one side of some blocks hold which marks, those of each block numbered apart."""
+    owner, slots = expand_slices(column.starts, np.maximum(rows, 0))
+    real = rows[owner] >= 0
+    owner, slots = owner[real], slots[real]
+    block = np.arange(len(starts) - 1, dtype=np.intp).repeat(counts_of(starts))[owner]
+    at = block * known.width + known.keys[slots]
+    shape = len(rows), known.width * (len(starts) - 1)
+    return scipy.sparse.csr_array((np.ones(len(owner), dtype=np.float32), (owner, at)), shape=shape)

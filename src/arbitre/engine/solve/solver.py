@@ -1,0 +1,210 @@
+"""Evaluate batches: compute the quality of pairs of rows from the pairs below them.
+
+Opening a batch asks for the pairs below it; closing it turns their qualities into its own. Batches are opened parents
+first and closed children first, so there is no recursion and each column is measured in one call. Only lists that are
+matched lazily evaluate batches of their own, at most `MAX_LAZY_DEPTH` lists deep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
+from arbitre.engine.columns.ragged import expand_slices, find_sorted, ratio_or_one, starts_of
+from arbitre.engine.solve import matching_problems
+from arbitre.engine.solve.batches import Batch, Branch, MatchedPairs
+from arbitre.engine.solve.dense_matching import DenseProblems
+from arbitre.engine.solve.exactly_bounded import exactly_bounded_rows
+from arbitre.engine.solve.lazy_matching import match_lazily
+from arbitre.engine.solve.leaf_quality import leaf_qualities
+from arbitre.engine.solve.multiset_matching import count_equal
+from arbitre.engine.solve.transport_matching import TransportSolver
+from arbitre.matching import Candidates
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Indices, Mask
+
+LAZY_MIN_CELLS: Final = 100
+"""Number of pairs of items from which two lists are matched lazily."""
+
+PLAIN_LAZY_MIN_CELLS: Final = 1 << 12
+"""Number of pairs of items up to which lists of plain items (see `exactly_bounded_rows`) are not matched lazily."""
+
+MAX_LAZY_DEPTH: Final = 3
+"""Number of lists within each other that are matched lazily; in deeper ones every pair of items is computed."""
+
+
+@dataclass(eq=False, slots=True)
+class QualitySolver:
+    """Evaluates batches.
+
+    Attributes:
+        exhaustive: Whether to compute every pair that a matching could make.
+        depth: Number of lists around this solver that are matched lazily.
+    """
+
+    exhaustive: bool = False
+    depth: int = 0
+
+    def evaluate(self, column: Column, left: Indices, right: Indices) -> Batch:
+        """Return the closed batch of these pairs of rows, with all batches below it."""
+        root = Batch(column, left, right)
+        batches = [root]
+        tables: dict[int, DenseProblems] = {}
+        for batch in batches:  # grows while it is read: parents before children
+            if len(batch):
+                table = self._open(batch)
+                batches.extend(branch.batch for branch in batch.branches)
+                batches.extend(match.batch for match in batch.matches if isinstance(batch.column, ObjectColumn))
+                if table is not None:
+                    tables[id(batch)] = table
+                    batches.append(table.below)
+        for batch in reversed(batches):
+            self._close(batch, tables.get(id(batch)))
+        return root
+
+    def _open(self, batch: Batch) -> DenseProblems | None:
+        """Ask for the pairs below a batch; return the tables to match once the pairs in them are evaluated."""
+        column = batch.column
+        for link in column.links:
+            batch.branches.append(_fields(batch, link))
+        if isinstance(column, ObjectColumn):
+            batch.matches += [_entries(batch, entries) for entries in column.maps]
+        elif isinstance(column, ListColumn) and column.items is not None:
+            return self._match(batch, column, column.items)
+        return None
+
+    def _match(self, batch: Batch, column: ListColumn, items: Column) -> DenseProblems | None:
+        """Match the items of every pair of lists, each in the cheapest way that is exact.
+
+        Lists whose items are either equal or at distance 1 are matched by counting, long lists lazily, the others by
+        the tables returned.
+        """
+        if column.matcher.transport is not None:
+            batch.transports += TransportSolver(batch, column, items, column.matcher.transport, self.evaluate).moves()
+            return None
+        cells = column.lengths[batch.left] * column.lengths[batch.right]
+        rest = np.ones(len(batch), dtype=np.bool_)
+        if not self.exhaustive and column.multiset_keys is not None:
+            rest = column.multiset_keys.has_uncountable[batch.left] & column.multiset_keys.has_uncountable[batch.right]
+            batch.multiset_pairs = (~rest).nonzero()[0]
+        elif not self.exhaustive and column.matcher.candidates is Candidates.ALL and self.depth < MAX_LAZY_DEPTH:
+            rest = (cells < LAZY_MIN_CELLS) | _whole(batch, column, items, cells)
+            self._match_lazily(batch, column, (~rest).nonzero()[0], cells)
+        return self._table(batch, column, items, rest.nonzero()[0], cells) if rest.any() else None
+
+    def _match_lazily(self, batch: Batch, column: ListColumn, lists: Indices, cells: Indices) -> None:
+        """Match these pairs of lists lazily: large ones one by one, the others together."""
+        evaluate = QualitySolver(depth=self.depth + 1).evaluate
+        large = cells[lists] >= matching_problems.LARGE_PROBLEM_CELLS
+        for which in (*lists[large, None], lists[~large]):
+            for match in match_lazily(column, batch.left[which], batch.right[which], evaluate) if len(which) else ():
+                match.owner = which[match.owner]
+                batch.matches.append(match)
+
+    def _table(self, batch: Batch, column: ListColumn, items: Column, lists: Indices, cells: Indices) -> DenseProblems:
+        """Return the tables of these pairs of lists.
+
+        They are loose, which defers expensive comparisons, where the matching needs the best pairs only and there are
+        many. That saves 3 % on single documents with nested entries, 6 % on a corpus of them, and most calls of custom
+        distances.
+        """
+        many = int(cells[lists].sum()) >= column.expensive_above
+        loose = many and column.matcher.full_matching and not column.has_informative_lists and not self.exhaustive
+        return DenseProblems.of(batch, column, items, lists, allow_bounds=loose)
+
+    def _close(self, batch: Batch, table: DenseProblems | None) -> None:
+        """Compute the results of a batch from the batches below it."""
+        column = batch.column
+        if isinstance(column, LeafColumn):
+            batch.quality, batch.exact = leaf_qualities(batch, column)
+            return
+        if isinstance(column, ListColumn) and table is not None:
+            batch.matches += table.match(batch, column, self.evaluate)
+        _settle(batch)
+        if batch.allow_bounds:
+            batch.exact = _exact(batch)
+
+
+def _whole(batch: Batch, column: ListColumn, items: Column, cells: Indices) -> Mask:
+    """Return which pairs of lists are short and hold plain items only.
+
+    Computing all their pairs of items saves 25 to 35 % on lists of 20 to 60 objects with short texts.
+    """
+    short = (cells >= LAZY_MIN_CELLS) & (cells < PLAIN_LAZY_MIN_CELLS)
+    known = exactly_bounded_rows(items) if short.any() else None
+    if known is not None:
+        slots = np.arange(column.starts[-1], dtype=np.intp)
+        dear = starts_of((~known[column.rows(slots)]).astype(np.intp))  # number of items before each that are not plain
+        for lists in (batch.left, batch.right):
+            short &= dear[column.starts[lists]] == dear[column.starts[lists + 1]]
+    return short
+
+
+def _fields(batch: Batch, link: Link) -> Branch:
+    """Return the pairs of fields that both rows of a pair hold."""
+    left, right = link.rows(batch.left), link.rows(batch.right)
+    owner = None
+    if link.index is not None:
+        both = (left >= 0) & (right >= 0)
+        if not both.all():
+            owner = both.nonzero()[0]
+            left, right = left[owner], right[owner]
+    grid = None if batch.layout is None else batch.layout.below(link, owner)
+    return Branch(Batch(link.column, left, right, batch.allow_bounds, grid), owner, link.weight)
+
+
+def _entries(batch: Batch, link: MapLink) -> MatchedPairs:
+    """Return the pairs of entries of maps that have the same key."""
+    owner, entries = expand_slices(link.starts, batch.left)
+    place = find_sorted(link.table, batch.right[owner] * link.width + link.codes[entries])
+    hit = place >= 0
+    below = Batch(link.column, link.rows(entries[hit]), link.rows(place[hit]), batch.allow_bounds)
+    return MatchedPairs(below, np.arange(len(below), dtype=np.intp), owner[hit])
+
+
+def _settle(batch: Batch) -> None:
+    """Add up what is matched, field by field and item by item, and divide by the union."""
+    column = batch.column
+    batch.gold, batch.predicted = column.sizes[batch.left], column.sizes[batch.right]
+    size = len(batch)
+    matched, mass = np.zeros(size), np.zeros(size)
+    for branch in batch.branches:
+        quality = branch.weight * branch.batch.quality
+        if branch.owner is None:
+            matched += branch.weight
+            mass += quality
+        else:
+            weights = np.full(len(quality), branch.weight)
+            matched += np.bincount(branch.owner, weights=weights, minlength=size)
+            mass += np.bincount(branch.owner, weights=quality, minlength=size)
+    if batch.multiset_pairs is not None and isinstance(column, ListColumn) and column.multiset_keys is not None:
+        left, right = batch.left[batch.multiset_pairs], batch.right[batch.multiset_pairs]
+        matched[batch.multiset_pairs] += np.minimum(column.lengths[left], column.lengths[right])
+        mass[batch.multiset_pairs] += count_equal(column, column.multiset_keys, left, right)
+    for match in batch.matches:
+        matched += np.bincount(match.owner, minlength=size)
+        mass += np.bincount(match.owner, weights=match.batch.quality[match.at], minlength=size)
+    for move in batch.transports:
+        batch.predicted[move.which] += move.shift
+        matched[move.which] += move.matched
+        mass[move.which] += move.total
+    union = batch.gold + batch.predicted - matched
+    batch.matched, batch.mass = matched, mass
+    batch.quality = ratio_or_one(mass, union)
+
+
+def _exact(batch: Batch) -> Mask | None:
+    """Return which pairs hold exact qualities only; None for all."""
+    exact = np.ones(len(batch), dtype=np.bool_)
+    for branch in batch.branches:
+        if branch.batch.exact is not None:
+            lost = (~branch.batch.exact).nonzero()[0]
+            exact[lost if branch.owner is None else branch.owner[lost]] = False
+    for match in batch.matches:
+        if match.batch.exact is not None:
+            exact[match.owner[~match.batch.exact[match.at]]] = False
+    return None if exact.all() else exact

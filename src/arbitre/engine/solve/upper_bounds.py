@@ -1,0 +1,173 @@
+"""Upper bounds of the qualities of many pairs at once, cheaper than the qualities.
+
+Leaves are exact where that is cheap; lists are bounded by the numbers of their items. Objects add up their fields in
+the order of `solve`, so that a bound that is exact is so to the last bit.
+"""
+
+from __future__ import annotations
+
+import enum
+from functools import singledispatch
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.distances.base import Blocks
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn
+from arbitre.engine.columns.ragged import ratio_or_one, starts_of
+from arbitre.engine.solve.multiset_matching import common_counts
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Indices
+
+
+class BoundTightness(enum.IntEnum):
+    """What the bound of two lists is computed from; each is more expensive and tighter than the one before."""
+
+    LENGTHS = 0
+    """The numbers of their items."""
+    COUNTS = 1
+    """The number of items they share, where items are either equal or at distance 1."""
+    PARTNERS = 2
+    """The quality of each item with its best partner."""
+
+
+ROUND_UP: Final = 1.0 + 1e-15
+"""Factor that rounds a bound up where it is not computed by the operations of the quality itself."""
+
+MAX_BOUND_DEPTH: Final = 16
+"""Number of columns that bounds look down; values below are taken to be equal."""
+
+
+def upper_bounds(
+    column: Column,
+    blocks: Blocks,
+    left: Indices,
+    right: Indices,
+    *,
+    tightness: BoundTightness = BoundTightness.LENGTHS,
+    depth: int = 0,
+) -> Floats:
+    """Return an upper bound of the quality of every cell of the blocks; shape (cells,).
+
+    Args:
+        column: The column of both rows of each cell.
+        blocks: Which elements of `left` are crossed with which of `right`.
+        left: Gold rows; -1 for none, whose cells hold any number.
+        right: Predicted rows, likewise.
+        tightness: What the bounds of lists are computed from.
+        depth: Number of columns looked down so far.
+    """
+    size = int(blocks.starts[-1])
+    if depth >= MAX_BOUND_DEPTH or column.size == 0 or size == 0:
+        return np.ones(size)
+    return _bounds(column, blocks, left, right, tightness=tightness, depth=depth)
+
+
+@singledispatch
+def _bounds(
+    column: Column, blocks: Blocks, left: Indices, right: Indices, *, tightness: BoundTightness, depth: int
+) -> Floats:
+    """Bound objects and values of mixed kinds, field by field."""
+    size = int(blocks.starts[-1])
+    matched, mass = np.zeros(size), np.zeros(size)
+    for link in column.links:
+        a, b = link.rows(left), link.rows(right)
+        quality = link.weight * upper_bounds(link.column, blocks, a, b, tightness=tightness, depth=depth + 1)
+        if link.index is None or ((a >= 0).all() and (b >= 0).all()):
+            matched += link.weight
+            mass += quality
+        else:
+            both = (a >= 0)[blocks.rows] & (b >= 0)[blocks.columns]
+            matched += np.where(both, link.weight, 0.0)
+            mass += np.where(both, quality, 0.0)
+    for entries in column.slices:
+        counts = entries.counts()
+        shared = np.minimum(counts[left][blocks.rows], counts[right][blocks.columns])
+        matched += shared
+        mass += shared * ROUND_UP
+    union = column.sizes[left][blocks.rows] + column.sizes[right][blocks.columns] - matched
+    return ratio_or_one(mass, union)
+
+
+@_bounds.register(LeafColumn)
+def _of_leaves(
+    column: LeafColumn,
+    blocks: Blocks,
+    left: Indices,
+    right: Indices,
+    *,
+    tightness: BoundTightness,  # noqa: ARG001  (the signature of all kinds)
+    depth: int,  # noqa: ARG001
+) -> Floats:
+    gold, predicted = column.codes[left], column.codes[right]
+    if len(column.pools) == 1:
+        return 1.0 - column.pools[0].lower_bounds_blockwise(blocks, column.local[gold], column.local[predicted])
+    quality = np.zeros(int(blocks.starts[-1]))
+    for slot, pool in enumerate(column.pools):
+        ours, theirs = column.slots[gold] == slot, column.slots[predicted] == slot
+        if ours.any() and theirs.any():
+            a, b = np.where(ours, column.local[gold], 0), np.where(theirs, column.local[predicted], 0)
+            here = ours[blocks.rows] & theirs[blocks.columns]
+            quality[here] = (1.0 - pool.lower_bounds_blockwise(blocks, a, b))[here]
+    return quality
+
+
+@_bounds.register(ListColumn)
+def _of_lists(
+    column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, tightness: BoundTightness, depth: int
+) -> Floats:
+    gold, predicted = column.sizes[left][blocks.rows], column.sizes[right][blocks.columns]
+    if column.matcher.transport is not None:  # mass may be split: the numbers of items tell nothing
+        return np.where((gold == 0.0) != (predicted == 0.0), 0.0, 1.0)
+    longer, shared = np.maximum(gold, predicted), np.minimum(gold, predicted)
+    known = column.multiset_keys
+    if not column.links and column.items is not None:
+        if known is not None and tightness >= BoundTightness.COUNTS:
+            counts = common_counts(column, blocks, left, right)
+            if known.has_uncountable.any():
+                counts = np.where(
+                    known.has_uncountable[left][blocks.rows] & known.has_uncountable[right][blocks.columns],
+                    shared,
+                    counts,
+                )
+            shared = counts
+        elif known is None and tightness is BoundTightness.PARTNERS:
+            best = _best_partners(column, column.items, blocks, left, right, depth=depth)
+            shared = np.minimum(shared, best * ROUND_UP)
+    return ratio_or_one(shared, longer)
+
+
+def _best_partners(
+    column: ListColumn, items: Column, blocks: Blocks, left: Indices, right: Indices, *, depth: int
+) -> Floats:
+    """Return an upper bound of the quality mass of the matching of each pair of lists; shape (cells,).
+
+    It is the sum over the items of one side of the quality with the best partner; of the two sides the smaller sum.
+    """
+    sums = np.zeros(int(blocks.starts[-1]))
+    (tall, gold, left_starts), (wide, predicted, right_starts) = (
+        _inside(column, rows, starts) for rows, starts in ((left, blocks.left_starts), (right, blocks.right_starts))
+    )
+    inner = Blocks(left_starts, right_starts)
+    if int(inner.starts[-1]) == 0:
+        return sums
+    best = upper_bounds(items, inner, gold, predicted, tightness=BoundTightness.PARTNERS, depth=depth + 1)
+    for (rows, columns, cells), (_, _, within) in zip(blocks, inner, strict=True):
+        heights, widths = tall[rows], wide[columns]
+        some_rows, some_columns = heights.nonzero()[0], widths.nonzero()[0]
+        if len(some_rows) == 0 or len(some_columns) == 0:
+            continue
+        table = best[within].reshape(int(heights.sum()), int(widths.sum()))
+        at_rows, at_columns = starts_of(heights)[some_rows], starts_of(widths)[some_columns]
+        by_row = np.add.reduceat(np.maximum.reduceat(table, at_columns, axis=1), at_rows, axis=0)
+        by_column = np.add.reduceat(np.maximum.reduceat(table, at_rows, axis=0), at_columns, axis=1)
+        sums[cells].reshape(len(heights), len(widths))[np.ix_(some_rows, some_columns)] = np.minimum(by_row, by_column)
+    return sums
+
+
+def _inside(column: ListColumn, lists: Indices, starts: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return the number of items of each list, their rows, and where those of each block start."""
+    counts = np.where(lists >= 0, column.lengths[lists], 0)
+    _, rows = column.slices[0].below(lists[counts > 0])
+    return counts, rows, starts_of(counts)[starts]

@@ -1,0 +1,102 @@
+"""Optimal matchings of many small problems at once.
+
+The tables of all problems are laid end to end, row by row: problem p has `heights[p]` gold items and `widths[p]`
+predicted items.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import scipy
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Indices, Mask
+
+
+SOLVER_MIN_CELLS: Final = 100
+"""Number of cells from which a table is always left to the solver."""
+
+
+def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indices, Indices]:
+    """Return the optimal matching with min(n, m) pairs of each problem (see `hungarian`).
+
+    In small tables, the best partners of the items of the shorter side are often all different, and then they are the
+    optimum. Only the other problems go to the solver.
+
+    Args:
+        quality: The qualities of all pairs, in [0, 1]; shape (cells,).
+        heights: Number of gold items of each problem; shape (problems,).
+        widths: Number of predicted items of each problem; shape (problems,).
+
+    Returns:
+        The matched cells, increasing, and the problem of each; shapes (pairs,).
+
+    >>> cells, problems = assign_all(np.array([0.9, 0.1, 0.2, 0.8, 0.5]), np.array([2, 1]), np.array([2, 1]))
+    >>> cells, problems
+    (array([0, 3, 4]), array([0, 0, 1]))
+    """
+    sizes = heights * widths
+    starts = sizes.cumsum() - sizes
+    if len(sizes) and sizes.min() >= SOLVER_MIN_CELLS:
+        return _solved(quality, heights, widths, starts, np.arange(len(sizes), dtype=np.intp))
+    best = best_partners(quality, heights, widths)
+    hard = np.zeros(len(sizes), dtype=np.bool_)
+    hard[best.owner[best.doubtful]] = True
+    easy = ~hard[best.owner]
+    cells, owner = best.cells[easy], best.owner[easy]
+    rest = hard.nonzero()[0]
+    if len(rest):
+        more = _solved(quality, heights[rest], widths[rest], starts[rest], rest)
+        cells, owner = np.concatenate([cells, more[0]]), np.concatenate([owner, more[1]])
+    order = cells.argsort(kind="stable")
+    return cells[order], owner[order]
+
+
+def _solved(
+    quality: Floats, heights: Indices, widths: Indices, starts: Indices, problems: Indices
+) -> tuple[Indices, Indices]:
+    """Solve these problems, whose tables start at `starts`, one by one; return cells and problems as `assign_all`."""
+    shapes = zip(starts.tolist(), heights.tolist(), widths.tolist(), strict=True)
+    tables = [quality[start : start + height * width].reshape(height, width) for start, height, width in shapes]
+    found = [scipy.optimize.linear_sum_assignment(table, maximize=True) for table in tables]
+    rows, columns = (np.concatenate(side) for side in zip(*found, strict=True))
+    pairs = np.minimum(heights, widths)
+    return starts.repeat(pairs) + rows * widths.repeat(pairs) + columns, problems.repeat(pairs)
+
+
+class BestPartners(NamedTuple):
+    """The best partner of each item of the shorter side of each problem (gold where both are as long).
+
+    All arrays have shape (items of the shorter sides,).
+    """
+
+    cells: Indices
+    """Cell of each item and its best partner, the first of several."""
+    owner: Indices
+    """Problem of each item."""
+    doubtful: Mask
+    """Whether other items have the same best partner, or the table is not small."""
+
+
+def best_partners(quality: Floats, heights: Indices, widths: Indices) -> BestPartners:
+    """Find the best partner of each item of the shorter side of each problem (see `assign_all`)."""
+    short, long = np.minimum(heights, widths), np.maximum(heights, widths)
+    owner = np.arange(len(short), dtype=np.intp).repeat(short)
+    if len(owner) == 0:
+        return BestPartners(owner, owner, np.zeros(0, dtype=np.bool_))
+    sizes = heights * widths
+    # An item of the shorter side is a line of its table, a row or a column: lay the lines end to end.
+    line = np.arange(len(owner), dtype=np.intp) - (short.cumsum() - short)[owner]
+    width, is_row = widths[owner], (heights <= widths)[owner]
+    first, step = (sizes.cumsum() - sizes)[owner] + line * np.where(is_row, width, 1), np.where(is_row, 1, width)
+    length = long[owner]
+    begin = length.cumsum() - length
+    place = np.arange(int(sizes.sum()), dtype=np.intp) - begin.repeat(length)
+    lines = quality[first.repeat(length) + place * step.repeat(length)]
+    best = (lines == np.maximum.reduceat(lines, begin).repeat(length)).nonzero()[0]
+    place = place[best[best.searchsorted(begin)]]
+    partner = (long.cumsum() - long)[owner] + place
+    rivals = np.bincount(partner)[partner] > 1
+    return BestPartners(first + place * step, owner, rivals | (sizes >= SOLVER_MIN_CELLS)[owner])

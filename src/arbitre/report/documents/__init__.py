@@ -1,0 +1,1 @@
+"""Documents as the report shows them: entries, trees, matrices, the worst ones."""

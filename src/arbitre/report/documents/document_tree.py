@@ -1,0 +1,257 @@
+"""Documents as they are shown entry by entry: gold beside predicted, opened where they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.comparison.levels import NONE
+from arbitre.comparison.records import RecordTree, Verdict
+from arbitre.paths import order
+from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
+from arbitre.report.text_files import compact
+from arbitre.values import ABSENT, Json, depth, equal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.comparison.levels import Level
+    from arbitre.paths import Path
+    from arbitre.schema.plan import Plan
+
+MAX_DEPTH: Final = 12
+"""What lies deeper below an entry is shown as one text."""
+
+MAX_EXACT_INTEGER: Final = 1 << 53
+"""Integers from here on are not exact in a browser: they are handed over as text."""
+
+Plain = dict[str, Any]
+
+
+FAINT_SHARE: Final = 0.01
+"""Where mass is moved, what is less than this share of an entry on either side is left out, but its greatest."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedDocument:
+    """One document, as plain JSON: the `rows` of its entries, and the `rest` of the document around them, if any.
+
+    A row is a pair of entries, or one without partner. Where mass is moved an entry may be in several, the greatest
+    first: `mass` is how much of it a row speaks of, `masses` what the entries of the row have in all.
+
+    `values` are the entries themselves: gold and predicted (ABSENT where there is none), one pair for each row.
+    """
+
+    rows: list[Plain]
+    rest: Plain | None
+    values: list[tuple[Json, Json]]
+
+    def strong(self) -> list[int]:
+        """Which rows are not faint: every entry has one of these."""
+        found: set[int] = set()
+        heaviest: dict[tuple[str, str | None], int] = {}
+        for at, row in enumerate(self.rows):
+            for side, own in zip(("gold_index", "predicted_index"), row["masses"], strict=True):
+                if own is None:
+                    continue
+                if row["mass"] >= FAINT_SHARE * own:
+                    found.add(at)
+                first = heaviest.setdefault((side, row[side]), at)
+                if row["mass"] > self.rows[first]["mass"]:
+                    heaviest[side, row[side]] = at
+        return sorted(found | set(heaviest.values()))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Node:
+    level: Level
+    quality: float
+    verdict: Verdict
+    values: tuple[Json, Json]
+    tokens: tuple[int | str, int | str]
+    share: float
+    scale: float
+
+
+def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
+    """Some of the documents that were compared together, by their number among these."""
+    return _TreeWalk.over(plan, levels, documents).all()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _TreeWalk:
+    entries: EntryLayout
+    nodes: dict[int, _Node]
+    below: dict[int, list[int]]
+    roots: dict[int, list[int]]
+
+    @classmethod
+    def over(cls, plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> _TreeWalk:
+        verdicts = RecordTree.of(levels).verdicts(plan.close)
+        made = cls(EntryLayout.of(plan), {}, {}, {number: [] for number in documents})
+        for level in levels:
+            at = np.flatnonzero(np.isin(level.document, documents))
+            (gold, gold_tokens), (predicted, predicted_tokens) = sides(level, at)
+            for number, position in enumerate(at.tolist()):
+                record, parent = level.first + position, int(level.parent[position])
+                made.nodes[record] = _Node(
+                    level,
+                    float(level.quality[position]),
+                    Verdict(int(verdicts[record])),
+                    (gold[number], predicted[number]),
+                    (gold_tokens[number], predicted_tokens[number]),
+                    1.0 if level.share is None else float(level.share[position]),
+                    1.0 if level.scale is None else float(level.scale[position]),
+                )
+                siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
+                siblings.append(record)
+        return made
+
+    def all(self) -> dict[int, AlignedDocument]:
+        return {number: self.document(roots) for number, roots in self.roots.items()}
+
+    def document(self, roots: Sequence[int]) -> AlignedDocument:
+        found = _EntryRows(self.entries.path)
+        rest = None
+        for root in roots:
+            if not self.entries.listed:
+                found.add(self, root, (), ())
+            else:
+                rest = self.around(root, ((), ()), found)
+        rows, values = found.all()
+        return AlignedDocument(rows, rest, values)
+
+    def around(self, record: int, tokens: tuple[tuple[int | str, ...], ...], found: _EntryRows) -> Plain | None:
+        """What stands around the entries; these are collected on the way. None where that is nothing."""
+        node, held = self.nodes[record], self.held(record)
+        path = node.level.path
+        if path == self.entries.path:
+            for child in held:
+                if self.nodes[child].level.item:
+                    found.add(self, child, *tokens)
+            return None
+        if len(path) >= len(self.entries.path) or not _on_the_way(path, self.entries.path):
+            return self.plain(record)
+        parts = []
+        for child in held:
+            added = zip(tokens, self.nodes[child].tokens, strict=True)
+            part = self.around(child, tuple((*above, token) for above, token in added), found)
+            if part is not None:
+                parts.append(part)
+        return self.head(record) | {"below": parts} if parts else None
+
+    def held(self, record: int) -> list[int]:
+        """The records below, those of either side of a pair of different kinds included; in document order."""
+        children: list[int] = []
+        for child in self.below.get(record, ()):
+            children += self.held(child) if self.nodes[child].level.inner else [child]
+        return sorted(children, key=self.place)
+
+    def place(self, record: int) -> tuple[bool, bool, tuple[tuple[int, int, str], ...]]:
+        """Fields as the schema has them, items as in gold, then the spurious items."""
+        node = self.nodes[record]
+        lone, item = node.values[0] is ABSENT, node.level.item
+        return item and lone, item, order(f"/{node.tokens[lone]}") if item else ((0, record, ""),)
+
+    def head(self, record: int) -> Plain:
+        node = self.nodes[record]
+        gold, predicted = (
+            token if value is not ABSENT else None for token, value in zip(node.tokens, node.values, strict=True)
+        )
+        made: Plain = {"name": gold if gold is not None else predicted}
+        if gold is not None and predicted is not None and gold != predicted:
+            made["to"] = predicted
+        if node.level.item:
+            made["item"] = True
+        return made | {"verdict": node.verdict.text, "quality": node.quality}
+
+    def plain(self, record: int, deep: int = 0) -> Plain:
+        """A node: its values where it is one value, one-sided, of two kinds or correct; else what it holds."""
+        node, made = self.nodes[record], self.head(record)
+        gold, predicted = node.values
+        if node.verdict is Verdict.CORRECT and equal(gold, predicted):
+            return made | {"gold": shown(gold)}
+        lone = gold is ABSENT or predicted is ABSENT
+        if lone or node.level.leaf or node.level.kind_mismatch or deep >= MAX_DEPTH:
+            values = {"gold": gold, "predicted": predicted}
+            return made | {side: shown(value) for side, value in values.items() if value is not ABSENT}
+        return made | {"below": [self.part(child, deep + 1) for child in self.held(record)]}
+
+    def part(self, record: int, deep: int) -> Plain:
+        """A node of those that another holds, and how much of it is meant where mass is moved."""
+        made, share = self.plain(record, deep), self.nodes[record].share
+        return made if share == 1.0 else made | {"mass": share}
+
+    def faults(self, record: int) -> set[str]:
+        """The wildcard paths at which something below is not correct; what is one-sided is not opened."""
+        node = self.nodes[record]
+        if node.verdict is Verdict.CORRECT:
+            return set()
+        inner = self.held(record) if ABSENT not in node.values and not node.level.kind_mismatch else []
+        return {node.level.text} if not inner else set().union(*(self.faults(child) for child in inner))
+
+
+@dataclass(eq=False, slots=True)
+class _EntryRows:
+    """The rows of the entries of one document."""
+
+    path: Path
+    rows: list[tuple[object, Plain, tuple[Json, Json]]] = field(default_factory=list)
+
+    def add(self, walk: _TreeWalk, record: int, *above: tuple[int | str, ...]) -> None:
+        node = walk.nodes[record]
+        indices: list[str | None] = [
+            index_of(node.level.path, (*tokens, token)) if node.level.path and value is not ABSENT else None
+            for tokens, token, value in zip(above, node.tokens, node.values, strict=True)
+        ]
+        gold, predicted = (value is not ABSENT for value in node.values)
+        row = {
+            "gold_index": indices[0],
+            "predicted_index": indices[1],
+            "status": "matched" if gold and predicted else "missing" if gold else "spurious",
+            "mass": node.scale,
+            "masses": [None, None],
+            "faults": sorted(walk.faults(record), key=order),
+            "entry": walk.plain(record),
+        }
+        lone = not (gold and predicted)
+        self.rows.append(((not gold, order(f"/{indices[not gold] or ''}"), lone, -node.scale), row, node.values))
+
+    def all(self) -> tuple[list[Plain], list[tuple[Json, Json]]]:
+        """The rows in order, with what their entries weigh in all, and the values of these."""
+        self.rows.sort(key=lambda row: row[0])  # type: ignore[arg-type, return-value]
+        rows = [row for _, row, _ in self.rows]
+        for side, name in enumerate(("gold_index", "predicted_index")):
+            here = [row for row, (_, _, values) in zip(rows, self.rows, strict=True) if values[side] is not ABSENT]
+            parts: dict[str | None, list[float]] = {}
+            for row in here:
+                parts.setdefault(row[name], []).append(row["mass"])
+            for row in here:
+                row["masses"][side] = fsum(parts[row[name]])
+        return rows, [values for _, _, values in self.rows]
+
+
+def _on_the_way(path: Path, to: Path) -> bool:
+    return path == to[: len(path)]
+
+
+def shown(value: Json) -> Json:
+    """A value as a browser shows it truly: very large integers, and what is nested very deeply, as text.
+
+    >>> shown([1, 2**60])
+    [1, '1152921504606846976']
+    """
+    if isinstance(value, list | dict) and depth(value) > MAX_DEPTH:
+        return compact(value)
+    if isinstance(value, list):
+        return [shown(item) for item in value]
+    if isinstance(value, dict):
+        return {key: shown(item) for key, item in value.items()}
+    return (
+        str(value)
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= MAX_EXACT_INTEGER
+        else value
+    )

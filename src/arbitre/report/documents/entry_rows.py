@@ -1,0 +1,184 @@
+"""The entries of a corpus one by one: gold beside predicted, field by field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from arbitre.comparison.levels import NONE
+from arbitre.comparison.records import RecordTree
+from arbitre.matching import Candidates
+from arbitre.paths import order
+from arbitre.schema.describe import walk
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.arrays import Indices
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.joining.join import Pair
+    from arbitre.paths import Path
+    from arbitre.schema.plan import Plan
+
+Status = Literal["matched", "missing", "spurious"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPair:
+    """One field on both sides (ABSENT where it is missing), and its quality in [0, 1]."""
+
+    gold: Json
+    predicted: Json
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """A matched pair of entries, or one of them without partner; only the fields that either side has.
+
+    The indices are positions in the list of entries; where it lies below another list or a map, the position or key
+    there comes first, as in `0/3`. None where there is no entry, and where the whole document is the entry.
+    """
+
+    pair: Pair
+    gold_index: str | None
+    predicted_index: str | None
+    status: Status
+    whole: FieldPair
+    fields: dict[str, FieldPair] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLayout:
+    """Where the entries stand in the documents of a plan, and what the schema says they hold.
+
+    `names` are the declared fields; `scalar` says that an entry may be, or always is, a value of its own;
+    `full_matching` that every entry of the shorter list is given a partner, however bad, which makes counts of pairs
+    say nothing of them; `moved` that mass is moved between them, so that an entry may have several. `site` is the site
+    of the list, or that of the entry where there is no list.
+    """
+
+    path: Path
+    listed: bool
+    names: tuple[str, ...]
+    scalar: bool
+    full_matching: bool = False
+    moved: bool = False
+    site: int = 0
+
+    @classmethod
+    def of(cls, plan: Plan) -> EntryLayout:
+        at = next(step.site for step in walk(plan.sites) if step.path == plan.entries)
+        site = plan.sites[at]
+        listed = Kind.ARRAY in site.declared and site.leaf is None
+        forced = moved = False
+        if listed:
+            matcher = site.list.matcher
+            free = matcher.name == "sequence" or bool(matcher.options.get("gate"))
+            moved = matcher.transport is not None
+            free |= matcher.transport is not None and not matcher.transport.balanced
+            forced = matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
+            site = plan.sites[site.list.items]
+        names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
+        scalar = bool(site.leaf or site.declared != {Kind.OBJECT})
+        return cls(plan.entries, listed, names, scalar=scalar, full_matching=forced, moved=moved, site=at)
+
+    @property
+    def single(self) -> bool:
+        """Whether a document has one list of them."""
+        return self.listed and all(isinstance(token, str) for token in self.path)
+
+    def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[EntryRow]:
+        """The entries of documents compared together: document by document, as in gold, then the spurious ones."""
+        records = RecordTree.of(levels)
+        lists = np.zeros(len(records) + 1, dtype=np.bool_)  # the last place is that of NONE, no record
+        owner = np.full(len(records) + 1, NONE, dtype=np.intp)
+        found: dict[int, tuple[tuple[object, ...], EntryRow]] = {}
+        for level in levels:
+            here = slice(level.first, level.first + len(level))
+            held = np.flatnonzero(owner[level.parent] != NONE)
+            own = lists[level.parent] if self.listed else level.parent == NONE
+            if level.inner:
+                owner[here] = owner[level.parent]
+            elif len(held):
+                for at, name, cell in _cells(level, held):
+                    found[int(owner[level.parent[at]])][1].fields[name] = cell
+            elif own.any():
+                numbers = np.flatnonzero(own)
+                owner[level.first + numbers] = level.first + numbers
+                indices = [_indices(records, level, numbers, gold=gold) for gold in (True, False)]
+                for (at, _, cell), *pair in zip(_cells(level, numbers), *indices, strict=True):
+                    found[level.first + at] = _entry(pairs, int(level.document[at]), cell, *pair)
+            if self.listed and level.path == self.path and not level.leaf:
+                lists[here] = np.isin(level.gold_kind, _LIST) & np.isin(level.predicted_kind, _LIST)
+        yield from (entry for _, entry in sorted(found.values(), key=lambda item: item[0]))
+
+
+_LIST = (NONE, Kind.ARRAY)
+
+
+def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]:
+    """Values, and the keys or positions they stand under, of some records: of gold, then of predicted (or ABSENT)."""
+    found = []
+    for rows in (level.left[at], level.right[at]):
+        present = np.flatnonzero(rows >= 0)
+        values: list[Json] = [ABSENT] * len(at)
+        names: list[int | str] = [""] * len(at)
+        for number, value, name in zip(
+            present.tolist(),
+            level.source.values_of(rows[present]),
+            level.source.tokens_of(rows[present]),
+            strict=True,
+        ):
+            values[number], names[number] = value, name
+        found.append((values, names))
+    return found
+
+
+def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, FieldPair]]:
+    """Some records of a level: where they are, the key or position they stand under, and what stands there."""
+    (gold, gold_names), (predicted, predicted_names) = sides(level, at)
+    for number, position in enumerate(at.tolist()):
+        name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
+        yield position, str(name), FieldPair(gold[number], predicted[number], float(level.quality[position]))
+
+
+def _entry(
+    pairs: Sequence[Pair], document: int, whole: FieldPair, gold_index: str | None, predicted_index: str | None
+) -> tuple[tuple[object, ...], EntryRow]:
+    """One entry, and where it comes among all."""
+    gold, predicted = whole.gold is not ABSENT, whole.predicted is not ABSENT
+    status: Status = "matched" if gold and predicted else "missing" if gold else "spurious"
+    place = (document, not gold, order("/" + ((gold_index if gold else predicted_index) or "")))
+    return place, EntryRow(pairs[document], gold_index, predicted_index, status, whole)
+
+
+def _indices(records: RecordTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
+    """The indices of some records of a level on one side: see `index_of`."""
+    found: list[str | None] = [None] * len(at)
+    if not level.path:
+        return found
+
+    @cache
+    def above(record: int) -> tuple[str, ...]:
+        return _positions(level.path[:-1], records.tokens(record, gold=gold) or ())
+
+    rows = (level.left if gold else level.right)[at]
+    present = np.flatnonzero(rows >= 0)
+    parents = level.parent[at[present]].tolist()
+    for number, parent, token in zip(present.tolist(), parents, level.source.tokens_of(rows[present]), strict=True):
+        found[number] = "/".join((*above(parent), *_positions(level.path[-1:], (token,))))
+    return found
+
+
+def index_of(path: Path, tokens: tuple[int | str, ...] | None) -> str | None:
+    """The positions and keys among the tokens of a path, joined; None where there is no node, and at the root."""
+    return None if tokens is None or not path else "/".join(_positions(path, tokens))
+
+
+def _positions(path: Path, tokens: tuple[int | str, ...]) -> tuple[str, ...]:
+    return tuple(str(token) for place, token in zip(path, tokens, strict=True) if not isinstance(place, str))

@@ -1,0 +1,107 @@
+"""What is noted of documents while they are compared, for their report: observers of `arbitre.corpus`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.comparison.levels import pair_qualities
+from arbitre.comparison.records import RecordTree
+from arbitre.paths import order, pointer, wildcard
+from arbitre.published_scores import quadrature
+from arbitre.report.documents.document_tree import shown
+from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.joining.join import Pair
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+PAIRS_PER_PATH: Final = 3
+"""So many pairs of each path are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPairObserver:
+    """Notes the worst pairs of every path: those that cost most, which is their mass times what they lack to 1.
+
+    A note is plain JSON: how many documents it is of (`size`), and the worst pairs by path (`worst`).
+    """
+
+    plan: Plan
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """One note."""
+        return [{"size": len(pairs), "worst": dict(_blamed(self.plan, pairs, levels))}]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveAreaObserver:
+    """Notes of every document the area under the curve of its entries, as the published script adds it up."""
+
+    plan: Plan
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """A number for each."""
+        qualities, weights, documents = pair_qualities(levels, wildcard(self.plan.entries))
+        areas: list[Json] = np.bincount(documents, weights * quadrature(qualities), minlength=len(pairs)).tolist()
+        return areas
+
+
+def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[tuple[str, list[Json]]]:
+    """The worst matched pairs of every path, of those that are not equal."""
+    records = RecordTree.of(levels)
+    stop = len(plan.entries) + EntryLayout.of(plan).listed
+    found: dict[str, list[dict[str, Any]]] = {}
+    for level in levels:
+        if level.inner or not (level.leaf or level.item):
+            continue
+        at = _dearest(level)
+        costs = _costs(level, at).tolist()
+        gold, predicted = (values for values, _ in sides(level, at))
+        for number, place in enumerate(at.tolist()):
+            tokens = records.tokens(level.first + place, gold=True) or ()
+            document = int(level.document[place])
+            one = {
+                "at": document,
+                "pointer": pointer(tokens),
+                "document": pairs[document].key,
+                "entry": index_of(level.path[:stop], tokens[:stop]) if len(tokens) >= stop else None,
+                "gold": shown(gold[number]),
+                "predicted": shown(predicted[number]),
+                "quality": float(level.quality[place]),
+                "cost": costs[number],
+            }
+            found.setdefault(level.text, []).append(one)
+    for path, held in found.items():
+        held.sort(key=rank)
+        yield path, held[:PAIRS_PER_PATH]
+
+
+def rank(one: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Where a pair that was noted comes among others: the worst first, then by document."""
+    return -one["cost"], one["at"], order(one["pointer"])
+
+
+def _costs(level: Level, at: Indices) -> Floats:
+    """What these pairs cost."""
+    lost: Floats = 1.0 - level.quality[at]
+    return lost if level.scale is None else lost * level.scale[at]
+
+
+def _dearest(level: Level) -> Indices:
+    """Where the worst pairs of a level are: by cost, then by document; all that are alike in both are taken."""
+    at: Indices = np.flatnonzero(level.paired & (level.quality < 1.0))
+    if len(at) <= PAIRS_PER_PATH:
+        return at
+    costs, document = _costs(level, at), level.document[at]
+    ranked = np.lexsort((document, -costs))
+    third = ranked[PAIRS_PER_PATH - 1]
+    taken: Indices = at[(costs > costs[third]) | ((costs == costs[third]) & (document <= document[third]))]
+    return taken

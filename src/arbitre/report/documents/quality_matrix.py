@@ -1,0 +1,160 @@
+"""The qualities of all pairs of entries of a document, matched or not: what its matching was chosen from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.diagnosis import metricity
+from arbitre.engine import compare_to_levels
+from arbitre.matching import catalogue
+from arbitre.paths import STAR
+from arbitre.report.documents.entry_rows import EntryLayout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.arrays import Floats
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+    Axis = dict[str, int]
+    """The entries of one side, by what the rows call them: which row or column of the matrix is theirs."""
+
+MAX_CELLS: Final = 3_600
+"""The matrix of a document is computed up to so many pairs of entries."""
+
+MAX_TOTAL_CELLS: Final = 24_000
+"""The matrices of a report have no more pairs than this together, the worst documents first."""
+
+MAX_POOL: Final = 60
+"""Up to so many entries of both sides their distances among themselves are computed too, for the metricity."""
+
+SIDES: Final = ("gold", "predicted")
+
+_DIGITS: Final = 4
+_SAME: Final = 1e-9
+
+
+@dataclass(eq=False, slots=True)
+class QualityMatrices:
+    """Makes the matrices of the documents of a report, as long as these are small."""
+
+    plan: Plan
+    left: int = MAX_TOTAL_CELLS
+    entries: EntryLayout = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.entries = EntryLayout.of(self.plan)
+        if self.entries.moved:  # a pair has the quality it has, though alone no mass might move
+            sites = list(self.plan.sites)
+            site = sites[self.entries.site]
+            sites[self.entries.site] = replace(site, list=replace(site.list, matcher=catalogue.build("hungarian")))
+            self.plan = replace(self.plan, sites=tuple(sites))
+
+    def of(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        values: Sequence[Mapping[str, Json]],
+        plan: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any] | None:
+        """Qualities of gold (rows) against predicted (columns), rounded, and how near their distances are to a metric.
+
+        Both go by position; `values` are the entries of `rows` as they were read, `plan` is handed on. None where they
+        are no list of their own, are too many, or are compared otherwise where they stand alone. A pair that may not be
+        matched has null.
+        """
+        if not self.entries.single:
+            return None
+        axes = axes_of(rows)
+        held = [
+            {row[f"{side}_index"]: value[side] for row, value in zip(rows, values, strict=True) if side in value}
+            for side in SIDES
+        ]
+        gold, predicted = ([found[name] for name in axis] for axis, found in zip(axes, held, strict=True))
+        cells = len(gold) * len(predicted)
+        if not cells or cells > min(MAX_CELLS, self.left):
+            return None
+        pool = [*gold, *predicted]
+        two_faced = any(site.object.aliases for site in self.plan.sites)  # a prediction is read otherwise than gold
+        pooled = len(pool) <= MAX_POOL and len(pool) ** 2 <= self.left and not two_faced
+        self.left -= len(pool) ** 2 if pooled else cells
+        whole = self._qualities(pool, pool) if pooled else self._qualities(gold, predicted)
+        block = whole[: len(gold), len(gold) :] if pooled else whole
+        if not _agrees(block, rows, axes):
+            return None
+        known = not np.isnan(whole).any()
+        return {
+            "quality": [[None if np.isnan(one) else round(one, _DIGITS) for one in row] for row in block.tolist()],
+            "plan": plan,
+            "metricity": metricity(1.0 - whole, pool=pooled).to_dict() if known else None,
+        }
+
+    def _qualities(self, gold: Sequence[Json], predicted: Sequence[Json]) -> Floats:
+        """The quality of every pair of entries, each in a document of its own; nan where it is not made."""
+        left = [self._alone(one) for one in gold for _ in predicted]
+        right = [self._alone(one) for _ in gold for one in predicted]
+        found = np.full(len(left), np.nan)
+        for level in compare_to_levels(self.plan, left, right):
+            if level.item and not level.inner and level.path == (*self.entries.path, STAR):
+                found[level.document[level.paired]] = level.quality[level.paired]
+        return found.reshape(len(gold), len(predicted))
+
+    def _alone(self, entry: Json) -> Json:
+        made: Json = [entry]
+        for token in reversed(self.entries.path):
+            made = {token: made}
+        return made
+
+
+def axes_of(rows: Sequence[Mapping[str, Any]]) -> tuple[Axis, Axis]:
+    """The gold and the predicted entries of a list by position: those of the rows and of the columns of its matrix."""
+    gold, predicted = ({row[f"{side}_index"] for row in rows} - {None} for side in SIDES)
+    return _numbered(gold), _numbered(predicted)
+
+
+def _numbered(names: set[str]) -> Axis:
+    return {name: number for number, name in enumerate(sorted(names, key=int))}
+
+
+def _agrees(block: Floats, rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis]) -> bool:
+    """Whether the pairs that were matched have the qualities that they have in the document."""
+    return all(
+        abs(block[axes[0][row["gold_index"]], axes[1][row["predicted_index"]]] - row["entry"]["quality"]) <= _SAME
+        for row in rows
+        if row["status"] == "matched"
+    )
+
+
+def plan_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The masses that moved between the entries of a list, rounded: (row, column, mass), as in its matrix.
+
+    `gold` and `predicted` are (mass, spare): what every entry weighs, and how much of that went nowhere. None where
+    there are too many.
+    """
+    axes = axes_of(rows)
+    if len(axes[0]) * len(axes[1]) > MAX_CELLS:
+        return None
+    cells = []
+    sides = [[(0.0, 0.0)] * len(axis) for axis in axes]
+    for row in rows:
+        mass = round(row["mass"], _DIGITS)
+        places = [axis.get(row[f"{side}_index"]) for side, axis in zip(SIDES, axes, strict=True)]
+        for side, place, own in zip(sides, places, row["masses"], strict=True):
+            if place is not None:
+                spare = mass if row["status"] != "matched" else side[place][1]
+                side[place] = round(own, _DIGITS), spare
+        if row["status"] == "matched" and mass:
+            cells.append((*places, mass))
+    return {"cells": sorted(cells), "gold": sides[0], "predicted": sides[1]}
+
+
+def shares_of(rows: Sequence[Mapping[str, Any]], plan: Mapping[str, Any] | None) -> dict[tuple[int, int], float]:
+    """How much of a gold entry (row) went to a predicted one (column), in (0, 1]; 1 for a pair matched one to one."""
+    if plan is not None:
+        return {(row, column): mass / plan["gold"][row][0] for row, column, mass in plan["cells"]}
+    gold, predicted = axes_of(rows)
+    matched = (one for one in rows if one["status"] == "matched")
+    return {(gold[one["gold_index"]], predicted[one["predicted_index"]]): 1.0 for one in matched}

@@ -1,0 +1,1 @@
+"""Figures of results as Vega-Lite, SVG, PDF and PNG."""

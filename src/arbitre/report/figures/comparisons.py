@@ -1,0 +1,148 @@
+"""Figures that set scores side by side: systems, or the levels of factors, in all and by path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.errors import clipped
+from arbitre.report.visible_text import show_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.report.html.language import Translator
+    from arbitre.report.html.view import FactorView, IntervalView, Subject, SystemsView
+
+Spec = dict[str, Any]
+
+PARTS: Final = ("imq", "irq", "amq")
+"""The scores of every path that stand beside each other."""
+
+COLOURS: Final = ("#0f5d73", "#d98a3d", "#7a4f9a", "#5f7f3c", "#9e3d22", "#4b94a5", "#6b6b6b", "#b59f3b")
+"""Told apart by every kind of colour vision, and in grey by the dashes and the order that go with them."""
+
+UNIT: Final[Spec] = {"domain": [0, 1]}
+
+
+def axis(title: str) -> Spec:
+    """The axis of a score."""
+    return {"title": title, "tickCount": 5}
+
+
+def name_of(subject: Subject) -> str:
+    """What a system is called in figures."""
+    return _short(subject.name or "arbitre")
+
+
+def systems_by_path(subjects: Sequence[Subject], say: Translator) -> Spec:
+    """A bar for every path, system and score."""
+    rows = [
+        {"path": show_hidden(row.path) or say("whole"), "system": name_of(one), "factor": name, "score": score}
+        for one in subjects
+        for row in one.paths
+        for name in PARTS
+        if (score := row.scores[name]) is not None
+    ]
+    made = _bars(rows, "system", [name_of(one) for one in subjects], say("system"))
+    made["encoding"]["x"]["axis"] = {"title": None, "tickCount": 3}
+    parts = {"field": "factor", "type": "nominal", "sort": list(PARTS), "title": None}
+    made["encoding"]["column"] = parts | {"spacing": 12}
+    return made | {"width": 130}
+
+
+def levels_by_path(factor: FactorView, say: Translator) -> Spec:
+    """A bar for every path and level of a factor."""
+    names = [_level(one.name, say) for one in factor.levels]
+    rows = [
+        {"path": show_hidden(row.path) or say("whole"), "level": name, "score": score}
+        for row in factor.paths
+        for name, score in zip(names, row.scores, strict=True)
+        if score is not None
+    ]
+    made = _bars(rows, "level", names, _short(factor.name))
+    made["encoding"]["x"]["axis"] = axis(factor.score)
+    return made | {"width": 260}
+
+
+def _bars(rows: Sequence[Spec], series: str, names: Sequence[str], title: str) -> Spec:
+    """Bars by path; those of several in a `series` below each other."""
+    several = len(names) > 1
+    encoding: Spec = {
+        "x": {"field": "score", "type": "quantitative", "scale": UNIT},
+        "y": {"field": "path", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 320}},
+        "color": {
+            "field": series,
+            "type": "nominal",
+            "sort": list(names),
+            "legend": {"title": title} if several else None,
+        },
+    }
+    if several:
+        encoding["yOffset"] = {"field": series, "type": "nominal", "sort": list(names)}
+    return {
+        "height": {"step": 10 if several else 16},
+        "data": {"values": list(rows)},
+        "mark": "bar",
+        "encoding": encoding,
+    }
+
+
+def leaderboard(systems: SystemsView) -> Spec:
+    """The score of every system, with its interval where that is known."""
+    rows = [{"system": _short(one.name)} | _ranged(one.score, one.interval) for one in systems.board]
+    return {"data": {"values": rows}} | _points("system", systems.score, intervals="low" in set().union(*rows))
+
+
+def levels(factors: Sequence[FactorView], say: Translator) -> Spec:
+    """The score of every level of factors, with its interval where that is known, factor by factor."""
+    rows = [
+        {"factor": _short(factor.name), "level": _level(one.name, say)} | _ranged(one.score, one.interval)
+        for factor in factors
+        for one in factor.levels
+    ]
+    header = {"labelOrient": "top", "labelAngle": 0, "labelAnchor": "start", "labelAlign": "left", "labelPadding": -6}
+    return {
+        "data": {"values": rows},
+        "facet": {"row": {"field": "factor", "type": "nominal", "sort": None, "title": None, "header": header}},
+        "spec": _points("level", factors[0].score, intervals="low" in set().union(*rows)),
+        "resolve": {"scale": {"y": "independent"}},
+        "spacing": 12,
+    }
+
+
+def _ranged(score: float | None, interval: IntervalView | None) -> Spec:
+    return {"score": score} | ({"low": interval.low, "high": interval.high} if interval else {})
+
+
+def _points(place: str, score: str, *, intervals: bool) -> Spec:
+    """Points with their numbers, on the lines of their intervals."""
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "color": COLOURS[0], "opacity": 1},
+            "encoding": {"x": {"field": "score", "type": "quantitative", "scale": UNIT, "axis": axis(score)}},
+        },
+        {
+            "mark": {"type": "text", "dy": -9, "fontSize": 9},
+            "encoding": {
+                "x": {"field": "score", "type": "quantitative"},
+                "text": {"field": "score", "format": ".3f"},
+            },
+        },
+    ]
+    if intervals:
+        ends = {"x": {"field": "low", "type": "quantitative", "axis": axis(score)}, "x2": {"field": "high"}}
+        layers.insert(0, {"mark": {"type": "rule", "strokeWidth": 1.6, "color": COLOURS[0]}, "encoding": ends})
+    return {
+        "width": 320,
+        "height": {"step": 26},
+        "encoding": {"y": {"field": place, "type": "nominal", "sort": None, "title": None}},
+        "layer": layers,
+    }
+
+
+def _level(name: str, say: Translator) -> str:
+    return _short(name or say("empty"))
+
+
+def _short(name: str) -> str:
+    return clipped(show_hidden(name), 40)

@@ -1,0 +1,258 @@
+"""What a report says of a system, and of several: picked from the results and put in order.
+
+Numbers are those of `evaluation.json` and `alignments.json`. None is computed anew but counts of pairs at a quality,
+which are sums of the steps of the survival curve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.errors import DataError
+from arbitre.paths import nesting, order
+from arbitre.report.html.view import (
+    CurveView,
+    DifferingDocument,
+    DocumentRow,
+    FactorLevel,
+    FactorPathRow,
+    FactorView,
+    HeadlineScore,
+    IntervalView,
+    LeaderboardRow,
+    PairwiseTest,
+    PathRow,
+    Sampled,
+    Subject,
+    SystemsView,
+    TrustView,
+)
+from arbitre.signature import Signature
+from arbitre.tally import COUNTS, NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from arbitre.corpus.systems.ranking import Ranking
+
+EVALUATION: Final = "arbitre-evaluation/1"
+
+KINDS: Final = {
+    "independent": ("precision", "recall", "amq"),
+    "follows": ("f1q", "imq", "irq", "quality", "omq", "omq_imq", "f1"),
+    "spread": ("variance",),
+}
+BINS: Final = 10
+FEW: Final = 30
+"""Reports of fewer documents carry a warning."""
+
+
+def build_subject(
+    evaluation: Mapping[str, Any], alignments: Mapping[str, Any] | None = None, *, name: str | None = None
+) -> Subject:
+    """What a report says of one system, from the contents of `evaluation.json` and of `alignments.json` beside it.
+
+    Raises DataError where the evaluation is of another format.
+    """
+    if evaluation.get("format") != EVALUATION:
+        raise DataError.of(
+            f'Expected `format` to be "{EVALUATION}", got {evaluation.get("format")!r}',
+            pointer="/format",
+            hint="Give it what `arbitre evaluate --out` writes as evaluation.json.",
+        )
+    held = alignments or {}
+    trust = TrustView.from_dict(held["trust"]) if held else TrustView()
+    forced: bool | None = held.get("forced")
+    close = float(held.get("close", evaluation["signature"]["entries"].get("close", 0.8)))
+    kept = {one["key"] for one in held.get("kept", ())}
+    rows = [_row(row, kept=row["key"] in kept) for row in held.get("documents", ())]
+    signature = Signature.from_dict(evaluation["signature"])
+    return Subject(
+        name=name,
+        title=held.get("title"),
+        signature=dict(evaluation["signature"]) | {"long": signature.long},
+        entries=evaluation["entries"],
+        documents=evaluation["documents"],
+        failed=evaluation["failed"],
+        vacuous=evaluation["vacuous"],
+        counts={one: evaluation["micro"][one] for one in COUNTS},
+        close=close,
+        forced=forced,
+        moved=held.get("moved"),
+        headline=list(_headline(evaluation, forced, trust)),
+        leaves=evaluation["leaves"],
+        document_quality=evaluation["document_quality"],
+        outside=_worst_first(evaluation["outside"]),
+        curve=_curve(evaluation, close),
+        paths=list(_paths(evaluation["by_path"], held.get("worst", {}))),
+        rows=rows,
+        certificate=held.get("certificate"),
+        failures=evaluation["failures"],
+        without_gold=evaluation["without_gold"],
+        warnings=list(_warnings(evaluation, held, trust)),
+        explorer=held.get("kept", []),
+        reference=trust.reference,
+        published=held.get("published"),
+        sampled=trust.sampled,
+    )
+
+
+def _worst_first(outside: Mapping[str, Mapping[str, float | None]]) -> dict[str, float | None]:
+    found = {path: scores["f1q"] for path, scores in outside.items()}
+    return dict(sorted(found.items(), key=lambda one: (-1.0 if one[1] is None else one[1], order(one[0]))))
+
+
+def _row(row: Mapping[str, Any], *, kept: bool) -> DocumentRow:
+    interval = None if row["interval"] is None else IntervalView(**row["interval"])
+    return DocumentRow(row["key"], row["failed"], row["quality"], row["scores"], kept, interval)
+
+
+def _headline(
+    evaluation: Mapping[str, Any],
+    forced: bool | None,  # noqa: FBT001
+    trust: TrustView,
+) -> Iterator[HeadlineScore]:
+    for kind, names in KINDS.items():
+        for name in names:
+            yield HeadlineScore(
+                name=name,
+                kind=kind,
+                biased=forced is not False and name in {"precision", "recall", "f1"},
+                micro=evaluation["micro"][name],
+                macro=evaluation["macro"][name],
+                documents=evaluation["macro_documents"][name],
+                interval=(trust.intervals or {}).get(name),
+                chance=(trust.chance or {}).get(name),
+            )
+
+
+def _curve(evaluation: Mapping[str, Any], close: float) -> CurveView:
+    curve = evaluation["curve"]
+    pairs = list(zip(curve["qualities"], curve["counts"], strict=True))
+    surviving, steps = 0.0, []
+    bins = [0.0] * BINS
+    for quality, count in reversed(pairs):
+        surviving += count
+        steps.append((quality, surviving))
+        bins[min(int(quality * BINS), BINS - 1)] += count
+    exact = sum(count for quality, count in pairs if quality >= 1.0)
+    good = sum(count for quality, count in pairs if close <= quality < 1.0)
+    return CurveView(steps[::-1], bins, exact, good, curve["gold"], curve["predicted"], evaluation["thresholds"])
+
+
+def _paths(
+    by_path: Mapping[str, Mapping[str, float]], worst: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> Iterator[PathRow]:
+    for path, label, depth in nesting(by_path):
+        scores = by_path[path]
+        missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
+        yield PathRow(path, label, depth, scores, missing, spurious, worst.get(path, ()))
+
+
+def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trust: TrustView) -> Iterator[str]:
+    """What the reader has to be careful about, by the names of the sentences that say it."""
+    if evaluation["failed"]:
+        yield "failed"
+    if len(evaluation["failures"]) > evaluation["failed"]:
+        yield "unscored"
+    if evaluation["without_gold"]:
+        yield "without_gold"
+    if evaluation["vacuous"]:
+        yield "vacuous"
+    if not evaluation["micro"]["gold"]:
+        yield "no_gold"
+    if evaluation["documents"] < FEW:
+        yield "few"
+    if alignments.get("certificate", {"verdict": "metric"})["verdict"] != "metric":
+        yield "certificate"
+    if not alignments:
+        yield "no_alignments"
+    unknown = {"no_interval": trust.intervals, "no_chance": trust.chance, "no_reference": trust.reference}
+    yield from (name for name, known in unknown.items() if known is None)
+
+
+def build_systems(subjects: Sequence[Subject], *, score: str = "f1q", most: int = 10) -> SystemsView:
+    """Several systems side by side by one of their scores, and the documents on which they differ most.
+
+    Without intervals and tests, which come with a ranking.
+    """
+    ranked = sorted(subjects, key=lambda one: (-(_micro(one, score) or 0.0), one.name or ""))
+    of_documents = [{row.key: 0.0 if row.failed else row.scores[score] for row in one.rows} for one in ranked]
+    shared = [key for key in of_documents[0] if all(key in one for one in of_documents)] if ranked else []
+    found = [DifferingDocument(key, [one[key] for one in of_documents]) for key in shared]
+    found = [one for one in found if len(set(one.scores)) > 1]
+    found.sort(key=lambda one: (-_spread(one.scores), one.key))
+    board = [LeaderboardRow(one.name or "", _micro(one, score)) for one in ranked]
+    return SystemsView(score, board, None, found[:most])
+
+
+def with_ranking(subjects: Sequence[Subject], ranking: Ranking) -> SystemsView:
+    """The same with the intervals, groups and tests of a ranking."""
+    plain, found = build_systems(subjects, score=ranking.score if ranking.score in NAMES else "f1q"), ranked(ranking)
+    places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
+    differing = [DifferingDocument(one.key, [one.scores[place] for place in places]) for one in plain.differing]
+    return replace(found, differing=differing)
+
+
+def ranked(ranking: Ranking) -> SystemsView:
+    """The systems of a ranking, with their intervals, groups and tests, but not document by document."""
+    board = [
+        LeaderboardRow(
+            one.name,
+            one.score.estimate,
+            _drawn(asdict(one.score)),
+            [number for number, group in enumerate(ranking.groups) if one.name in group],
+        )
+        for one in ranking.systems
+    ]
+    tests = [_contrast(asdict(one), ranking.documents, ranking.smallest_p) for one in ranking.pairs]
+    sampled = Sampled(ranking.documents, ranking.clusters, ranking.runs)
+    return SystemsView(ranking.score, board, tests, [], ranking.aggregate, ranking.level, sampled)
+
+
+def build_factors(factors: Mapping[str, Any]) -> list[FactorView]:
+    """The factors of `factors.json`, from its contents."""
+    return [_factor(one) for one in factors["factors"]]
+
+
+def _factor(one: Mapping[str, Any]) -> FactorView:
+    levels = [
+        FactorLevel(name, one["documents"][name], found["estimate"], _drawn(found))
+        for name, found in one["levels"].items()
+    ]
+    tests = [_contrast(pair, shared) for pair, shared in zip(one["pairs"], one["shared"], strict=True)]
+    paths = [
+        FactorPathRow(*place, [one["by_path"][place[0]].get(level.name) for level in levels])
+        for place in nesting(one["by_path"])
+    ]
+    return FactorView(one["name"], one["score"], one["aggregate"], levels, tests, one["balanced"], one["notes"], paths)
+
+
+_TESTED: Final = (
+    *("a", "b", "difference", "low", "high", "p"),
+    *("significant", "differing", "clusters", "exact", "swaps"),
+)
+
+
+def _contrast(pair: Mapping[str, Any], shared: int, smallest: float | None = None) -> PairwiseTest:
+    """What `PairwiseResult` says, given as plain JSON; `smallest` is the p where it knows none."""
+    known = {name: pair[name] for name in _TESTED}
+    least = smallest if pair["smallest_p"] is None else pair["smallest_p"]
+    return PairwiseTest(**known, adjusted=pair["p_holm"], smallest_p=least, shared=shared)
+
+
+def _drawn(found: Mapping[str, Any]) -> IntervalView | None:
+    """The interval of `Interval`, given as plain JSON; None where it has no ends."""
+    if found["low"] is None or found["high"] is None:
+        return None
+    return IntervalView(found["low"], found["high"], found["level"], found["method"])
+
+
+def _micro(one: Subject, score: str) -> float | None:
+    return next(line.micro for line in one.headline if line.name == score)
+
+
+def _spread(scores: Sequence[float | None]) -> float:
+    known = [score for score in scores if score is not None]
+    return max(known) - min(known) if known else 0.0

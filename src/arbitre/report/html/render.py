@@ -1,0 +1,294 @@
+"""The report as one HTML page that needs nothing but itself.
+
+The template arranges the view model and computes no score. All text from data is escaped by the template engine; the
+page refuses every script and style but its own (by their hashes) and loads nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from jinja2 import BaseLoader, Environment, StrictUndefined
+from markupsafe import Markup, escape
+
+from arbitre.errors import clipped
+from arbitre.paths import escape as escape_token
+from arbitre.report.html.inline_svg import composition, survival
+from arbitre.report.html.language import Language, Translator
+from arbitre.report.html.wording import lead, procedure, sampled
+from arbitre.report.text_files import compact
+from arbitre.report.visible_text import HIDDEN, show_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from arbitre.report.html.view import View
+    from arbitre.values import Json
+
+GLYPHS: Final = {
+    "correct": "=",
+    "close": "≈",
+    "wrong": "≠",
+    "wrong type": "⊘",
+    "missing": "−",
+    "spurious": "+",
+    "moved": "↔",
+    "split": "⊢",
+    "merged": "⊣",
+}
+"""What stands for a verdict, so that no meaning is in colour alone."""
+
+FORMULAS: Final = {
+    "precision": "k / m",
+    "recall": "k / n",
+    "f1": "2k / (n + m)",
+    "amq": "S / k",
+    "imq": "S / m",
+    "irq": "S / n",
+    "f1q": "2S / (n + m)",
+    "quality": "S / (n + m − k)",
+    "omq": "3 / (1/precision + 1/recall + 1/amq)",
+    "omq_imq": "3 / (1/imq + 1/recall + 1/amq)",
+    "variance": "Σq² / k − amq²",
+}
+
+
+OUTSIDE: Final = 10
+"""Maximum number of paths outside the entries that are named; the others are counted."""
+
+REACHED: Final = 0.9
+"""The share of documents of at least this quality is stated."""
+
+STYLE: Final = (
+    *("palette", "page", "answer", "tables", "curve", "controls", "map", "entry", "difference", "matrix"),
+    *("phone", "print"),
+)
+"""The parts of the style in the order of the cascade: the later one wins."""
+
+SCRIPT: Final = (
+    *("page", "theme", "tables", "text", "difference", "fields", "shares", "state", "filters", "address"),
+    *("entry", "map", "list", "matrix", "document", "explorer"),
+)
+"""The parts of the script, which are one module: each uses only those before it."""
+
+
+def render_page(view: View, language: Language = Language.EN) -> str:
+    """The page of a view, in a language; the same view gives the same bytes."""
+    plain = view.to_dict()
+    say = Translator(language)
+    style = "".join(_part(f"style/{name}.css") for name in STYLE)
+    script = "".join(_part(f"script/{name}.js") for name in SCRIPT)
+    explored = any(one["explorer"] for one in plain["subjects"])
+    several = len(plain["subjects"]) > 1
+    return (
+        _environment(language)
+        .from_string(_part("report.html.j2"))
+        .render(
+            view=plain,
+            lang=language.value,
+            t=say,
+            title=_title(plain, say),
+            several=several,
+            explored=explored,
+            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+            style=Markup(style),  # noqa: S704  (files of this package, and JSON whose markup is escaped)
+            script=Markup(script),  # noqa: S704
+            data=Markup(_data(plain, language, several=several)),  # noqa: S704
+            glyphs=GLYPHS,
+            formulas=FORMULAS,
+            at=lambda number, pointer: f"{number}{pointer}" if several else pointer,
+            sentences=partial(_sentences, say=say),
+            composition=partial(composition, say=say),
+            survival=partial(survival, say=say),
+            warning=lambda subject, name: say(
+                f"warning.{name}", n=_number_of(subject, name), documents=subject["documents"]
+            ),
+            lead=partial(lead, say=say),
+            sampled=partial(sampled, say=say),
+            methods=lambda subject: _methods(subject, plain["version"], say),
+            procedure=partial(procedure, say=say),
+        )
+    )
+
+
+@cache
+def _part(name: str) -> str:
+    return files("arbitre.report").joinpath("page", *name.split("/")).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _environment(language: Language) -> Environment:
+    environment = Environment(
+        loader=BaseLoader(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "visible": show_hidden,
+        "clip": clipped,
+        "brief": _brief,
+        "number": language.number,
+        "literal": _literal,
+        "token": escape_token,
+        "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
+        "breakable": lambda text: Markup("<wbr>/").join(map(escape, text.split("/"))).removeprefix("<wbr>"),
+        "letter": lambda number: chr(ord("a") + number % 26),
+    }
+    return environment
+
+
+def _brief(value: Json, room: int = 60) -> str:
+    """A value in few words."""
+    named = _named(value)
+    return clipped(show_hidden(named if isinstance(named, str) else compact(named)), room)
+
+
+def _named(value: Json) -> Json:
+    """What to call a value: of an object its first text, be it one level down, if it has any."""
+    held = list(value.values()) if isinstance(value, dict) else []
+    inner = (text for one in held if isinstance(one, dict) for text in one.values())
+    return next((text for text in (*held, *inner) if isinstance(text, str)), value)
+
+
+def _literal(value: Json) -> str:
+    """A number as JSON has it, to be read back; "" for None."""
+    return "" if value is None else json.dumps(value)
+
+
+_ASCII: Final = 0x7F
+_UNSAFE: Final = re.compile(f"[<>&]|{HIDDEN.pattern}")
+
+
+def embedded(value: Json) -> str:
+    r"""JSON that may stand in a script element: markup, and what cannot be seen, is written as escapes.
+
+    >>> embedded("</script>")
+    '"\\u003c/script\\u003e"'
+    """
+    return _UNSAFE.sub(
+        lambda found: json.dumps(found[0])[1:-1] if ord(found[0]) > _ASCII else f"\\u{ord(found[0]):04x}",
+        compact(value),
+    )
+
+
+def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
+    say = Translator(language)
+    kept = ("js.", "published", "verdict.", "theme.")
+    strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
+    return embedded(
+        {
+            "language": language.value,
+            "several": several,
+            "glyphs": GLYPHS,
+            "strings": strings,
+            "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
+        }
+    )
+
+
+def _title(plain: Mapping[str, Any], say: Translator) -> str:
+    subjects = plain["subjects"]
+    first = subjects[0] if subjects else {"title": None, "entries": ""}
+    title: str = first["title"] or say("title", entries=first["entries"] or say("whole"))
+    if len(subjects) > 1:
+        return f"{title}: {say('title.several', n=len(subjects))}"
+    return f"{title}: {first['name']}" if subjects and first["name"] else title
+
+
+def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
+    """The answer in words."""
+    counts, curve = subject["counts"], subject["curve"]
+    scores = {line["name"]: line["micro"] for line in subject["headline"]}
+    gold, predicted, matched = (counts[name] for name in ("gold", "predicted", "matched"))
+    count = partial(say.language.number, digits=0)
+    share = {name: say.percent(value) for name, value in scores.items()}
+
+    def strong(name: str, /, **values: object) -> Markup:
+        marked = {key: Markup("<b>{}</b>").format(value) for key, value in values.items()}
+        return escape(say.template(name, values.get("n"))).format(**marked)
+
+    if not gold and not predicted:
+        yield strong("said.nothing")
+    elif not subject["moved"] and subject["forced"] is False and not float(gold).is_integer():
+        yield strong("said.mass", gold=count(gold), predicted=count(predicted), matched=count(matched))
+    else:
+        wrong = matched - curve["exact"] - curve["close"]
+        yield (
+            strong(
+                "said.moved" if subject["moved"] else "said.counts",
+                gold=count(gold),
+                matched=count(matched),
+                predicted=count(predicted),
+            )
+            + " "
+            + strong(
+                "said.pairs",
+                exact=count(curve["exact"]),
+                close=count(curve["close"]),
+                wrong=count(wrong),
+                threshold=say.percent(subject["close"], 0),
+            )
+        )
+        missing, spurious = gold - matched, predicted - matched
+        left = strong("said.left", missing=count(missing), spurious=count(spurious))
+        none = strong("said.left.moved" if subject["moved"] and subject["forced"] else "said.left.none")
+        yield left if missing or spurious else none
+    if None not in (scores["irq"], scores["imq"], scores["amq"]):
+        yield strong("said.graded", irq=share["irq"], imq=share["imq"], amq=share["amq"])
+    size = strong("said.documents", n=subject["documents"])
+    yield size + " " + strong("said.failed", n=subject["failed"]) if subject["failed"] else size
+    shares = {one["quality"]: one["share"] for one in subject["document_quality"]["at_least"]}
+    if subject["documents"]:
+        yield strong("said.quality", share=say.percent(shares[REACHED], 0), least=say.language.number(REACHED, 1))
+    if outside := subject["outside"]:
+        named = [
+            f"{show_hidden(path) or say('whole')}\u00a0{say.language.number(f1q, 2)}" for path, f1q in outside.items()
+        ]
+        more = [say("said.outside.more", n=len(named) - OUTSIDE)] * (len(named) > OUTSIDE)
+        yield strong("said.outside", paths=", ".join((*named[:OUTSIDE], *more)))
+
+
+def _number_of(subject: Mapping[str, Any], name: str) -> int:
+    """The number that a warning speaks of."""
+    counted: dict[str, int] = {
+        "without_gold": len(subject["without_gold"]),
+        "failed": subject["failed"],
+        "unscored": len(subject["failures"]) - subject["failed"],
+        "vacuous": subject["vacuous"],
+        "few": subject["documents"],
+    }
+    return counted.get(name, 0)
+
+
+def _methods(subject: Mapping[str, Any], version: str, say: Translator) -> str:
+    scores = {line["name"]: line["micro"] for line in subject["headline"]}
+    counts = {name: say.language.number(value, 0) for name, value in subject["counts"].items()}
+    shown = {name: say.language.number(scores[name]) for name in ("f1q", "imq", "irq", "amq")}
+    certificate = (subject["certificate"] or {"verdict": "unknown"})["verdict"]
+    text = say(
+        "methods.text",
+        name=f"{show_hidden(subject['name'])}: " if subject["name"] else "",
+        version=version,
+        signature=show_hidden(subject["signature"]["short"]),
+        documents=subject["documents"],
+        failed=subject["failed"],
+        entries=show_hidden(subject["entries"]) or say("whole"),
+        certificate=say(f"verdict.{certificate}"),
+        **{name: counts[name] for name in ("gold", "predicted", "matched")},
+        **shown,
+    )
+    found = next((line["interval"] for line in subject["headline"] if line["interval"]), None)
+    if found and subject["sampled"]:
+        level, method = say.percent(found["level"], 0), say(f"method.{found['method']}")
+        units = sampled(subject["sampled"], say)
+        text += f" {say('methods.interval', level=level, method=method, units=units)}"
+    return f"{text} {say('methods.cite', version=version)}"

@@ -1,0 +1,162 @@
+"""Sentences about intervals and tests: the same in the terminal, in the report and in its methods text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.report.visible_text import show_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.report.html.language import Translator
+
+NAMED: Final = 5
+"""Number of systems named in one sentence; the others are counted."""
+
+_LEAST: Final = 1e-4
+
+
+def sampled(found: Mapping[str, Any], say: Translator) -> str:
+    """The units of an interval, from its `documents`, `clusters` and `runs`.
+
+    >>> from arbitre.report.html.language import Language, Translator
+    >>> sampled({"documents": 12, "clusters": 4, "runs": True}, Translator(Language.EN))
+    '12 documents in 4 clusters (runs of one document)'
+    """
+    text = say("units.documents", n=found["documents"])
+    if found["clusters"] is None:
+        return text
+    text = say("units.clustered", documents=text, clusters=say("units.clusters", n=found["clusters"]))
+    return f"{text} {say('units.runs')}" if found["runs"] else text
+
+
+def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Translator) -> str:
+    """What the tests of one system against others show: all of them a difference, or none of them.
+
+    Args:
+        tests: Contrasts of the view that share `a`, all significant or none.
+        pairs: Number of tests that were corrected together.
+        alpha: Level of the tests.
+        say: The language.
+    """
+    one = tests[0]
+    ours, theirs = _name(one["a"], say), _names([test["b"] for test in tests], say)
+    if len(tests) == 1 and one["significant"] and one["difference"] < 0.0:
+        ours, theirs = theirs, ours
+    known = [test for test in tests if test["adjusted"] is not None]
+    if not known:
+        return say("shown.unknown", a=ours, b=theirs)
+    if not any(test["differing"] for test in known):
+        return say("shown.same", a=ours, b=theirs)
+    pick = max if one["significant"] else min
+    sign = "=" if len(known) == 1 else "≤" if one["significant"] else "≥"
+    found = probability(pick(test["adjusted"] for test in known), sign, say)
+    holm = say("shown.holm", n=pairs) if pairs > 1 else ""
+    if one["significant"]:
+        return say("shown.differ", a=ours, b=theirs, p=found + holm)
+    text = found + holm + _limit(known, pairs, alpha, say)
+    if len(tests) > 1:
+        return say("shown.none.several", a=ours, b=theirs, p=text)
+    return say("shown.none", a=ours, b=theirs, p=text)
+
+
+def lead(systems: Mapping[str, Any], say: Translator) -> str:
+    """Which system has the highest score, and what the tests show of it.
+
+    `systems` is that of the view, as plain JSON.
+    """
+    board = [one for one in systems["board"] if one["score"] is not None]
+    if len(board) < 2:  # noqa: PLR2004
+        return ""
+    named = [f"{show_hidden(one['name'])} ({say.language.number(one['score'], 2)})" for one in board]
+    if systems["tests"] is None:
+        return say("lead.untested", scores=_listed(named, say))
+    alpha = round(1.0 - systems["level"], 12)
+    tests = [_facing(one, board[0]["name"]) for one in systems["tests"]]
+    pairs = sum(one["p"] is not None for one in tests)
+    own = [one for one in tests if one["a"] == board[0]["name"]]
+    parts = [say("lead.two", scores=", ".join(named)) if len(board) == 2 else say("lead.highest", first=named[0])]  # noqa: PLR2004
+    for significant in (True, False):
+        some = [one for one in own if one["significant"] is significant]
+        if some:
+            text = verdict(some, pairs, alpha, say)
+            parts.append(f"{text if significant else text[:1].upper() + text[1:]}.")
+    if len(board) > 2:  # noqa: PLR2004
+        parts.append(say("lead.pairs", n=sum(one["significant"] for one in tests), pairs=len(tests)))
+    return " ".join(parts)
+
+
+def procedure(systems: Mapping[str, Any], say: Translator) -> str:
+    """How systems were compared: score, units, interval, test and correction; empty without tests."""
+    if systems["tests"] is None or not systems["sampled"]:
+        return ""
+    method = next((one["interval"]["method"] for one in systems["board"] if one["interval"]), "adjusted-t")
+    tests = [one for one in systems["tests"] if one["p"] is not None]
+    drawn = {one["swaps"] for one in tests if not one["exact"]}
+    unit = "cluster" if systems["sampled"]["clusters"] is not None else "document"
+    return say(
+        "methods.systems",
+        score=systems["score"],
+        average=say(f"average.{systems['average']}"),
+        units=sampled(systems["sampled"], say),
+        level=say.percent(systems["level"], 0),
+        method=say(f"method.{method}"),
+        unit=say(f"units.one.{unit}"),
+        swaps=say("methods.drawn", n=max(drawn)) if drawn else say("methods.exact"),
+        correction=say("methods.holm", n=len(tests)) if len(tests) > 1 else say("methods.single"),
+    )
+
+
+def probability(p: float, sign: str, say: Translator) -> str:
+    """A p with its sign, to three significant digits.
+
+    >>> from arbitre.report.html.language import Language, Translator
+    >>> probability(0.75, "=", Translator(Language.EN)), probability(0.00001, "=", Translator(Language.EN))
+    ('p = 0.75', 'p < 0.0001')
+    """
+    return f"p < {_digits(_LEAST, say)}" if p < _LEAST and sign != "≥" else f"p {sign} {_digits(p, say)}"
+
+
+def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Translator) -> str:
+    """Why a difference could not be shown, where no p is small enough for it."""
+    able = min(tests, key=lambda test: (test["smallest_p"], -test["differing"]))
+    smallest = able["smallest_p"]
+    if smallest * pairs <= alpha:
+        return ""
+    clustered = able["clusters"] is not None and able["clusters"] != able["shared"]
+    every = able["differing"] == (able["clusters"] if clustered else able["shared"])
+    units = "clusters" if clustered else "documents"
+    counted = say(f"units.{units}" if every else f"differing.{units}", n=able["differing"])
+    if pairs > 1:
+        return say("shown.limit.unadjusted", units=counted, smallest=_digits(smallest, say))
+    return say("shown.limit", units=counted, smallest=_digits(smallest, say))
+
+
+def _facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The same test, seen from the system of that name."""
+    if test["b"] != name:
+        return test
+    turned = None if test["difference"] is None else -test["difference"]
+    return {**test, "a": test["b"], "b": test["a"], "difference": turned}
+
+
+def _digits(value: float, say: Translator) -> str:
+    digits = 4 if value < 0.001 else 3  # noqa: PLR2004
+    text = f"{value:.{digits}f}".rstrip("0").rstrip(".") if value < _LEAST * 10 else f"{value:.3g}"
+    return text.replace(".", ",") if say.language.value == "fr" else text
+
+
+def _name(name: str, say: Translator) -> str:
+    return show_hidden(name) or say("empty")
+
+
+def _names(names: Sequence[str], say: Translator) -> str:
+    return _listed([_name(name, say) for name in names], say)
+
+
+def _listed(names: Sequence[str], say: Translator) -> str:
+    """Names in a sentence, the first few where there are many."""
+    shown = list(names[:NAMED]) if len(names) > NAMED + 1 else list(names)
+    last = say("list.more", n=len(names) - len(shown)) if len(shown) < len(names) else shown.pop()
+    return say("list.and", first=", ".join(shown), last=last) if shown else last

@@ -1,0 +1,179 @@
+"""The files that results are kept in: the same corpus gives the same bytes, wherever and whenever it is evaluated."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from arbitre.corpus.results import dataframe
+from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
+from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, json_text, write_frame
+from arbitre.schema.validation.validate import find_violations
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.joining.join import Join, Pair
+    from arbitre.corpus.reading.options import Failure
+    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.running.document_results import DocumentResults, Observers
+    from arbitre.schema.loading.references import Subschema
+    from arbitre.schema.plan import Plan
+
+EVALUATION: Final = "evaluation.json"
+DOCUMENTS: Final = "documents.csv"
+PATHS: Final = "paths.csv"
+MATCHES: Final = "matches.csv"
+FAILURES: Final = "failures.csv"
+FAILURE_LINES: Final = "failures.jsonl"
+VIOLATIONS: Final = "violations.csv"
+
+
+_FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
+_VIOLATION: Final = ("id", "run", "pointer", "keyword", "message")
+
+
+def without_folders(evaluation: Evaluation) -> dict[str, Any]:
+    """An evaluation as plain JSON, its failures naming files without their folders."""
+    return evaluation.to_dict() | {"failures": [asdict(one) for one in _unplaced(evaluation.failures)]}
+
+
+def _unplaced(failures: Iterable[Failure]) -> list[Failure]:
+    """Failures that name files without their folders: results do not tell where they were made."""
+    return [replace(one, file=one.file and Path(one.file).name) for one in failures]
+
+
+def evaluate_into(
+    folder: Path,
+    plan: Plan,
+    pairs: Iterable[Pair] | Join,
+    *,
+    how: RunOptions | None = None,
+    then: Callable[[Evaluation], Evaluation] = lambda found: found,
+) -> tuple[Evaluation, tuple[str, ...]]:
+    """Evaluate a corpus, leaving its results in a folder; the evaluation, and the names of the files.
+
+    `evaluation.json`; `documents.csv`, a row a document; `paths.csv`, a row a path; `matches.csv`, a row for every
+    entry, written as the documents go by; `failures.csv` and `failures.jsonl` where there are any. Files of these
+    names are replaced, all at the end: nothing is where an observer, or reading, raises. `how` says who compares, and
+    what else is noted; `then` completes the evaluation before it is written. Raises DataError.
+    """
+    how, matches = how or RunOptions(), MatchTableObserver(EntryLayout.of(plan))
+    with ExitStack() as stack:
+        files = {
+            name: stack.enter_context(atomic_text_file(folder / name))
+            for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)
+        }
+        rows, signature = csv_writer(files[MATCHES]), plan.signature.short
+        rows.writerow([*matches.head, dataframe.SIGNATURE])
+
+        def taken(outcomes: DocumentResults) -> None:
+            rows.writerows([*row, signature] for row in outcomes.seen.pop(MATCHES, ()))
+            how.on_results(outcomes)
+
+        observers: Observers = {**how.observers, MATCHES: matches}
+        evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
+        files[EVALUATION].write(json_text(without_folders(evaluation)))
+        write_frame(files[DOCUMENTS], dataframe.document_frame(evaluation.document_table, evaluation.signature))
+        write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature))
+        if failures := _unplaced(evaluation.failures):
+            files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
+            write_failures(files[FAILURES], failures)
+            files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
+            files[FAILURE_LINES].writelines(f"{compact(asdict(one))}\n" for one in failures)
+    for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
+        (folder / name).unlink(missing_ok=True)
+    return evaluation, tuple(files)
+
+
+def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
+    """One row a failure: what failed, where, and why."""
+    rows = csv_writer(file)
+    rows.writerow(_FAILURE)
+    rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
+
+
+def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> None:
+    """One row for everything that a prediction violates of the schema, as `ViolationObserver` notes it."""
+    rows = csv_writer(file)
+    rows.writerow(_VIOLATION)
+    rows.writerows([cell(row[name]) for name in _VIOLATION] for row in violations)
+
+
+@dataclass(frozen=True, slots=True)
+class ViolationObserver:
+    """Notes what predictions violate of the schema: an observer of `arbitre.corpus`."""
+
+    schema: Subschema
+
+    def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
+        """Everything that is violated, as plain JSON."""
+        return [
+            {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+            for pair in pairs
+            if pair.predicted is not ABSENT
+            for one in find_violations(self.schema, pair.predicted)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTableObserver:
+    """The table of entries, field by field: an observer of `arbitre.corpus` that notes its rows."""
+
+    entries: EntryLayout
+
+    @property
+    def head(self) -> list[str]:
+        """The names of the columns."""
+        parts = ("gold", "predicted", "distance", "quality")
+        fields = [cell(f"{name}.{part}") for name in self._columns for part in parts]
+        return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """A row for every entry of documents compared together."""
+        rows: list[Json] = []
+        columns = self._columns
+        for entry in self.entries.rows(pairs, levels):
+            indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
+            fields = [text for name in columns for text in _four(self._cell(entry, name))]
+            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
+        return rows
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
+
+    def _cell(self, entry: EntryRow, name: str) -> FieldPair | None:
+        """A column's cell; an entry that is no object stands under `value` as a whole."""
+        if name in self.entries.names:
+            return entry.fields.get(name)
+        sides = (entry.whole.gold, entry.whole.predicted)
+        return entry.whole if any(side is not ABSENT and not isinstance(side, dict) for side in sides) else None
+
+    def _undeclared(self, entry: EntryRow) -> Json:
+        """By side, what no column holds."""
+        found: dict[str, Json] = {}
+        more = {name: one for name, one in entry.fields.items() if name not in self.entries.names}
+        for side in ("gold", "predicted"):
+            whole = getattr(entry.whole, side)
+            if isinstance(whole, dict):
+                others = {name: getattr(one, side) for name, one in more.items() if name in whole}
+                found |= {side: others} if others else {}
+            elif whole is not ABSENT and not self.entries.scalar:
+                found[side] = whole
+        return found or None
+
+
+VALUE: Final = "value"
+"""The column of entries that are no objects."""
+
+
+def _four(found: FieldPair | None) -> list[str]:
+    if found is None:
+        return [""] * 4
+    return [cell(found.gold), cell(found.predicted), cell(1.0 - found.quality), cell(found.quality)]

@@ -1,0 +1,281 @@
+"""Tables for papers: of a corpus, of systems, of factors. The same tables are shown on terminals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from arbitre.corpus import statistics
+from arbitre.corpus.results import dataframe
+from arbitre.corpus.statistics.clusters import cluster_labels
+from arbitre.report.tables.exports import ExportTable
+from arbitre.report.tables.table import PLACE, SCORE, SHARE, SIGNED, Table, TableColumn, count, probability, unknown
+from arbitre.signature import Signature
+from arbitre.tally import COUNTS, NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.statistics.clusters import Cluster
+    from arbitre.corpus.systems.factors import Factor
+    from arbitre.corpus.systems.ranking import PairwiseResult, Ranking
+    from arbitre.corpus.systems.run_stability import RunStability
+    from arbitre.report.tables.table import CellValue, TableFormat
+
+Rows: TypeAlias = Literal["documents", "paths", "scores"]
+
+ROWS: Final = ("documents", "paths", "scores", "groups")
+SHOWN: Final = ("f1q", "imq", "irq", "amq")
+WHOLE: Final = "(the whole)"
+QUALITY: Final = "document_quality"
+AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
+"""The two ways to summarise the scores of a corpus, as they are named beside every score."""
+
+
+def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", scores: Sequence[str] = ()) -> str:
+    """What came of a corpus as Markdown, LaTeX or CSV: a row a document, a path, or a score.
+
+    `scores` are the columns beside the counts of entries. Raises DataError where there is no such form, row or score.
+    """
+    if rows not in get_args(Rows):
+        raise unknown("row", rows, get_args(Rows))
+    if rows == "scores":
+        return means(evaluation).text(kind)
+    made = documents(evaluation, scores) if rows == "documents" else paths(evaluation, scores or SHOWN)
+    return made.text(kind)
+
+
+def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
+    """The tables of a corpus by their names in files: people see `scores`, programs all of them.
+
+    `groups` are the clusters of the evaluation; without clusters there are none.
+    """
+    found = {
+        "documents": ExportTable(
+            lambda: documents(evaluation, scores),
+            lambda: dataframe.document_frame(evaluation.document_table, evaluation.signature),
+        ),
+        "paths": ExportTable(
+            lambda: paths(evaluation, scores or SHOWN),
+            lambda: dataframe.path_frame(evaluation.by_path, evaluation.signature),
+        ),
+        "scores": ExportTable.of(means(evaluation)),
+    }
+    if (by := evaluation.clusters) is not None:
+        found["groups"] = ExportTable(
+            lambda: groups(evaluation, by, scores or SHOWN), lambda: groups(evaluation, by, NAMES).frame
+        )
+    return found
+
+
+def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
+    """The scores of the entries of every document; without a choice of scores, the usual ones and document quality."""
+    rows: dict[str, dict[str, float | None]] = {
+        one.key: {QUALITY: one.quality, **one.scores.to_dict()} for one in evaluation.documents
+    }
+    made = figures(rows, scores or (QUALITY, *SHOWN), name="document", counts=COUNTS[:3])
+    columns = tuple(_QUALITY if one.name == QUALITY else one for one in made.columns)
+    return replace(made, columns=columns, signature=evaluation.signature.short)
+
+
+def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
+    """The scores of every wildcard path over all documents."""
+    rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
+    made = figures(rows, scores, name="path", counts=COUNTS[:3])
+    return replace(made, title=f"By path: {AVERAGES['micro']}", signature=evaluation.signature.short)
+
+
+def means(evaluation: Evaluation) -> Table:
+    """Every score, micro and macro, and the mean document quality; the last column counts the documents in the mean."""
+    micro, macro = evaluation.micro, evaluation.macro
+    columns = (
+        TableColumn("score"),
+        TableColumn(AVERAGES["micro"], SCORE, "micro"),
+        TableColumn(AVERAGES["macro"], SCORE, "macro"),
+        TableColumn("documents", count),
+    )
+    rows = [(name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES]
+    quality = evaluation.document_quality
+    rows.append(("document_quality", None, quality.mean, quality.documents))
+    return Table("Scores", columns, tuple(rows), evaluation.signature.short)
+
+
+def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
+    """The means of the scores over groups of documents; `by` is as the cluster of `Evaluation.interval`."""
+    columns = evaluation.document_table
+    marks = cluster_labels(columns.ids, by) or ["all"] * len(columns)
+    of = np.array(marks, dtype=np.object_)
+    rows = {}
+    for mark in sorted(set(marks)):
+        here = of == mark
+        averages = statistics.means(columns.tallies[here], columns.failed[here])
+        rows[mark] = averages.to_dict() | {"documents": int(here.sum())}
+    made = figures(rows, scores, name=name, counts=("documents",))
+    return replace(made, title=f"By {name}: {AVERAGES['macro']}", signature=evaluation.signature.short)
+
+
+def figures(
+    rows: Mapping[str, Mapping[str, float | None]],
+    scores: Sequence[str],
+    *,
+    name: str = "document",
+    counts: Sequence[str] = (),
+) -> Table:
+    """Any figures by name, such as those of `arbitre.published`: a row each. Raises DataError where one is missing."""
+    names = (*counts, *scores)
+    for one in rows.values():
+        for missing in (each for each in names if each not in one):
+            raise unknown("column", missing, tuple(one))
+    columns = (
+        TableColumn(name),
+        *(TableColumn(one, count) for one in counts),
+        *(TableColumn(one, SCORE) for one in scores),
+    )
+    return Table(f"By {name}", columns, tuple((key, *(one[each] for each in names)) for key, one in rows.items()))
+
+
+def leaderboard(ranking: Ranking) -> Table:
+    """Systems by descending score; no difference is shown between those that share a letter."""
+    columns = (
+        TableColumn("system"),
+        TableColumn(ranking.score, SCORE),
+        TableColumn("low", SCORE),
+        TableColumn("high", SCORE),
+        TableColumn("alike"),
+        TableColumn("chance", SCORE),
+        TableColumn("failed", count),
+        _QUALITY,
+    )
+    rows = []
+    for one in ranking.systems:
+        letters = "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
+        found = one.score
+        rows.append(
+            (one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed, one.document_quality)
+        )
+    return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
+
+
+def side_by_side(ranking: Ranking) -> Table:
+    """Several scores of every system, and the mean of its places in each."""
+    names = tuple(ranking.systems[0].scores)
+    columns = (TableColumn("system"), *(TableColumn(name, SCORE) for name in names), TableColumn("mean rank", PLACE))
+    rows = ((one.name, *one.scores.values(), one.mean_rank) for one in ranking.systems)
+    return Table(f"Several scores: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
+
+
+def pairs(found: Iterable[PairwiseResult]) -> Table:
+    """Every two systems: their difference, its interval, and p."""
+    return Table(
+        "Every two",
+        (TableColumn("a"), TableColumn("b"), *_VERSUS),
+        tuple((one.a, one.b, *_apart(one)) for one in found),
+    )
+
+
+def winners(ranking: Ranking) -> Table:
+    """On every path the highest score, that of the next, and which systems have the highest."""
+    columns = (
+        TableColumn("path"),
+        TableColumn(ranking.score, SCORE),
+        TableColumn("next", SCORE),
+        TableColumn("system"),
+    )
+    rows: list[tuple[CellValue, ...]] = []
+    for path, names in ranking.winners.items():
+        known = ranking.by_path[path]
+        others = [one for name, one in known.items() if name not in names and one is not None]
+        named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
+        rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
+    return Table(f"Highest score by path (not tested): {AVERAGES['micro']}", columns, tuple(rows), _signed(ranking))
+
+
+def lacking(ranking: Ranking) -> Table:
+    """Where the best system loses what it loses."""
+    best = ranking.systems[0]
+    columns = (TableColumn("path"), TableColumn("of the loss", SHARE), TableColumn(ranking.score, SCORE))
+    rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
+    return Table(f"Where {best.name} loses what it loses", columns, tuple(rows), _signed(ranking))
+
+
+def levels(factors: Sequence[Factor]) -> Table:
+    """The levels of factors, with intervals."""
+    columns = (
+        TableColumn("factor"),
+        TableColumn("level"),
+        TableColumn("documents", count),
+        TableColumn(factors[0].score, SCORE),
+        TableColumn("low", SCORE),
+        TableColumn("high", SCORE),
+    )
+    rows = (
+        (factor.name, level or "(empty)", factor.documents[level], one.estimate, one.low, one.high)
+        for factor in factors
+        for level, one in factor.levels.items()
+    )
+    return Table(f"Levels: {AVERAGES[factors[0].aggregate]}", columns, tuple(rows))
+
+
+def contrasts(factors: Sequence[Factor]) -> Table:
+    """Every two levels of a factor, on the documents that both have."""
+    rows = (
+        (factor.name, one.a or "(empty)", one.b or "(empty)", shared, *_apart(one))
+        for factor in factors
+        for one, shared in zip(factor.pairs, factor.shared, strict=True)
+    )
+    columns = (TableColumn("factor"), TableColumn("a"), TableColumn("b"), TableColumn("shared", count), *_VERSUS)
+    return Table("Every two levels, on the documents that both have", columns, tuple(rows))
+
+
+def runs(found: Mapping[str, RunStability]) -> Table:
+    """How far systems depend on the run."""
+    columns = (
+        TableColumn("system"),
+        TableColumn("runs", count),
+        TableColumn("documents", count),
+        TableColumn("mean", SCORE),
+        TableColumn("sd", SCORE),
+        TableColumn("changed", SHARE),
+    )
+    rows = (
+        (name, len(one.runs), one.documents, one.overall.mean, one.overall.sd, one.share_changed)
+        for name, one in found.items()
+    )
+    return Table("Over several runs", columns, tuple(rows))
+
+
+def spreads(found: RunStability) -> Table:
+    """The score of every path over several runs."""
+    columns = (TableColumn("path"), TableColumn("mean", SCORE), TableColumn("sd", SCORE))
+    return Table(
+        "Over several runs, by path",
+        columns,
+        tuple((path or WHOLE, one.mean, one.sd) for path, one in found.paths.items()),
+    )
+
+
+_QUALITY: Final = TableColumn("document quality", SCORE, QUALITY)
+
+_VERSUS: Final = (
+    TableColumn("a - b", SIGNED),
+    TableColumn("low", SIGNED),
+    TableColumn("high", SIGNED),
+    TableColumn("p", probability),
+    TableColumn("p (Holm)", probability),
+)
+
+
+def _apart(one: PairwiseResult) -> tuple[float | None, ...]:
+    return one.difference, one.low, one.high, one.p, one.p_holm
+
+
+def _signed(ranking: Ranking) -> str:
+    return Signature.from_dict(ranking.signature).short
+
+
+def _letter(number: int) -> str:
+    """a, b, ..., z, a1, b1, ..."""
+    return chr(ord("a") + number % 26) + str(number // 26 or "")

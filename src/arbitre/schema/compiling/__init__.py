@@ -1,0 +1,1 @@
+"""Subschemas to nodes: alternatives merged, choices resolved."""

@@ -1,0 +1,141 @@
+"""The table of sites without doubles, and a digest of all in it that can move a number."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.schema.nodes import Leaf, ObjectNode, Site
+
+
+def canonical_sites(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[list[Site], dict[int, bool], str]:
+    """The table with sites that compare alike made one, the marks on it, and its digest (16 hexadecimal digits).
+
+    Two tables have one digest exactly when they compare alike: whether a subschema is written out or referred to, and
+    in which order properties are declared, does not show. By partition refinement (Moore, 1956): sites fall apart
+    where they say different things, then where the sites below them have fallen apart, until none do.
+    """
+    said = [json.dumps(_said(site), sort_keys=True) for site in sites]
+    below = [_below(site) for site in sites]
+    order, numbers = _ordered([(text, marked.get(index)) for index, text in enumerate(said)], below)
+    text = json.dumps([[said[index], [numbers[child] for child in below[index]]] for index in order])
+    asked = list(map(_asked, sites))
+    if any(asked):  # what the certificate takes for granted keeps sites apart, and moves no number
+        keys = [(text, marked.get(index), asked[index]) for index, text in enumerate(said)]
+        order, numbers = _ordered(keys, below)
+    return (
+        [_renumbered(sites[index], numbers) for index in order],
+        {numbers[index]: mark for index, mark in marked.items()},
+        hashlib.sha256(text.encode()).hexdigest()[:16],
+    )
+
+
+def _ordered(keys: Sequence[Any], below: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """One site of every class, those with one key and the same below; and for every site the place of its class."""
+    classes, count = _numbered(keys)
+    while True:
+        classes, finer = _numbered(
+            [(classes[index], *(classes[child] for child in below[index])) for index in range(len(keys))]
+        )
+        if finer == count:
+            break
+        count = finer
+    order = _reached(classes, below)
+    number = {classes[index]: position for position, index in enumerate(order)}
+    return order, [number[one] for one in classes]
+
+
+def _asked(site: Site) -> tuple[str, ...]:
+    """What the values at a site have to keep to for its distances to be metrics."""
+    leaves = (choice.leaf for choices in site.scalars.values() for choice in choices)
+    return tuple(leaf.metric_if for leaf in leaves if leaf.metric_if is not None)
+
+
+def _numbered(keys: Sequence[Any]) -> tuple[list[int], int]:
+    """A number for each key, the same for equal ones, and how many there are."""
+    known: dict[Any, int] = {}
+    return [known.setdefault(key, len(known)) for key in keys], len(known)
+
+
+def _reached(classes: Sequence[int], below: Sequence[Sequence[int]]) -> list[int]:
+    """One site of every class, from the root on: an order that depends on what is said alone."""
+    found = {classes[0]: 0}
+    pending = [0]
+    for index in pending:  # grows while it is read
+        for child in below[index]:
+            if classes[child] not in found:
+                found[classes[child]] = child
+                pending.append(child)
+    return list(found.values())
+
+
+def _below(site: Site) -> list[int]:
+    node = site.object
+    fields = (child.site for child in sorted(node.fields, key=lambda child: child.name))
+    return [*fields, *(child for _, child in node.patterns), node.additional, *site.list.prefix, site.list.items]
+
+
+def _renumbered(site: Site, numbers: Sequence[int]) -> Site:
+    node, listed = site.object, site.list
+    return replace(
+        site,
+        object=replace(
+            node,
+            fields=tuple(replace(child, site=numbers[child.site]) for child in node.fields),
+            patterns=tuple((pattern, numbers[child]) for pattern, child in node.patterns),
+            additional=numbers[node.additional],
+        ),
+        list=replace(listed, items=numbers[listed.items], prefix=tuple(numbers[child] for child in listed.prefix)),
+    )
+
+
+def _said(site: Site) -> dict[str, Any]:
+    """What a site says itself, as plain JSON."""
+    return {
+        "absent": site.absent.values,
+        "declared": sorted(site.declared),
+        "leaf": None if site.leaf is None else _leaf(site.leaf),
+        "normalize": list(map(_named, site.normalizers)),
+        "scalars": {
+            kind.name: [[_leaf(one.leaf), _sorted(one.values), _sorted(one.tags)] for one in choices]
+            for kind, choices in site.scalars.items()
+        },
+        "object": _object(site.object),
+        "list": [len(site.list.prefix), _named(site.list.matcher), site.list.tagged],
+    }
+
+
+def _object(node: ObjectNode) -> dict[str, Any]:
+    return {
+        "fields": sorted([child.name, child.weight, child.tagged] for child in node.fields),
+        "variants": [
+            [
+                sorted(one.names),
+                sorted([name, _sorted(values)] for name, values in one.tests),
+                _sorted(one.tags),
+                one.absent.values,
+            ]
+            for one in node.variants
+        ],
+        "patterns": [pattern for pattern, _ in node.patterns],
+        "map": [node.declared_map, node.tagged],
+        "ignored": sorted(node.ignored),
+        "aliases": [[alias.target, alias.sources, alias.null] for alias in node.aliases],
+    }
+
+
+def _named(made: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)
+    return [made.name, dict(made.options)]
+
+
+def _leaf(leaf: Leaf) -> list[Any]:
+    return [_named(leaf.distance), list(map(_named, leaf.normalizers))]
+
+
+def _sorted(values: frozenset[Any] | None) -> list[str] | None:
+    return None if values is None else sorted(map(repr, values))

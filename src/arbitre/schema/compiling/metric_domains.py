@@ -1,0 +1,61 @@
+"""Distances that are no metrics on all values, and are metrics on the few that a schema allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.distances import catalogue
+from arbitre.values import canonical, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.distances.base import Distance
+    from arbitre.values import Json
+
+MOST: Final = 32
+"""Number of values up to which all triangles of an enumeration are checked."""
+
+ROUNDING: Final = 1e-12
+"""Excess of a side of a triangle that is due to rounding."""
+
+LISTED: Final = "every value is one of those that its enum lists"
+WHOLE: Final = "every number is an integer"
+
+
+def condition(distance: Distance, values: Sequence[Json] | None, *, integer: bool) -> str | None:
+    """What values have to keep to for a distance to be a metric between them; None where that is not known.
+
+    `values` are all normalised values that the schema allows, or None for any; `integer` says that it allows integers
+    only. A function of the user is not called: its declared facts decide.
+    """
+    facts = distance.facts
+    if facts.metric:
+        return None
+    if values is not None:
+        own = list({canonical(value): value for value in values if kind_of(value) in distance.kinds}.values())
+        if distance.name not in catalogue.names:
+            two = len(own) <= 2 and facts.identity and facts.symmetric and facts.separating  # noqa: PLR2004
+            return LISTED if two else None
+        return LISTED if len(own) <= MOST and _metric(distance, own) else None
+    if integer and (distance.name, True) in (
+        ("tolerance", distance.options.get("within", 1) < 1),
+        ("rounded", distance.options.get("grid", 2) <= 1),
+    ):
+        return WHOLE
+    return None
+
+
+def _metric(distance: Distance, values: Sequence[Json]) -> bool:
+    """Whether a distance is a metric between these different values."""
+    count = len(values)
+    table = distance.pool(values).distances(*np.divmod(np.arange(count * count), count)).reshape(count, count)
+    apart = table[~np.eye(count, dtype=np.bool_)]
+    return bool(
+        (table == table.T).all()
+        and (table.diagonal() == 0.0).all()
+        and (apart > 0.0).all()
+        and (table[:, None, :] <= table[:, :, None] + table[None, :, :] + ROUNDING).all()
+    )

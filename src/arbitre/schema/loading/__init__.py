@@ -1,0 +1,1 @@
+"""Schemas, references, annotations and overlays, read and checked."""

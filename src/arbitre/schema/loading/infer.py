@@ -1,0 +1,39 @@
+"""A schema where none is at hand: inferred from gold documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from genson import SchemaBuilder
+
+from arbitre import deep_stack
+from arbitre.errors import DataError
+from arbitre.values import check, check_depth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from arbitre.values import Json
+
+
+def infer(documents: Iterable[Json]) -> dict[str, Any]:
+    """The JSON Schema that all these documents fit, through genson. Raises DataError where there is none to infer from.
+
+    >>> infer([{"name": "Ada", "pages": [1]}])["properties"]["pages"]
+    {'type': 'array', 'items': {'type': 'integer'}}
+    """
+    known = list(documents)
+    if not known:
+        raise DataError.of("Expected at least one gold document to infer a schema from, got none")
+    for document in known:
+        check_depth(document, "document")
+        check(document)
+
+    def build() -> dict[str, Any]:
+        builder = SchemaBuilder(schema_uri="https://json-schema.org/draft/2020-12/schema")
+        for document in known:
+            builder.add_object(document)
+        schema: dict[str, Any] = builder.to_schema()
+        return schema
+
+    return deep_stack.call_with_deep_stack(build)

@@ -1,0 +1,180 @@
+"""Loads schemas from a dictionary, a file or a Pydantic model, and resolves references without a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
+
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import lookup_recursive_ref
+
+from arbitre.errors import Problem, SchemaError, did_you_mean
+from arbitre.paths import escape, pointer
+from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError, read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referencing._core import Resolved, Resolver
+
+    from arbitre.values import Json
+
+SchemaSource = Any
+"""A schema: a dictionary (or true), the path of a file that holds one, or a Pydantic model class."""
+
+_BESIDE: Final = frozenset(
+    ("$schema", "$defs", "definitions", "$comment", "title", "description", "default", "examples", "deprecated")
+)
+"""Keywords that do not describe a value: next to only these, `$ref` is a plain reference."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Subschema:
+    """A subschema, its place in a document, and how its references are resolved.
+
+    Two are equal if they are the same object of a document, read in the same way.
+
+    Attributes:
+        soft: Whether it only adds to what is declared elsewhere: its types and constants are conditions.
+        scope: The URIs with dynamic anchors on the way here, which decide what `$dynamicRef` names.
+    """
+
+    schema: Json
+    document: SchemaDocument
+    shelf: SchemaStore
+    resolver: Resolver[Any]
+    pointer: str = ""
+    soft: bool = False
+    scope: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str | None:
+        return self.document.file
+
+    @property
+    def legacy(self) -> bool:
+        return self.document.legacy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Subschema) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def __reduce__(self) -> tuple[Callable[[SchemaSource], Subschema], tuple[SchemaSource]]:
+        """Send the root of a schema to another process as its source."""
+        return load, (Path(self.document.file) if self.document.file is not None else self.document.contents,)
+
+    @property
+    def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
+        return id(self.schema), self.soft, self.scope
+
+    def below(self, *tokens: str | int) -> Subschema:
+        """The subschema under these keys."""
+        schema = self.schema
+        for token in tokens:
+            schema = schema[token]
+        resolver = self.resolver
+        if isinstance(schema, dict) and "$id" in schema:
+            resolver = resolver.in_subresource(replace(self.document, contents=schema).resource)
+        return replace(self, schema=schema, resolver=resolver, pointer=self.pointer + pointer(tokens))
+
+    def follow(self, keyword: str) -> Subschema:
+        """The subschema that `$ref`, `$dynamicRef` or `$recursiveRef` names. Raises SchemaError."""
+        reference = self.schema[keyword]
+        try:
+            found = self._resolved(keyword, reference)
+        except (Unresolvable, ValueError, TypeError) as error:
+            hint = self._why(reference, error)
+            message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
+            raise SchemaError(self.problem(message, keyword, hint=hint)) from error
+        schema = found.contents
+        document, place = self.shelf.place(schema) or (self.document, "")
+        if not isinstance(schema, (dict, bool)):
+            message = f'Expected `{keyword}` to name a subschema, got "{reference}", which is none'
+            raise SchemaError(self.problem(message, keyword))
+        self.shelf.check(schema, document, place)
+        seen = reversed([uri for uri, _ in found.resolver.dynamic_scope()])
+        scope = tuple(dict.fromkeys(uri for uri in seen if uri in self.shelf.dynamic))
+        return replace(self, schema=schema, document=document, resolver=found.resolver, pointer=place, scope=scope)
+
+    def direct(self) -> Subschema:
+        """The target of a plain reference; any other subschema itself."""
+        found, seen = self, {self}
+        while found._plain:
+            try:
+                found = found.follow("$ref")
+            except SchemaError:  # reported where it is expanded
+                return self
+            if found in seen:
+                return self
+            seen.add(found)
+        return found
+
+    @property
+    def _plain(self) -> bool:
+        return isinstance(self.schema, dict) and self.schema.keys() - _BESIDE == {"$ref"}
+
+    def _resolved(self, keyword: str, reference: str) -> Resolved[Any]:
+        if keyword == "$recursiveRef":
+            return lookup_recursive_ref(self.resolver)
+        return self.resolver.lookup(reference)
+
+    def _why(self, reference: str, error: BaseException | None) -> str:
+        """A hint for a broken reference. Raises SchemaError if the file that it names is invalid."""
+        while error is not None:
+            if isinstance(error, SchemaError):
+                raise error
+            if isinstance(error, UnavailableError):
+                return str(error)
+            error = error.__cause__
+        contents = self.document.contents
+        keys = ("$defs", "definitions") if isinstance(contents, dict) else ()
+        known = [escape(name) for key in keys for name in contents.get(key, ())]
+        return did_you_mean(reference.rpartition("/")[2], known) or (
+            "Write #/$defs/NAME for a definition in this schema, FILE.json#/$defs/NAME for one in another file."
+        )
+
+    def problem(self, message: str, *tokens: str | int, hint: str | None = None) -> Problem:
+        """A problem at this subschema, or at a key of it."""
+        return Problem(message, file=self.file, pointer=self.pointer + pointer(tokens), hint=hint)
+
+
+def load(source: SchemaSource) -> Subschema:
+    """Load a schema.
+
+    Args:
+        source: A dictionary or boolean, the path of a JSON file, or a Pydantic model class.
+
+    Returns:
+        The root of the schema.
+
+    Raises:
+        SchemaError: The file cannot be read, the schema is not valid JSON Schema, or the source is something else.
+            Lists every problem that the metaschema finds.
+    """
+    shelf = SchemaStore()
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        try:
+            contents = read_json(path, "schema")
+            uri = path.resolve().as_uri()
+        except OSError as error:
+            hint = "A schema is a dictionary, the path of a JSON file, or a Pydantic model class."
+            raise SchemaError.of(
+                f"Cannot read the schema: {error.strerror}", file=str(path)[:200], hint=hint
+            ) from error
+        document = shelf.add(contents, uri, str(path))
+    elif hasattr(source, "model_json_schema"):
+        document = shelf.add(source.model_json_schema(), "", None)
+    elif isinstance(source, (dict, bool)):
+        document = shelf.add(source, "", None)
+    else:
+        raise SchemaError.of(
+            f"Expected a schema as a dictionary, a file or a Pydantic model class, got {type(source).__name__}"
+        )
+    base = urljoin(document.uri, document.resource.id() or "")
+    registry = shelf.registry.with_resource(base, document.resource)
+    return Subschema(document.contents, document, shelf, registry.resolver(base))

@@ -1,0 +1,224 @@
+"""The documents of a schema: its own and the files that it refers to. Nothing is fetched over a network."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin, urlparse
+from urllib.request import url2pathname
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+from jsonschema.validators import Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator, validator_for
+from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[import-untyped]
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012, specification_with
+
+from arbitre import deep_stack
+from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
+from arbitre.paths import escape, order, pointer
+from arbitre.values import Json, check_keys, check_number, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+MAX_DEPTH: Final = 2_000
+"""Maximum number of lists and objects nested in each other in a schema."""
+
+_LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
+
+
+class UnavailableError(Exception):
+    """No document can be read at a URI. The text is a hint."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SchemaDocument:
+    """One whole JSON document.
+
+    Attributes:
+        contents: Its JSON.
+        uri: The base of its references.
+        file: Its name in messages.
+        validator: The validator class of its draft.
+    """
+
+    contents: Json
+    uri: str
+    file: str | None
+    validator: type[Validator]
+
+    @property
+    def legacy(self) -> bool:
+        """Whether its draft ignores all keywords next to `$ref`: draft 7 and earlier."""
+        return self.validator in _LEGACY
+
+    @property
+    def resource(self) -> Resource[Any]:
+        specification = specification_with(str(self.validator.META_SCHEMA["$schema"]), default=DRAFT202012)
+        return Resource.from_contents(self.contents, default_specification=specification)
+
+
+@dataclass(eq=False, slots=True)
+class SchemaStore:
+    """The documents read so far. Each is read once, so a subschema is one object however often it is referred to.
+
+    Attributes:
+        registry: The documents, for resolving references.
+        dynamic: The URIs of resources with a dynamic anchor; the meaning of `$dynamicRef` depends on them alone.
+    """
+
+    registry: Registry[Any] = field(init=False)
+    dynamic: set[str] = field(default_factory=set)
+    _validator: type[Validator] = Draft202012Validator
+    _resources: dict[str, Resource[Any]] = field(default_factory=dict)
+    _places: dict[int, tuple[SchemaDocument, str]] = field(default_factory=dict)
+    _checked: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.registry = Registry(retrieve=self.retrieve)  # type: ignore[call-arg]  # attrs names it so
+
+    def add(self, contents: Json, uri: str, file: str | None) -> SchemaDocument:
+        """Add a document. The first is the root; its draft is the default for the others. Raises SchemaError."""
+        places = dict(_walk(contents, file))
+        if not isinstance(contents, (dict, bool)):
+            raise SchemaError.of(f"Expected a schema to be an object or true, got {shown(contents)}", file=file)
+        document = SchemaDocument(contents, uri, file, _validator_of(contents, self._validator))
+        if not self._places:
+            self._validator = document.validator
+        self._places |= {key: (document, place) for key, place in places.items()}
+        self.check(contents, document, "")
+        self._resources[uri] = document.resource
+        self.registry = self.registry.with_resource(uri, document.resource)
+        return document
+
+    def check(self, schema: Json, document: SchemaDocument, place: str) -> None:
+        """Validate a subschema against its metaschema, once. Raises SchemaError listing all problems.
+
+        Subschemas that declare another draft are validated against the metaschema of that draft.
+        """
+        if id(schema) in self._checked:
+            return
+        self._validate(schema, document.validator, document.file, place)
+        specification = document.resource._specification  # noqa: SLF001  (no public name)
+        pending = [(document.uri, specification.create_resource(schema))]
+        while pending:
+            uri, resource = pending.pop()
+            contents = resource.contents
+            draft = _validator_of(contents, document.validator)
+            if draft is not document.validator and contents is not schema:
+                self._validate(contents, draft, document.file, self._places[id(contents)][1])
+            uri = urljoin(uri, resource.id() or "")
+            self._checked.add(id(contents))
+            if isinstance(contents, dict) and {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
+                self.dynamic.add(uri)
+            pending.extend((uri, inner) for inner in resource.subresources())
+
+    def _validate(self, schema: Json, draft: type[Validator], file: str | None, place: str) -> None:
+        validator = draft(draft.META_SCHEMA)
+        errors = deep_stack.call_with_deep_stack(lambda: list(validator.iter_errors(schema)))
+        problems = dict.fromkeys(_problem(error, file, place) for error in errors)
+        if problems:
+            raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
+
+    def place(self, schema: Json) -> tuple[SchemaDocument, str] | None:
+        """The document that contains this list or object, and its JSON Pointer there."""
+        return self._places.get(id(schema))
+
+    def retrieve(self, uri: str) -> Resource[Any]:
+        """The document at a URI, which names a file or a metaschema. Raises UnavailableError, SchemaError."""
+        if uri not in self._resources:
+            scheme = urlparse(uri).scheme
+            if uri in METASCHEMAS:
+                self.add(METASCHEMAS.contents(uri), uri, uri)
+            elif scheme == "file":
+                path = Path(url2pathname(urlparse(uri).path))
+                try:
+                    contents = read_json(path, "schema")
+                except OSError as error:
+                    raise UnavailableError(f"Cannot read {path}: {error.strerror}.") from error
+                self.add(contents, uri, str(path))
+            elif scheme:
+                raise UnavailableError(
+                    f"{uri} is not fetched over the network. Copy the subschema into $defs, or refer to a file."
+                )
+            else:
+                raise UnavailableError(
+                    "A schema that is not a file has no folder for relative references. Pass the path of its file."
+                )
+        return self._resources[uri]
+
+
+def read_json(path: Path, what: str) -> Json:
+    """Read a JSON file. Raises OSError, and SchemaError for invalid JSON or a duplicate key."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SchemaError.of(f"The {what} is not valid UTF-8", file=str(path)) from error
+    except ValueError as error:
+        raise SchemaError.of(f"Cannot read the {what}: {error}", file=str(path)) from error
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        raise SchemaError.of(f"The {what} is not valid JSON: {error}", file=str(path), line=line) from error
+    except RecursionError as error:
+        raise SchemaError.of(f"The {what} is nested too deeply", file=str(path)) from error
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        message = f"an object has the key {shown(key)} twice"
+        raise ValueError(message)
+    return found
+
+
+def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
+    """Yield the id and the pointer of every list and object. Raises SchemaError for what is not JSON, or too deep."""
+    pending: list[tuple[Json, str, int]] = [(contents, "", 1)]
+    while pending:
+        value, place, level = pending.pop()
+        try:
+            kind_of(value)
+            check_number(value)
+            if isinstance(value, dict):
+                check_keys(value)
+        except DataError as error:
+            raise SchemaError(*(replace(one, file=file, pointer=place) for one in error.problems)) from error
+        if isinstance(value, (dict, list)):
+            if level > MAX_DEPTH:
+                message = f"Expected at most {MAX_DEPTH} nested lists and objects in a schema, got more"
+                raise SchemaError.of(message, file=file, hint="Move recursive parts to $defs, and refer to them.")
+            yield id(value), place
+            inner = value.items() if isinstance(value, dict) else enumerate(value)
+            pending.extend((part, f"{place}/{escape(token)}", level + 1) for token, part in inner)
+
+
+def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
+    """The validator class of the draft that a document declares."""
+    declared = isinstance(contents, dict) and isinstance(contents.get("$schema"), str)
+    return validator_for(contents, default=default) if declared else default
+
+
+def _problem(error: ValidationError, file: str | None, place: str) -> Problem:
+    best = best_match([error]) or error
+    best = next((inner for inner in best.context or () if inner.validator == "enum"), best)
+    hint = None
+    if best.validator == "enum" and isinstance(best.instance, str) and isinstance(best.validator_value, list):
+        hint = did_you_mean(best.instance, filter(_is_text, best.validator_value))
+    elif list(best.absolute_path)[-1:] == ["items"] and isinstance(best.instance, list):
+        hint = 'Write `prefixItems`, or declare "$schema": "http://json-schema.org/draft-07/schema#".'
+    message = f"Not valid JSON Schema: {best.message[:200]}"
+    return Problem(message, file=file, pointer=place + pointer(best.absolute_path), hint=hint)
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)

@@ -1,0 +1,103 @@
+"""The `x-arbitre` keyword: read and checked."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from arbitre import bundled
+from arbitre.errors import Problem, did_you_mean, shown
+from arbitre.paths import escape, pointer
+
+if TYPE_CHECKING:
+    from arbitre.schema.loading.references import Subschema
+    from arbitre.values import Json
+
+KEYWORD: Final = "x-arbitre"
+FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
+"""Keys that speak of the field; the others speak of the value."""
+
+_EXPECTED: Final = {
+    "weight": "a positive number",
+    "entries": "true or false",
+    "ignore": "true or false",
+    "absent": 'a list of any of null, "", [] and {}',
+    "aliases": "a list of relative JSON Pointers",
+    "normalize": "a name, {name: {option: value}}, or a list of these",
+}
+_CHOICE: Final = "a name or {name: {option: value}}"
+_CONDITIONS: Final = ("not", "if", "contains", "propertyNames")
+
+
+class Annotation(NamedTuple):
+    """What was chosen, and where."""
+
+    value: Any
+    pointer: str
+    file: str | None
+
+    def problem(self, message: str, hint: str | None = None) -> Problem:
+        return Problem(message, self.file, None, self.pointer, hint)
+
+
+Annotations = dict[str, Annotation]
+
+
+@cache
+def _vocabulary() -> dict[str, Any]:
+    return bundled.schema("vocabulary.schema.json")
+
+
+@cache
+def _validator(key: str) -> Draft202012Validator:
+    vocabulary = _vocabulary()
+    return Draft202012Validator(vocabulary["properties"][key] | {"$defs": vocabulary["$defs"]})
+
+
+@cache
+def _misspelt(key: str) -> bool:
+    return key != KEYWORD and bool(get_close_matches(key.lower(), [KEYWORD], cutoff=0.82))
+
+
+def annotations_of(located: Subschema, problems: list[Problem]) -> Annotations:
+    """The settings of a subschema; what is wrong with them, or stands where it says nothing, is added to `problems`."""
+    schema = located.schema
+    hint = f'Did you mean "{KEYWORD}"?'
+    problems.extend(located.problem(f'Unknown keyword "{key}"', key, hint=hint) for key in schema if _misspelt(key))
+    stray = [("properties",)] if "properties" in schema else []
+    stray += [(key,) for key in _CONDITIONS if isinstance(schema.get(key), dict)]
+    for tokens in stray:
+        inner = schema[tokens[0]].get(KEYWORD)
+        if isinstance(inner, dict) and (tokens != ("properties",) or inner.keys() & _vocabulary()["properties"].keys()):
+            message = f"`{KEYWORD}` says nothing inside `{tokens[0]}`"
+            problems.append(located.problem(message, *tokens, KEYWORD, hint="Put it beside the keywords of a value."))
+    if KEYWORD not in schema:
+        return {}
+    return check_annotation(schema[KEYWORD], f"{located.pointer}/{KEYWORD}", located.file, problems)
+
+
+def check_annotation(value: Json, place: str, file: str | None, problems: list[Problem]) -> Annotations:
+    """The settings of one annotation without those that are wrong; what is wrong is added to `problems`."""
+    if not isinstance(value, dict):
+        message = f"Expected `{KEYWORD}` to be an object, got {shown(value)}"
+        problems.append(Problem(message, file=file, pointer=place))
+        return {}
+    known = _vocabulary()["properties"]
+    found: Annotations = {}
+    for key, choice in value.items():
+        where = f"{place}/{escape(key)}"
+        if key not in known:
+            hint = did_you_mean(key, known) or f"The keys are {', '.join(known)}."
+            problems.append(Problem(f'Unknown key "{key}"', file=file, pointer=where, hint=hint))
+            continue
+        error = best_match(_validator(key).iter_errors(choice))
+        if error is not None:
+            message = f"Expected `{key}` to be {_EXPECTED.get(key, _CHOICE)}, got {shown(error.instance)}"
+            problems.append(Problem(message, file=file, pointer=where + pointer(error.absolute_path)))
+            continue
+        found[key] = Annotation(choice, where, file)
+    return found

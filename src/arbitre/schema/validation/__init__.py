@@ -1,0 +1,1 @@
+"""Validation of documents against their schema."""

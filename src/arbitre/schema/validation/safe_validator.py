@@ -1,0 +1,221 @@
+"""JSON Schema validators with bounded running time.
+
+`jsonschema` validates, with two changes: regular expressions have a time limit (its own keywords search with `re`,
+which has none), and the number of references followed is limited (references can multiply, or form a cycle).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import regex
+from jsonschema import ValidationError
+from jsonschema.validators import extend
+from referencing.jsonschema import lookup_recursive_ref
+
+from arbitre.errors import clipped
+from arbitre.values import PATTERN_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from referencing._core import Resolver
+
+    from arbitre.values import Json
+
+    Validator = Any  # jsonschema has no type for its validators and their classes
+    Errors = Iterator[ValidationError]
+    Keyword = Callable[[Validator, Any, Json, Any], Errors | None]
+    """How `jsonschema` checks a keyword: (validator, value of the keyword, instance, schema) -> errors."""
+
+MAX_DEPTH: Final = 10_000
+"""Maximum number of references followed one inside the other."""
+
+_REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
+_LONG: Final = 60
+
+
+class TooManyStepsError(Exception):
+    """A document needs more references or errors than `SafeValidator.steps` allows."""
+
+
+class _UndecidedError(Exception):
+    """Whether a pattern matches is not known; the text says why."""
+
+
+@dataclass(slots=True)
+class SafeValidator:
+    """Makes validator classes with bounded running time.
+
+    A pattern that takes too long, or is not a regular expression, counts as violated. It is not tried again.
+
+    Attributes:
+        steps: How many references may still be followed, and how many of their errors reported.
+        check: Called as `check(resolver, schema, keyword)` before the reference of a schema is followed for the first
+            time; raises SchemaError for a reference that leads nowhere.
+    """
+
+    steps: int
+    check: Callable[[Resolver[Any], Json, str], object]
+    slow: set[str] = field(default_factory=set)
+    _depth: int = 0
+    _checked: set[tuple[int, str]] = field(default_factory=set)
+    _classes: dict[Validator, Validator] = field(default_factory=dict)
+
+    def validator(self, base: Validator) -> Validator:
+        """The bounded version of a validator class of `jsonschema`."""
+        if base not in self._classes:
+            self._classes[base] = self._bounded(base)
+        return self._classes[base]
+
+    def _bounded(self, base: Validator) -> Validator:
+        keywords: dict[str, Keyword] = {
+            "pattern": self._pattern,
+            "patternProperties": self._pattern_properties,
+            "additionalProperties": self._additional_properties,
+            "unevaluatedProperties": self._unevaluated_properties,
+        }
+        for key in _REFERENCES & base.VALIDATORS.keys():
+            keywords[key] = self._reference(key, base.VALIDATORS[key])
+        create: Validator = extend  # its types are incomplete
+        bounded = create(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
+        evolve, descend = bounded.evolve, bounded.descend
+
+        def evolve_bounded(validator: Validator, **changes: Json) -> Validator:
+            evolved = evolve(validator, **changes)  # of another class where the subschema names another draft
+            if isinstance(evolved, bounded):
+                return evolved
+            made = self.validator(type(evolved))
+            return made(evolved.schema, format_checker=evolved.format_checker, _resolver=evolved._resolver)  # noqa: SLF001
+
+        def descend_with_path(validator: Validator, instance: Json, schema: Json, **more: Json) -> Errors:
+            path = more.get("path")
+            for error in descend(validator, instance, schema, **more):
+                if schema is False and path is not None:  # jsonschema omits the path of these errors
+                    error.path.appendleft(path)
+                yield error
+
+        bounded.evolve, bounded.descend = evolve_bounded, descend_with_path
+        return bounded
+
+    def _reference(self, keyword: str, check: Keyword) -> Keyword:
+        """Limit a keyword that follows a reference. Between two references, the work is that of one subschema."""
+
+        def limited(validator: Validator, value: Json, instance: Json, schema: Json) -> Errors:
+            self._depth += 1
+            try:
+                self._before(keyword, schema, validator)
+                for error in check(validator, value, instance, schema) or ():
+                    self._step()
+                    yield error
+            finally:
+                self._depth -= 1
+
+        return limited
+
+    def _before(self, keyword: str, schema: Json, validator: Validator) -> None:
+        """What is due before a reference is followed. Raises SchemaError, TooManyStepsError."""
+        self._step()
+        if (id(schema), keyword) not in self._checked:
+            self.check(validator._resolver, schema, keyword)  # noqa: SLF001  (what the keywords of jsonschema use)
+            self._checked.add((id(schema), keyword))
+
+    def _step(self) -> None:
+        self.steps -= 1
+        if self.steps < 0 or self._depth > MAX_DEPTH:
+            raise TooManyStepsError
+
+    def _matches(self, pattern: str, text: str) -> bool:
+        """Whether a pattern occurs in a text. Raises _UndecidedError."""
+        if pattern in self.slow:
+            raise _UndecidedError(f"the pattern {pattern!r} takes too long, and was not tried here")
+        try:
+            return regex.search(pattern, text, timeout=PATTERN_SECONDS) is not None
+        except TimeoutError as error:
+            self.slow.add(pattern)
+            shown = clipped(text, _LONG)
+            raise _UndecidedError(
+                f"the pattern {pattern!r} takes more than {PATTERN_SECONDS:g} s on {shown!r}"
+            ) from error
+        except regex.error as error:
+            raise _UndecidedError(f"{pattern!r} is not a regular expression: {error}") from error
+
+    def _pattern(self, validator: Validator, pattern: str, instance: Json, _: Json) -> Errors:
+        if validator.is_type(instance, "string"):
+            try:
+                if not self._matches(pattern, instance):
+                    yield ValidationError(f"{instance!r} does not match {pattern!r}")
+            except _UndecidedError as error:
+                yield ValidationError(str(error))
+
+    def _pattern_properties(
+        self, validator: Validator, patterns: Mapping[str, Json], instance: Json, _: Json
+    ) -> Errors:
+        for pattern, subschema in patterns.items() if validator.is_type(instance, "object") else ():
+            try:
+                matched = [key for key in instance if self._matches(pattern, key)]
+            except _UndecidedError as error:
+                yield ValidationError(str(error))
+                continue
+            for key in matched:
+                yield from validator.descend(instance[key], subschema, path=key, schema_path=pattern)
+
+    def _additional_properties(
+        self, validator: Validator, additional: Json, instance: Json, schema: Mapping[str, Json]
+    ) -> Errors:
+        return self._others(validator, additional, instance, lambda: self._named(schema, instance))
+
+    def _unevaluated_properties(
+        self, validator: Validator, unevaluated: Json, instance: Json, schema: Mapping[str, Json]
+    ) -> Errors:
+        own = {key: value for key, value in schema.items() if key != "unevaluatedProperties"}
+        return self._others(validator, unevaluated, instance, lambda: self._evaluated(validator, instance, own))
+
+    def _others(self, validator: Validator, subschema: Json, instance: Json, known: Callable[[], set[str]]) -> Errors:
+        """Apply a subschema to the values of all keys that are not known."""
+        if not validator.is_type(instance, "object"):
+            return
+        try:
+            keys = known()
+        except _UndecidedError:
+            return  # `patternProperties` reports it
+        for key in instance:
+            if key not in keys and subschema is False:
+                yield ValidationError(f"the key {key!r} is not allowed here")
+            elif key not in keys:
+                yield from validator.descend(instance[key], subschema, path=key)
+
+    def _named(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
+        """The keys that `properties` and `patternProperties` name. Raises _UndecidedError."""
+        properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+        return {key for key in instance if key in properties or any(self._matches(one, key) for one in patterns)}
+
+    def _evaluated(self, validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
+        """The keys that a schema and everything applied beside it evaluates. Raises _UndecidedError."""
+        if isinstance(schema, bool):
+            return set()
+        if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+            return set(instance)
+        keys = self._named(schema, instance)
+        for keyword in sorted(_REFERENCES & schema.keys()):
+            self._before(keyword, schema, validator)
+            resolver = validator._resolver  # noqa: SLF001
+            lookup = lookup_recursive_ref(resolver) if keyword == "$recursiveRef" else resolver.lookup(schema[keyword])
+            target = validator.evolve(schema=lookup.contents, _resolver=lookup.resolver)
+            keys |= self._evaluated(target, instance, lookup.contents)
+        beside = [inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance]
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            beside += [inner for inner in schema.get(keyword, ()) if _valid(validator, instance, inner)]
+        if "if" in schema:
+            holds = _valid(validator, instance, schema["if"])
+            beside += [schema["if"]] if holds else []
+            branch = "then" if holds else "else"
+            beside += [schema[branch]] if branch in schema else []
+        for inner in beside:
+            keys |= self._evaluated(validator, instance, inner)
+        return keys
+
+
+def _valid(validator: Validator, instance: Json, schema: Json) -> bool:
+    return next(iter(validator.descend(instance, schema)), None) is None

@@ -1,0 +1,92 @@
+"""Schema violations of a document: computed on request, without effect on the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre import deep_stack
+from arbitre.errors import SchemaError
+from arbitre.paths import order, pointer
+from arbitre.schema.validation.safe_validator import SafeValidator, TooManyStepsError
+
+if TYPE_CHECKING:
+    from referencing._core import Resolver
+
+    from arbitre.schema.loading.references import Subschema
+    from arbitre.values import Json
+
+_LONG: Final = 300
+"""Maximum length of a message in characters; longer ones are cut in the middle."""
+
+_STEPS: Final = 1_000
+"""Maximum number of references followed for each value of a document, and 100 times as many for any document."""
+
+
+CHECKS: Final = 1_000_000
+"""Maximum number of references that one checker follows, over all values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One violation: the JSON Pointer of the value, what is wrong, and the schema keyword that is violated."""
+
+    pointer: str
+    message: str
+    keyword: str
+
+
+def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
+    """Everything that a document violates, in document order.
+
+    References resolve as they do for the plan: never over a network. A regular expression that takes longer than a
+    second on one text is reported as violated, and not tried again.
+
+    Raises:
+        SchemaError: A reference cannot be resolved, or validation does not end: alternatives multiply, or references
+            form a cycle in a part of the schema that is not compared.
+    """
+
+    def found() -> list[Violation]:
+        validator = _bounded(root, _STEPS * (100 + _size(document)))
+        return [
+            Violation(pointer(error.absolute_path), _cut(error.message), str(error.validator or "false"))
+            for error in validator.iter_errors(document)
+        ]
+
+    try:
+        violated = deep_stack.call_with_deep_stack(found)
+    except TooManyStepsError as error:
+        message = "The violations of a document cannot be found in bounded time"
+        hint = "Look for references that form a cycle, and for recursion under anyOf, oneOf or if."
+        raise SchemaError(root.problem(message, hint=hint)) from error
+    return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
+
+
+def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """A validator of small values against a subschema, to be used many times; it gives up after `CHECKS` references."""
+    return _bounded(located, CHECKS)
+
+
+def _bounded(located: Subschema, steps: int) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """A validator of a subschema that follows at most so many references."""
+
+    def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
+        whole, place = located.shelf.place(schema) or (located.document, "")
+        replace(located, schema=schema, document=whole, resolver=resolver, pointer=place).follow(keyword)
+
+    return SafeValidator(steps, check).validator(located.document.validator)(located.schema, _resolver=located.resolver)
+
+
+def _size(document: Json) -> int:
+    """The number of values in a document."""
+    count, pending = 0, [document]
+    while pending:
+        value = pending.pop()
+        count += 1
+        pending.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+    return count
+
+
+def _cut(message: str) -> str:
+    return message if len(message) <= _LONG else f"{message[: _LONG // 2]} … {message[-_LONG // 2 :]}"

@@ -1,0 +1,506 @@
+"""The command line: exit codes, what goes to which stream, and what a message says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli import app
+from arbitre.cli.output.console import Terminal
+from arbitre.cli.output.path_labels import nested_labels
+from arbitre.cli.thresholds import over, under
+from arbitre.corpus.results.gates import Gate
+
+SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
+DEMO = bundled.demo()
+GOLD, CAREFUL, HASTY = (str(DEMO / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
+ESCAPE = "\x1b"
+
+PEOPLE = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}},
+}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def run(*arguments, code=0, **options):
+    result = CliRunner().invoke(app, [str(one) for one in arguments], **options)
+    assert result.exit_code == code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+def write(name, value):
+    Path(name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return name
+
+
+@pytest.fixture
+def pair():
+    write("schema.json", PEOPLE)
+    write("gold.json", [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 5}])
+    write("predicted.json", [{"name": "Ada", "age": "36"}, {"name": "Bobby", "age": 5}, {"name": "Zeno"}])
+    return "gold.json", "predicted.json", "--schema", "schema.json"
+
+
+def evaluate(predicted=HASTY, *options, **others):
+    return run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", predicted, *options, **others)
+
+
+def test_version():
+    assert run("--version").stdout == "arbitre 0.1.0\n"
+
+
+def test_as_a_module():
+    command = [sys.executable, "-m", "arbitre", "compare", "gold.json", "predicted.json", "--format", "json"]
+    write("gold.json", ["é", "b"])
+    write("predicted.json", ["é"])
+    source = str(Path(arbitre.__file__).parents[1])
+    done = subprocess.run(
+        command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": source, "PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 0
+    data = json.loads(done.stdout.decode("utf-8"))
+    assert (data["scores"]["irq"], data["gold_document"]) == (0.5, ["é", "b"])
+    assert done.stderr.decode("utf-8").startswith("No --schema: one was inferred from gold.json")
+
+
+def test_a_reader_that_goes_away_is_no_error(pair):
+    command = [sys.executable, "-m", "arbitre", "compare", *pair, "--format", "json", "--fail-under", "f1q=0.99"]
+    write("gold.json", [{"name": "Ada" * 30}] * 2000)  # more than a pipe holds
+    source = str(Path(arbitre.__file__).parents[1])
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}
+    ) as process:
+        assert process.stdout.read(2) == b"{\n"
+        process.stdout.close()
+        said = process.stderr.read().decode()
+    assert process.returncode == 1
+    assert said.startswith("not met: micro f1q is 0.0")
+    assert said.count("\n") == 1
+
+
+class TestCompare:
+    def test_text(self, pair):
+        result = run("compare", *pair)
+        lines = [line.split() for line in result.stdout.splitlines()]
+        assert ["entries", "(the", "whole):", "2", "gold,", "3", "predicted,", "2", "matched"] in lines
+        assert ["f1", "(biased)", "0.8000", "0.6667", "biased:", "every", "pair", "counts", "as", "found"] in lines
+        assert ["/*", "2", "3", "2", "0.4333", "0.6500", "0.5200", "0.6500"] in lines
+        text = " ".join(result.stdout.split())
+        assert 'age wrong type 0.0000 36 -> "36"' in text
+        assert 'name wrong 0.6000 "Bob" -> "Bobby"' in text
+        assert '[2] spurious {"name":"Zeno"}' in text
+        assert result.stderr == ""
+
+    def test_words_and_no_codes(self, pair):
+        plain = run("compare", *pair).stdout
+        assert ESCAPE not in plain
+        assert run("compare", *pair, "--no-color").stdout == plain
+
+    def test_json_is_all_there_is_and_follows_the_schema(self, pair):
+        result = run("compare", *pair, "--format", "json", "--validate", "--published")
+        data = json.loads(result.stdout)
+        assert result.stderr == ""
+        assert list(Draft202012Validator(bundled.schema("comparison.schema.json")).iter_errors(data)) == []
+        assert [one["pointer"] for one in data["violations"]] == ["/0/age"]
+        assert data["published"]["imq"] == pytest.approx(data["scores"]["irq"], abs=1e-3)
+        assert arbitre.Comparison.from_dict(data).quality == data["quality"]
+
+    def test_standard_input(self, pair):
+        text = Path("predicted.json").read_text(encoding="utf-8")
+        result = run("compare", "gold.json", "-", *pair[2:], input=text)
+        assert result.stdout == run("compare", *pair).stdout
+
+    def test_both_from_standard_input(self):
+        assert "Expected one of GOLD and PREDICTED to be a file" in run("compare", "-", "-", code=2).stderr
+
+    def test_without_schema_one_is_inferred_and_said(self, pair):
+        result = run("compare", *pair[:2], "--format", "json")
+        assert result.stderr.startswith("No --schema: one was inferred from gold.json")
+        assert json.loads(result.stdout)["entries"] == ""
+        assert run("compare", *pair[:2], "--quiet").output == ""
+
+    def test_overlay_and_close(self, pair):
+        write("overlay.json", {"/*/age": {"ignore": True}})
+        data = json.loads(run("compare", *pair, "--overlay", "overlay.json", "--format", "json").stdout)
+        assert list(data["by_path"]) == ["/*", "/*/name"]
+        assert json.loads(run("compare", *pair, "--close", "0.5", "--format", "json").stdout)["close"] == 0.5
+        assert "Expected `close` to be a quality" in run("compare", *pair, "--close", "2", code=2).stderr
+
+    def test_escape_codes_in_documents_are_written_out(self, pair):
+        write("predicted.json", [{"name": f"Ada{ESCAPE}[2J", f"{ESCAPE}[31m": 1}])
+        text = run("compare", *pair).stdout
+        assert ESCAPE not in text
+        assert "\\u001b[2J" in text
+
+    def test_max_depth(self, pair):
+        write("predicted.json", [[[[1]]]])
+        message = run("compare", *pair, "--max-depth", "3", code=2).stderr
+        assert message.startswith("error: predicted.json:1: Expected at most 3 nested containers, got more")
+
+    @pytest.mark.parametrize(
+        ("threshold", "said"),
+        [
+            ("f1q=0.9", "not met: micro f1q is 0."),
+            ("leaves.f1=0.9", "not met: leaves f1 is 0.6667, 0.2333 below 0.9\n"),
+            ("/*/age:irq=0.8", "not met: /*/age:irq is 0.5000, 0.3000 below 0.8\n"),
+            ("fq(2)=0.9", "not met: micro fq(2) is 0."),
+        ],
+    )
+    def test_a_threshold_that_is_not_met(self, pair, threshold, said):
+        assert run("compare", *pair, "--quiet", "--fail-under", threshold, code=1).stderr.startswith(said)
+
+    def test_thresholds_that_are_met(self, pair):
+        result = run("compare", *pair, "--quiet", "--fail-under", "recall=1", "--fail-under", "/*/age:irq=0.5")
+        assert result.output == ""
+
+    def test_a_score_without_value_meets_no_threshold(self, pair):
+        write("gold.json", [])
+        write("predicted.json", [])
+        said = run("compare", *pair, "-q", "--fail-under", "f1q=0", "--fail-under", "/*/age:f1q=0", code=1).stderr
+        assert said == (
+            "not met: micro f1q has no value (nothing to count), not 0\n"
+            "not met: /*/age:f1q has no value (nothing to count), not 0\n"
+        )
+
+
+class TestThresholds:
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("f1q=0.9", Gate("micro", "f1q", None, 0.9)),
+            ("macro.omq_imq=1", Gate("macro", "omq_imq", None, 1.0)),
+            ("leaves.fq(0.5)=.25", Gate("leaves", "fq(0.5)", 0.5, 0.25)),
+            ("fq(2.5)=0", Gate("micro", "fq(2.5)", 2.5, 0.0)),
+            ("/a=b/c.d:x/*:irq=0.8", Gate("/a=b/c.d:x/*", "irq", None, 0.8)),
+            ("document_quality=0.9", Gate("document_quality", "mean", None, 0.9)),
+            ("document_quality.median=0.9", Gate("document_quality", "median", None, 0.9)),
+            ("document_quality.at_least(0.8)=0.9", Gate("document_quality", "at_least(0.8)", 0.8, 0.9)),
+        ],
+    )
+    def test_parsed(self, text, expected):
+        assert Gate.parse(text) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("f1q", "Expected SCORE=VALUE, as in f1q=0.9, got 'f1q'."),
+            ("f1p=0.9", """Expected a score, got 'f1p'. Did you mean "f1" or "f1q"?"""),
+            ("marco.f1=0.9", """Expected a scope, got 'marco'. Did you mean "macro" or "micro"?"""),
+            ("variance=0.1", "Expected a score, got 'variance'. There are: precision, "),
+            ("f1q=1.5", "Expected the value to be a number from 0 to 1, got '1.5' in 'f1q=1.5'."),
+            ("f1q=nan", "Expected the value to be a number from 0 to 1, got 'nan' in 'f1q=nan'."),
+            ("fq(0)=0.5", "Expected the beta of fq to be a positive number, got '0' in 'fq(0)=0.5'."),
+            ("fq(inf)=0.5", "Expected the beta of fq to be a positive number, got 'inf' in 'fq(inf)=0.5'."),
+            ("failed=0", "Expected a score, got 'failed=0'. The number of failed documents has an upper bound"),
+            ("document_quality.mode=0.5", "Expected a measure, got 'mode'. There are: mean, "),
+            ("document_quality.fq(2)=0.5", "Expected a measure, got 'fq(2)'. There are: mean, median, at_least(0.9)."),
+            ("document_quality.at_least(2)=0.5", "Expected the quality of at_least to be a number from 0 to 1"),
+            ("/a/b=0.5", "Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got '/a/b=0.5'."),
+        ],
+    )
+    def test_refused(self, text, said):
+        with pytest.raises(typer.BadParameter) as caught:
+            under(text)
+        assert caught.value.message.startswith(said)
+
+    def test_upper_bounds(self):
+        assert over("failed=2") == Gate("failed", "failed", None, 2.0, over=True)
+        assert over("variance=0.1") == Gate("micro", "variance", None, 0.1, over=True)
+        with pytest.raises(typer.BadParameter, match="Expected a number of documents, got '0"):
+            over("failed=0.5")
+
+    def test_refused_on_the_command_line(self):
+        text = " ".join(evaluate(HASTY, "--fail-under", "f1p=0.9", code=2).stderr.replace("│", " ").split())
+        assert """Expected a score, got 'f1p'. Did you mean "f1" or "f1q"?""" in text
+
+    def test_an_unknown_path(self):
+        said = evaluate(HASTY, "-q", "--fail-under", "/speakers/*/nam:f1=0.5", code=2).stderr
+        assert said.startswith("error: Expected --fail-under to name a path with scores, got '/speakers/*/nam'\n")
+        assert 'Did you mean "/speakers/*/name"' in said
+
+    def test_macro_needs_a_corpus(self, pair):
+        said = run("compare", *pair, "-q", "--fail-under", "macro.f1=0.5", code=2).stderr
+        assert said.startswith("error: Expected --fail-under to name a score of one comparison, got 'macro f1'\n")
+
+    def test_macro_counts_failures_as_zero(self):
+        thresholds = (
+            "--fail-under",
+            "macro.f1q=0.9",
+            "--fail-under",
+            "macro.fq(1)=0.9",
+            "--fail-under",
+            "macro.f1q=0.7",
+        )
+        said = evaluate(HASTY, "-q", *thresholds, code=1).stderr
+        assert said == (
+            "not met: macro f1q is 0.7117, 0.1883 below 0.9\nnot met: macro fq(1) is 0.7117, 0.1883 below 0.9\n"
+        )
+
+
+class TestEvaluate:
+    def test_text_and_files(self):
+        result = evaluate(HASTY, "--out", "out")
+        lines = [line.split() for line in result.stdout.splitlines()]
+        assert ["f1q", "0.7637", "0.7117", "6", "0.7641"] in [line[:5] for line in lines]
+        assert ["page_04", "predicted", "no", "prediction"] in lines
+        assert result.stderr == (
+            "wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, alignments.json, report.html "
+            "into out\n"
+        )
+        data = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))
+        assert (data["documents"], data["failed"]) == (6, 1)
+        with Path("out/matches.csv").open(encoding="utf-8", newline="") as file:
+            statuses = [row["status"] for row in csv.DictReader(file)]
+        assert (statuses.count("matched"), statuses.count("missing"), statuses.count("spurious")) == (42, 16, 0)
+
+    def test_json_is_all_there_is_and_is_what_is_written(self):
+        result = evaluate(HASTY, "--out", "out", "--format", "json")
+        assert result.stderr == ""
+        assert result.stdout == Path("out/evaluation.json").read_text(encoding="utf-8")
+        schema = bundled.schema("evaluation.schema.json")
+        assert list(Draft202012Validator(schema).iter_errors(json.loads(result.stdout))) == []
+
+    def test_validate(self):
+        result = evaluate(HASTY, "--validate", "--out", "out", "--format", "json")
+        data = json.loads(result.stdout)
+        assert [(one["id"], one["pointer"]) for one in data["violations"]][-1] == (
+            "page_06",
+            "/speakers/5/interventions",
+        )
+        assert list(Draft202012Validator(bundled.schema("evaluation.schema.json")).iter_errors(data)) == []
+        lines = Path("out/violations.csv").read_text(encoding="utf-8").splitlines()
+        assert (lines[0], len(lines)) == ("id,run,pointer,keyword,message", 7)
+        assert "No violation of the schema" in evaluate(GOLD, "--validate").stdout
+
+    def test_nothing_is_written_unless_asked(self, tmp_path):
+        evaluate(CAREFUL)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_quiet(self):
+        assert evaluate(HASTY, "--quiet", "--out", "out").output == ""
+        assert Path("out/paths.csv").exists()
+
+    def test_strict_stops_at_once(self):
+        said = evaluate(HASTY, "--strict", "--out", "out", code=2).stderr
+        assert said.startswith("error: predicted document page_04 failed: no prediction\n")
+        assert not Path("out").exists()
+        assert evaluate(CAREFUL, "--strict", "-q").output == ""
+
+    def test_failed_documents_alone_do_not_change_the_exit_code(self):
+        lines = Path(HASTY).read_text(encoding="utf-8").splitlines()
+        write("damaged.jsonl", "\n".join([lines[0], lines[1][:-20], *lines[2:]]))
+        text = evaluate("damaged.jsonl").stdout
+        assert "6 documents, 2 failed" in text
+        assert "page_02  predicted  damaged.jsonl:2  " in text
+        assert evaluate("damaged.jsonl", "--strict", code=2).stderr.startswith("error: damaged.jsonl:2: ")
+
+    def test_what_is_not_scored_is_not_called_an_empty_prediction(self):
+        write("schema.json", PEOPLE)
+        document = [{"name": "Arnoult"}]
+        rows = [{"id": "a", "gold": document, "predicted": document}] * 2 + [{"id": "b", "gold": document}]
+        write("pairs.jsonl", "\n".join(map(json.dumps, rows)))
+        shown = run("evaluate", "--schema", "schema.json", "--pairs", "pairs.jsonl", "--out", "out").stdout
+        assert "2 documents, 1 failed" in shown
+        assert "Failures (2), 1 counted as empty predictions, 1 not scored" in shown
+        page = Path("out/report.html").read_text(encoding="utf-8")
+        assert "One pair is not scored" in page
+        assert "One prediction failed." in page
+
+    def test_ten_failures_are_shown_and_the_rest_counted(self):
+        write("schema.json", PEOPLE)
+        write("gold.jsonl", "\n".join(json.dumps({"id": str(number)}) for number in range(13)))
+        write("predicted.jsonl", '{"id": "0"}\n')
+        text = run(
+            "evaluate", "--schema", "schema.json", "--gold", "gold.jsonl", "--predicted", "predicted.jsonl"
+        ).stdout
+        assert "Failures (12), counted as empty predictions" in text
+        assert text.count("no prediction") == 10
+        assert "... and 2 more failures" in text
+
+    def test_predictions_without_gold(self):
+        record = json.loads(Path(HASTY).read_text(encoding="utf-8").splitlines()[0]) | {"id": "page_99"}
+        write("more.jsonl", Path(HASTY).read_text(encoding="utf-8") + json.dumps(record))
+        text = evaluate("more.jsonl").stdout
+        assert "Predictions without gold (1), not scored\npage_99" in text
+
+    def test_only(self):
+        data = json.loads(evaluate(HASTY, "--only", "page_01", "--only", "page_03", "--format", "json").stdout)
+        assert (data["documents"], data["failed"]) == (2, 0)
+        said = evaluate(HASTY, "--only", "page_3", code=2).stderr
+        assert 'Did you mean "page_03"' in said
+
+    def test_pairs(self):
+        gold, hasty = (
+            {one.pop("id"): one for one in map(json.loads, Path(name).read_text(encoding="utf-8").splitlines())}
+            for name in (GOLD, HASTY)
+        )
+        records = [
+            {"id": name, "gold": one} | ({"predicted": hasty[name]} if name in hasty else {})
+            for name, one in gold.items()
+        ]
+        write("pairs.jsonl", "\n".join(map(json.dumps, records)))
+        joined = json.loads(evaluate(HASTY, "--format", "json").stdout)
+        data = json.loads(run("evaluate", "--schema", SCHEMA, "--pairs", "pairs.jsonl", "--format", "json").stdout)
+        assert data["failures"][0]["reason"] == joined["failures"][0]["reason"] == "no prediction"
+        assert {name: data[name] for name in data.keys() - {"failures"}} == {
+            name: joined[name] for name in joined.keys() - {"failures"}
+        }
+        only = run("evaluate", "--schema", SCHEMA, "--pairs", "pairs.jsonl", "--only", "page_02", "--format", "json")
+        assert json.loads(only.stdout)["documents"] == 1
+        unknown = run("evaluate", "--schema", SCHEMA, "--pairs", "pairs.jsonl", "--only", "page_2", code=2)
+        assert unknown.stderr.startswith("error: pairs.jsonl: Expected --only to name documents, got 'page_2'\n")
+
+    def test_folders_and_id_pattern(self):
+        write("schema.json", PEOPLE)
+        for folder, prefix in (("gold", "page_"), ("predicted", "run7-page_")):
+            Path(folder).mkdir()
+            for number in (1, 2):
+                write(f"{folder}/{prefix}{number}.json", [{"name": f"n{number}"}])
+        sides = ("--gold", "gold", "--predicted", "predicted", "--schema", "schema.json")
+        data = json.loads(run("evaluate", *sides, "--id-pattern", r"page_\d+", "--format", "json").stdout)
+        assert (data["documents"], data["micro"]["f1q"]) == (2, 1.0)
+        assert "Expected gold and predicted to share ids" in run("evaluate", *sides, code=2).stderr
+
+    def test_standard_input_and_id_key(self):
+        text = Path(GOLD).read_text(encoding="utf-8").replace('"id":', '"page_id":')
+        predicted = Path(CAREFUL).read_text(encoding="utf-8").replace('"id":', '"page_id":')
+        write("careful.jsonl", predicted)
+        sides = ("--gold", "-", "--predicted", "careful.jsonl", "--schema", SCHEMA)
+        data = json.loads(run("evaluate", *sides, "--id-key", "page_id", "--format", "json", input=text).stdout)
+        assert round(data["micro"]["f1q"], 4) == 0.9741
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ("--gold", GOLD),
+            ("--predicted", HASTY),
+            (),
+            ("--pairs", GOLD, "--gold", GOLD),
+            ("--gold", "-", "--predicted", "-"),
+        ],
+    )
+    def test_bad_usage(self, options):
+        assert "Expected " in run("evaluate", "--schema", SCHEMA, *options, code=2).stderr
+
+    def test_a_folder_that_cannot_be_written(self):
+        write("out", "")
+        said = evaluate(HASTY, "--out", "out", code=2).stderr
+        assert "Expected a file that can be written" in said
+        assert Path("out").read_text(encoding="utf-8") == ""
+
+
+class TestSchema:
+    def test_infer(self):
+        schema = json.loads(run("schema", "infer", GOLD).stdout)
+        assert list(schema["properties"]) == ["page", "speakers"]
+        assert run("schema", "infer", GOLD, "--out", "made/schema.json").stdout == ""
+        assert json.loads(Path("made/schema.json").read_text(encoding="utf-8")) == schema
+        write("list.json", [{"name": "Ada"}, {"name": "Bob"}])
+        assert json.loads(run("schema", "infer", "list.json").stdout)["type"] == "array"
+        write("bad.jsonl", '{"id": "a"}\n{"id": "b", "x": NaN}')
+        assert run("schema", "infer", "bad.jsonl", code=2).stderr.startswith("error: bad.jsonl:2: ")
+
+    def test_check(self):
+        assert run("schema", "check", SCHEMA).stdout == f"{SCHEMA}: no problem; 15 paths, entries /speakers\n"
+        assert run("schema", "check", SCHEMA, GOLD).stdout.splitlines()[1:] == ["6 documents, 0 violations"]
+        lines = run("schema", "check", SCHEMA, GOLD, HASTY, code=1).stdout.splitlines()
+        assert lines[-1] == "11 documents, 6 violations"
+        assert lines[-2] == f"{HASTY}:5: None is not of type 'array' (type) at /speakers/5/interventions"
+
+    def test_check_lists_all_problems(self):
+        properties = {"a": {"x-arbitre": {"wieght": 2}}, "b": {"type": "string", "x-arbitre": {"distance": "exakt"}}}
+        write("schema.json", {"type": "object", "properties": properties})
+        said = run("schema", "check", "schema.json", code=2).stderr
+        assert said.count("error: schema.json: ") == 2
+        assert 'Did you mean "weight"?' in said
+        assert 'Did you mean "exact"?' in said
+        assert "Traceback" not in said
+
+    def test_explain(self):
+        text = run("schema", "explain", SCHEMA).stdout
+        rows = [line.split() for line in text.splitlines()]
+        assert ["/speakers", "array", "1", "hungarian", "matching", "entries"] in rows
+        assert ["/name", "string", "2", "yujian-bo", "after", "squash-space,", "casefold"] in rows
+        data = json.loads(run("schema", "explain", SCHEMA, "--format", "json").stdout)
+        assert data["entries"] == "/speakers"
+        assert {"path": "/speakers/*/role", "kind": "string", "distance": "exact"}.items() <= data["paths"][7].items()
+
+    def test_explain_with_overlay(self):
+        write("overlay.json", {"/speakers/*/role": {"weight": 3}})
+        data = json.loads(run("schema", "explain", SCHEMA, "--overlay", "overlay.json", "--format", "json").stdout)
+        assert [row["weight"] for row in data["paths"] if row["path"] == "/speakers/*/role"] == [3.0]
+
+
+class TestDemo:
+    def test_it_can_be_done_again(self):
+        text = run("demo", "--out", "my demo").stdout
+        commands = [line.strip() for line in text.splitlines() if line.startswith("  arbitre evaluate")]
+        assert len(commands) == 2
+        before = {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()}
+        assert len(before) == 5 + 7 + 9  # the corpus and the report of both, then the results of each
+        for command in commands:
+            words = next(csv.reader(io.StringIO(command), delimiter=" "))
+            run(*words[1:])
+        assert {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()} == before
+
+    def test_side_by_side(self):
+        rows = [line.split() for line in run("demo").stdout.splitlines()]
+        assert ["f1q", "0.9741", "0.9712", "0.7637", "0.7117"] in rows
+        assert ["f1q", "of", "leaves", "0.9328", "0.7641"] in rows
+        assert Path("arbitre-demo/hasty/failures.csv").exists()
+
+    def test_quiet(self):
+        assert run("demo", "--quiet").output == ""
+
+
+def test_colours_only_on_terminals(monkeypatch, pair):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert f"{ESCAPE}[" in run("compare", *pair).stdout
+    assert ESCAPE not in run("compare", *pair, "--no-color").stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert f"{ESCAPE}[3" not in run("compare", *pair).stdout
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("command", ["compare", "evaluate", "demo", "explain"])
+def test_no_line_is_wider_than_the_terminal(command, width, pair):
+    arguments = {
+        "compare": ("compare", *pair, "--published"),
+        "evaluate": ("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY, "--validate"),
+        "demo": ("demo",),
+        "explain": ("schema", "explain", SCHEMA),
+    }[command]
+    lines = run(*arguments, env={"COLUMNS": str(width)}).stdout.splitlines()
+    assert [line for line in lines if len(line) > width and not line.startswith("  arbitre evaluate")] == []
+
+
+def test_long_paths_are_broken_before_a_slash():
+    assert list(nested_labels(["/aaaa/bbbb/cccc", "/aaaa/bbbb/cccc/dddd/eeee"], 12)) == [
+        "/aaaa/bbbb\n  /cccc",
+        "  /dddd/eeee",
+    ]
+
+
+def test_the_screen_takes_text_as_it_is(capsys):
+    Terminal.create().show(["[bold]:smile:", "next"])
+    assert capsys.readouterr().out == "[bold]:smile:\n\nnext\n"

@@ -1,0 +1,267 @@
+"""The README and the pages of `docs/`: every example runs, every link leads somewhere, no name is missing."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import re
+import shlex
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import bundled, normalizers
+from arbitre.cli import COMMANDS, app
+from arbitre.comparison.records import Verdict
+from arbitre.distances.builtin import catalogue as distances
+from arbitre.matching.builtin import catalogue as matchings
+from arbitre.report.tables import result_files
+from arbitre.tally import NAMES
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+WIDTH = "90"
+
+FENCED = re.compile(
+    r"(?:^`(?P<file>[\w.-]+)`:\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"`([^`\n]+)`")
+SIGNATURE = re.compile(r"signature [0-9a-f]{12}\|version:\S+")
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+CHECKER = doctest.OutputChecker()
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+def read(page):
+    return page.read_text(encoding="utf-8")
+
+
+def prose(page):
+    return FENCED.sub("", read(page))
+
+
+def section(page, title):
+    """The text under a heading, up to the next one that is not below it."""
+    found = re.search(rf"^(#+) {re.escape(title)}\n(.*?)(?=^#{{1,2}} |\Z)", read(DOCS / page), re.MULTILINE | re.DOTALL)
+    assert found, f"{page} has no heading {title!r}"
+    return found[2] if found[1] == "##" else re.split(r"^#", found[2], flags=re.MULTILINE)[0]
+
+
+def rows(text):
+    """The cells of every row of the tables in a text, without heads."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    rules = {number for number, row in enumerate(cells) if set("".join(row)) <= set("-: ")}
+    return [row for number, row in enumerate(cells) if number not in rules and number + 1 not in rules]
+
+
+def names(text):
+    """The names in backticks in the first column of the tables in a text."""
+    return [name for row in rows(text) for name in CODE.findall(row[0])]
+
+
+def plain(text):
+    """A text without blanks at the ends of lines; the digest of a signature stands for any."""
+    return SIGNATURE.sub("signature", "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
+
+
+def typed(body, said):
+    """Run the commands of a console block, and hold what they print against what is shown."""
+    for shown in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        line, _, expected = shown.partition("\n")
+        command, *arguments = shlex.split(line)
+        if (command, arguments) == ("echo", ["$?"]):
+            assert f"{said[-1].exit_code}\n" == expected
+            continue
+        assert command == "arbitre"
+        result = CliRunner().invoke(app, arguments)
+        assert isinstance(result.exception, SystemExit | None), result.exception
+        assert CHECKER.check_output(plain(expected), plain(result.output), doctest.ELLIPSIS), result.output
+        said.append(result)
+
+
+@each_page
+def test_every_example_runs_as_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", WIDTH)
+    monkeypatch.setenv("NO_COLOR", "1")
+    variables, said = {}, []
+    runner = doctest.DocTestRunner(CHECKER, verbose=False, optionflags=FLAGS)
+    for block in FENCED.finditer(read(page)):
+        body, line = block["body"], read(page).count("\n", 0, block.start("body"))
+        if block["file"]:
+            json.loads(body)
+            Path(block["file"]).write_text(body, encoding="utf-8")
+        elif block["language"] == "console":
+            typed(body, said)
+        elif block["language"] == "python":
+            test = doctest.DocTestParser().get_doctest(body, variables, page.name, str(page), line)
+            assert test.examples, f"{page.name}:{line}: Python is shown as it is typed, with >>>"
+            failed = []
+            runner.run(test, out=failed.append, clear_globs=False)
+            assert not failed, "".join(failed)
+            variables = test.globs
+
+
+def test_an_example_that_says_something_else_is_found():
+    with pytest.raises(AssertionError):
+        typed("$ arbitre --version\narbitre 17\n", [])
+    assert names("| name | of |\n|---|---|\n| `a`, `b` | `c` |\n") == ["a", "b"]
+
+
+@each_page
+def test_every_link_leads_somewhere(page):
+    for link in LINK.findall(prose(page)):
+        if link.startswith("https://"):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.is_file(), link
+        assert page.parent == ROOT or target.parent == DOCS, f"{link} leaves the folder of the pages"
+        if anchor:
+            assert anchor in [slug(title) for title in re.findall(r"^#+ (.+)$", prose(target), re.MULTILINE)], link
+
+
+def slug(title):
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())
+
+
+def commands(command=None, path=()):
+    """Every command by its words, with the options it takes."""
+    if command is None:
+        command = typer.main.get_command(app)
+        for name in COMMANDS:  # a command is imported when it is called
+            command.resolve_command(typer.Context(command), [name])
+    below = getattr(command, "commands", {})
+    found = {path: {name for one in command.params for name in one.opts if name.startswith("-")} - {"--help"}}
+    for name, inner in below.items():
+        found |= commands(inner, (*path, name))
+    return found
+
+
+@each_page
+def test_every_command_in_the_text_exists(page):
+    known = commands()
+    for code in CODE.findall(prose(page)):
+        words = code.split()
+        if words[0] != "arbitre" or len(words) == 1:
+            continue
+        path = ()
+        for word in words[1:]:
+            if (*path, word) not in known:
+                break
+            path = (*path, word)
+        options = {word.partition("=")[0] for word in words if word.startswith("-") and word != "-"}
+        assert path or options == {"--version"}, code
+        assert options <= known[path] | {"--help"}, code
+
+
+def test_the_reference_has_every_command_and_option():
+    for path, options in commands().items():
+        if path and path != ("schema",):
+            assert set(names(section("reference.md", f"arbitre {' '.join(path)}"))) == options, path
+
+
+def options_of(entry):
+    """The options of a catalogue entry as the reference writes them."""
+    parts = []
+    for name, schema in entry.options.items():
+        note = " (required)" if name in entry.required else ""
+        default = f" = {json.dumps(schema['default'])}" if "default" in schema else ""
+        parts.append(f"`{name}`{note}{default}")
+    return ", ".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("title", "catalogue"),
+    [("Distances", distances), ("Normalisers", normalizers.catalogue), ("Matchings", matchings)],
+    ids=["distances", "normalisers", "matchings"],
+)
+def test_the_reference_has_every_name_and_its_options(title, catalogue):
+    listed = {CODE.findall(row[0])[0]: row[1] for row in rows(section("reference.md", title))}
+    assert listed == {name: options_of(entry) for name, entry in catalogue.entries.items()}
+
+
+def test_the_reference_says_which_distances_are_metrics():
+    needed = {
+        "absolute": {"scale": 1},
+        "log": {"scale": 1},
+        "rounded": {"grid": 1},
+        "tolerance": {"within": 1},
+        "cycle": {"period": 12},
+        "ordinal": {"order": ["low", "high"]},
+        "taxonomy": {"parents": {"cat": "animal"}},
+        "table": {"values": ["low", "high"], "costs": [[0, 1], [1, 0]]},
+    }
+    for row in rows(section("reference.md", "Distances")):
+        name = CODE.findall(row[0])[0]
+        facts = distances.build({name: needed.get(name, {})}).facts
+        assert row[3] == ("yes" if facts.metric else "pseudo" if facts.pseudometric else "no"), name
+
+
+def test_the_measures_say_which_matchings_keep_a_metric():
+    listed = {CODE.findall(row[0])[0]: row[2] for row in rows(section("measures.md", "Matching a list"))}
+    assert listed.keys() == matchings.entries.keys()
+    for name, said in listed.items():
+        choice = {"keyed": {"keyed": {"key": "id"}}}.get(name, name)
+        assert said.startswith("yes" if matchings.build(choice).metric else "no"), name
+
+
+def test_the_reference_has_every_key_of_the_vocabulary():
+    keys = list(bundled.schema("vocabulary.schema.json")["properties"])
+    assert names(section("reference.md", "The x-arbitre keyword")) == keys
+
+
+def test_every_score_and_verdict_is_explained():
+    assert set(names(section("measures.md", "The scores"))) == set(NAMES)
+    assert names(section("measures.md", "Verdicts and shares")) == [verdict.text for verdict in Verdict]
+    readme = re.search(r"^## The scores\n(.*?)^## ", read(ROOT / "README.md"), re.MULTILINE | re.DOTALL)
+    assert set(names(readme[1])) == set(NAMES)
+
+
+def test_the_reference_has_every_public_name():
+    text = section("reference.md", "Python")
+    said = {re.split(r"\W", code.removeprefix("Signature.").removeprefix("Tally."))[0] for code in CODE.findall(text)}
+    public = set(arbitre.__all__)
+    for kind in (arbitre.Comparator, arbitre.Comparison, arbitre.Evaluation, arbitre.Scores):
+        members = {name: member for name, member in vars(kind).items() if not name.startswith("_")}
+        public |= {
+            name for name, member in members.items() if isinstance(member, (FunctionType, classmethod, property))
+        }
+    assert public - said == {"levels"}  # the records that all else is made of; no promise is made of them
+
+
+def test_the_reference_has_every_file():
+    files = {
+        result_files.EVALUATION,
+        result_files.DOCUMENTS,
+        result_files.PATHS,
+        result_files.MATCHES,
+        result_files.VIOLATIONS,
+    }
+    files |= {result_files.FAILURES, result_files.FAILURE_LINES}
+    assert files == set(names(section("reference.md", "Output")))
+
+
+def test_the_pages_are_in_the_navigation():
+    listed = re.findall(r"^  - \w+: (\S+)$", (DOCS / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(page.name for page in DOCS.glob("*.md"))
+
+
+def test_the_changelog_begins_with_this_version():
+    text = read(DOCS / "changelog.md")
+    version = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.search(r"^## (\S+)", text, re.MULTILINE)[1] == version[1]
+    assert f"version {version[1]}" in read(DOCS / "citation.md")
+
+
+def test_the_readme_is_short():
+    assert len(read(ROOT / "README.md").splitlines()) < 170

@@ -1,0 +1,180 @@
+"""Wheel, sdist and editable install: each holds what it needs, and finds it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import venv
+import zipfile
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from arbitre import bundled
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SCHEMAS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "schemas").rglob("*.json"))
+DEMO = [f"demo/{name}.jsonl" for name in ("careful", "gold", "hasty")]
+
+FOUND = """
+import json, sys
+from arbitre import bundled
+schemas = bundled.schemas()
+print(json.dumps({
+    "place": str(schemas),
+    "schemas": sorted(entry.name for entry in schemas.iterdir()),
+    "examples": sorted(entry.name for entry in (schemas / "examples").iterdir()),
+    "demo": sorted(entry.name for entry in bundled.demo().iterdir() if entry.name.endswith(".jsonl")),
+    "title": bundled.schema("vocabulary.schema.json")["title"],
+}))
+"""
+EXPECTED = {
+    "schemas": sorted({name.split("/")[1] for name in SCHEMAS}),
+    "examples": [Path(name).name for name in SCHEMAS if name.startswith("schemas/examples/")],
+    "demo": [Path(name).name for name in DEMO],
+    "title": "The x-arbitre keyword",
+}
+
+
+def run(*command, **options):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment |= {"PYTHONIOENCODING": "utf-8", "COLUMNS": "90", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(
+        [str(part) for part in command],
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment | options.pop("env", {}),
+        **options,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The sdist, and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return sdist, wheel
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A function that makes a fresh environment with one wheel in it; it borrows its dependencies from this one."""
+
+    def fresh(*install):
+        folder = tmp_path / "venv"
+        builder = venv.EnvBuilder(symlinks=os.name != "nt")
+        python = builder.ensure_directories(folder).env_exe
+        builder.create(folder)
+        site = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
+        borrowed = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+        site.joinpath("borrowed.pth").write_text("\n".join(borrowed), encoding="utf-8")
+        pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
+        run(*pip, "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", *install)
+        return python
+
+    return fresh
+
+
+def test_what_the_wheel_holds(built):
+    _, wheel = built
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+        metadata = archive.read(f"arbitre-{PROJECT['version']}.dist-info/METADATA").decode()
+    assert {f"arbitre/{name}" for name in (*SCHEMAS, *DEMO, "py.typed")} <= held
+    sources = {path for path in (ROOT / "src" / "arbitre").rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    own = {name for name in held if name.startswith("arbitre/") and not name.startswith("arbitre/schemas/")}
+    assert own == {path.relative_to(ROOT / "src").as_posix() for path in sources}
+    assert {name.split("/")[0] for name in held} == {"arbitre", f"arbitre-{PROJECT['version']}.dist-info"}
+    assert "License-Expression: Apache-2.0\n" in metadata
+    assert metadata.count("Requires-Dist: ") >= len(PROJECT["dependencies"])
+
+
+def test_what_the_sdist_holds(built):
+    sdist, _ = built
+    with tarfile.open(sdist) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {"LICENSE", "README.md", "pyproject.toml", "docs/measures.md", "src/arbitre/py.typed", *SCHEMAS}
+    assert wanted | {f"src/arbitre/{name}" for name in DEMO} | {"tests/integration/test_packaging.py"} <= held
+    assert not [name for name in held if "__pycache__" in name or name.startswith((".git/", "dist/"))]
+
+
+def check(python, folder):
+    """An installed arbitre finds its files and runs its demo; where its schemas are."""
+    found = json.loads(run(python, "-c", FOUND, cwd=folder))
+    place = found.pop("place")
+    assert found == EXPECTED
+    said = run(python, "-m", "arbitre", "demo", "--out", "out", cwd=folder)
+    assert said.startswith("Two systems read the same pages\n6 pages, 58 speakers in gold\n")
+    evaluation = json.loads(folder.joinpath("out", "careful", "evaluation.json").read_text(encoding="utf-8"))
+    assert evaluation["micro"]["gold"] == 58
+    assert evaluation["signature"]["version"] == PROJECT["version"]
+    return Path(place).resolve()
+
+
+def test_installed_from_the_wheel(built, environment, tmp_path):
+    python = environment(built[1])
+    assert check(python, tmp_path).is_relative_to(tmp_path / "venv")
+    command = Path(python).with_name("arbitre.exe" if os.name == "nt" else "arbitre")
+    assert run(command, "--version") == f"arbitre {PROJECT['version']}\n"
+
+
+def test_installed_editable(environment, tmp_path):
+    assert check(environment("--editable", ROOT), tmp_path) == ROOT / "schemas"
+
+
+def test_run_from_the_unpacked_sdist(built, tmp_path):
+    with tarfile.open(built[0]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    found = json.loads(run(sys.executable, "-c", FOUND, cwd=tmp_path, env={"PYTHONPATH": str(folder / "src")}))
+    assert Path(found.pop("place")).resolve() == folder / "schemas"
+    assert found == EXPECTED
+
+
+def test_found_from_this_very_place():
+    assert sorted(entry.name for entry in bundled.schemas().iterdir()) == EXPECTED["schemas"]
+    assert sorted(entry.name for entry in bundled.demo().iterdir() if entry.name.endswith(".jsonl")) == EXPECTED["demo"]
+
+
+def requirements(group):
+    return {re.match(r"[\w.-]+", line)[0].lower().replace("_", "-"): line for line in group}
+
+
+def imported():
+    """The distributions that the sources import."""
+    modules = set()
+    for file in (ROOT / "src" / "arbitre").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                modules.add(node.module.partition(".")[0])
+    known = packages_distributions()
+    others = modules - set(sys.stdlib_module_names) - {"arbitre"}
+    return {known[name][0].lower().replace("_", "-") for name in others}
+
+
+def test_what_is_imported_is_required_and_what_is_required_is_imported():
+    required = requirements(PROJECT["dependencies"])
+    extras = PROJECT["optional-dependencies"]
+    optional = {name for extra in extras if extra not in {"test", "lint"} for name in requirements(extras[extra])}
+    assert required.keys() <= imported() <= required.keys() | optional
+
+
+def test_every_requirement_has_both_bounds():
+    for group in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()):
+        for name, line in requirements(group).items():
+            assert name == "arbitre" or re.search(r">=[\d.]+,<[\d.]+$", line), line

@@ -1,0 +1,126 @@
+"""Expressions that build what is compared: errors name the record and the expression, the signature has both."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arbitre import Comparator, bundled
+from arbitre.cli import app
+from arbitre.corpus.joining.join import join, paired
+from arbitre.corpus.reading.options import Failure, ReadOptions
+from arbitre.corpus.reading.projection import Projection
+from arbitre.errors import DataError
+
+SENAT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
+PEOPLE = {"predicted": "{names: people[].name}"}
+FLAT = (
+    "{listes_des_intervenants: listes_des_intervenants[].{"
+    "nom: prenom && join('', [nom_de_famille, ' (', prenom, ')']) || nom_de_famille,"
+    "references_pages: actions_relatives_a_l_intervenant[].references_pages[]}}"
+)
+
+
+def write(path, *lines):
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_each_side_has_its_expression(tmp_path):
+    gold = write(tmp_path / "gold.jsonl", {"id": "a", "truth": {"names": ["Ada"]}})
+    predicted = write(tmp_path / "predicted.jsonl", {"id": "a", "people": [{"name": "Ada"}, {"name": "Bo"}]})
+    reading = ReadOptions(projection=Projection.of({"gold": "truth", **PEOPLE}))
+    (pair,) = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
+    assert (pair.gold, pair.predicted) == ({"names": ["Ada"]}, {"names": ["Ada", "Bo"]})
+    assert pair.origins == ((str(gold), 1), (str(predicted), 1))
+    plan = Comparator({"type": "object"}, close=0.9).plan
+    assert dict(reading.signed(plan).signature.entries) == {
+        **dict(plan.signature.entries),
+        "project.gold": "truth",
+        "project.predicted": "{names: people[].name}",
+    }
+    assert "close" in dict(plan.signature.entries)
+
+
+def test_a_side_without_expression_is_taken_as_it_is(tmp_path):
+    path = write(tmp_path / "a.jsonl", {"id": "a", "people": []})
+    reading = ReadOptions(projection=Projection.of(PEOPLE))
+    assert [one.value for one in reading.records(path, "gold")] == [{"people": []}]
+    assert [one.value for one in reading.records(path, "predicted")] == [{"names": []}]
+
+
+def test_an_error_names_the_record_and_the_expression(tmp_path):
+    path = write(tmp_path / "a.jsonl", {"id": "a", "x": 5}, {"id": "b", "x": ["p", "q"]}, {"id": "c", "run": "r"})
+    reading = ReadOptions(projection=Projection.of({"predicted": "join('-', x)"}))
+    first, good, third = reading.records(path, "predicted")
+    assert good.value == "p-q"
+    assert (first.id, first.file, first.line) == ("a", str(path), 1)
+    assert first.reason.startswith("""Expected the predicted expression "join('-', x)" to apply, got: """)
+    assert (third.id, third.run, third.line, type(third)) == ("c", "r", 3, Failure)
+
+
+def test_an_expression_that_finds_nothing_is_no_empty_document(tmp_path):
+    path = write(tmp_path / "a.jsonl", {"id": "a", "x": 1})
+    (failure,) = ReadOptions(projection=Projection.of({"gold": "y.z"})).records(path, "gold")
+    assert failure.reason == "Expected the gold expression 'y.z' to find something, got null"
+
+
+def test_records_with_both_sides(tmp_path):
+    path = write(tmp_path / "a.jsonl", {"id": "a", "gold": [1], "predicted": {"x": [1]}})
+    (pair,) = paired(ReadOptions(projection=Projection.of({"predicted": "x"})).rows(path))
+    assert (pair.gold, pair.predicted) == ([1], [1])
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer", "words"),
+    [
+        ([], "", "Expected an object of expressions"),
+        ({}, "", "Expected an expression for gold or predicted, got none"),
+        ({"predicted": "a["}, "/predicted", "Expected a JMESPath expression, got 'a['"),
+        ({"predicted": ""}, "/predicted", "Expected a JMESPath expression, got ''"),
+        ({"gold": 5}, "/gold", "Expected an expression to be text"),
+        ({"predictd": "a"}, "/predictd", "Expected gold or predicted, got 'predictd'"),
+    ],
+)
+def test_a_file_that_is_no_projection(tmp_path, value, pointer, words):
+    path = write(tmp_path / "p.json", value)
+    with pytest.raises(DataError) as caught:
+        Projection.load(path)
+    assert (caught.value.file, caught.value.pointer) == (str(path), pointer)
+    assert words in caught.value.message
+    assert caught.value.hint
+
+
+def test_every_problem_is_listed():
+    with pytest.raises(DataError) as caught:
+        Projection.of({"gold": "a[", "predicted": 1, "more": "a"})
+    assert [one.pointer for one in caught.value.problems] == ["/gold", "/predicted", "/more"]
+
+
+def test_without_jmespath(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jmespath", None)
+    with pytest.raises(DataError) as caught:
+        Projection.of({"gold": "a"})
+    assert caught.value.hint == "pip install 'arbitre[corpus]'"
+
+
+@pytest.mark.skipif(not SENAT.is_dir(), reason="the shared data are not here")
+def test_the_nested_senate_against_the_flat_gold(tmp_path):
+    schema = str(bundled.schemas() / "examples" / "senat-published.schema.json")
+    project = write(tmp_path / "project.json", {"predicted": FLAT})
+    sides = ("--gold", str(SENAT / "gold" / "page_02.json"), "--schema", schema, "--format", "json")
+
+    def evaluated(*options):
+        result = CliRunner().invoke(app, ["evaluate", *sides, *map(str, options)])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    nested = SENAT / "nested" / "predicted_01_vt.json"
+    built = evaluated("--predicted", nested, "--project", project)
+    assert evaluated("--predicted", nested)["micro"]["f1q"] < 0.5
+    assert built["micro"]["f1q"] > 0.8
+    assert built["signature"]["entries"]["project.predicted"] == FLAT
+    flat = evaluated("--predicted", SENAT / "predicted" / "page_02_01_vt.json")
+    assert flat["signature"]["short"] != built["signature"]["short"]

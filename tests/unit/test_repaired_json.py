@@ -1,0 +1,136 @@
+"""What language models write around or instead of JSON; nothing is repaired without being told."""
+
+import json
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.corpus.joining.join import join, paired
+from arbitre.corpus.reading import repaired_json, strict_json
+from arbitre.corpus.reading.options import Failure, ReadOptions, records
+from arbitre.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "how"),
+    [
+        ('{"a": [1, 2]}', {"a": [1, 2]}, None),
+        (" null ", None, None),
+        ('```json\n{"a": 1}\n```', {"a": 1}, "code fence"),
+        ("Here is the list:\n```\n[1, 2]\n```\nAnything else?", [1, 2], "code fence"),
+        ('```json\n{"a": 1}', {"a": 1}, "code fence"),
+        ('The answer is {"a": "x [y]"}. Good luck!', {"a": "x [y]"}, "text around the JSON"),
+        ('<think>[1] or {"so": 2}</think>\n[{"a": 1}]', [{"a": 1}], "text around the JSON"),
+        ('{"a": 1,} trailing', {"a": 1}, "damage"),
+        ('I think [maybe] it is {"a": 1}', {"a": 1}, "text around the JSON"),
+        ('{"a": [1, 2', {"a": [1, 2]}, "damage"),
+        ('{"a": "x", "b": "y', {"a": "x", "b": "y"}, "damage"),
+        ('{"a": [1, 2,], }', {"a": [1, 2]}, "damage"),
+        ("{'a': True, 'b': None}", {"a": True, "b": None}, "damage"),
+        ('{"a": 1, // one\n "b": 2}', {"a": 1, "b": 2}, "damage"),
+        ('{"a": "he said "hi" to me"}', {"a": 'he said "hi" to me'}, "damage"),
+        ('Sure:\n```json\n{"a": 1,}\n```', {"a": 1}, "damage"),
+        ('[{"é": 1}, {"é": 2}', [{"é": 1}, {"é": 2}], "damage"),
+    ],
+)
+def test_reads(text, value, how):
+    assert repaired_json.parse(text) == (value, how)
+    assert repaired_json.parse(text.encode()) == (value, how)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "got an empty text"),
+        ("I could not find any speaker.", "Expected valid JSON"),
+        ("<html><body><h1>502 Bad Gateway</h1></body></html>", "Expected valid JSON"),
+        (b'{"a": "\xff"', "Expected UTF-8"),
+        ('{"a": 1} or else {"a": 2}', "got more than one"),
+        ('{"a": 1,} or else {"a": 2}', "got more than one"),
+        ('[hm] or {so} [{"a": 1}]', "got more than one"),
+        ('```\n{"a": 1}\n```\nor\n```\n{"a": 2}\n```', "got more than one"),
+        ('{"a": NaN}', "got NaN"),
+        ('{"a": 1, "a": 2}', "got 'a' 2 times"),
+        ('{"a": 1e999,}', "got Infinity"),
+        ('{"a": ' + "[" * 600, "at most 512 nested"),
+        ("{", "breaks off"),
+    ],
+)
+def test_refuses(text, words):
+    with pytest.raises(DataError) as caught:
+        repaired_json.parse(text, file="a.json", line=3)
+    assert words in caught.value.message
+    assert (caught.value.file, caught.value.line) == ("a.json", 3)
+    assert caught.value.hint
+
+
+def test_what_is_json_is_read_as_strictly_as_ever():
+    text = '{"a": [1, 2.5, null, "é"]}'
+    assert repaired_json.parse(text) == (strict_json.parse(text), None)
+
+
+class TestCorpus:
+    @pytest.fixture
+    def lines(self, tmp_path):
+        (tmp_path / "gold.jsonl").write_text("".join(f'{{"id": "{name}", "x": 1}}\n' for name in "abcd"))
+        (tmp_path / "predicted.jsonl").write_text(
+            '{"id": "a", "x": 1}\n{"id": "b", "x": [1, 2\n<p>nothing</p>\n{"id": "d", "x": 1,}\n{"id": "z", "x": 1,}\n'
+        )
+        return tmp_path
+
+    def joined(self, folder, **options):
+        reading = ReadOptions(**options)
+        sides = (reading.records(folder / f"{side}.jsonl", side) for side in ("gold", "predicted"))
+        return join(*sides)
+
+    def test_every_repair_is_listed(self, lines):
+        joined = self.joined(lines, lenient=True)
+        assert [pair.predicted for pair in joined][:2] == [{"x": 1}, {"x": [1, 2]}]
+        assert [(one.id, one.line, one.how) for one in joined.repaired] == [
+            ("b", 2, "damage"),
+            ("d", 4, "damage"),
+            ("z", 5, "damage"),
+        ]
+        assert {one.file for one in joined.repaired} == {str(lines / "predicted.jsonl")}
+        assert [(one.id, one.line) for one in joined.failures] == [(None, 3), ("c", None)]
+        assert joined.pairs[1].origins[1] == (str(lines / "predicted.jsonl"), 2)
+
+    def test_nothing_is_repaired_unless_asked(self, lines):
+        joined = self.joined(lines)
+        assert joined.repaired == ()
+        assert [one.line for one in joined.failures if one.line] == [3, 5, 2, 4]
+
+    def test_gold_is_never_repaired(self, lines):
+        found = list(ReadOptions(lenient=True).records(lines / "predicted.jsonl", "gold"))
+        assert [isinstance(one, Failure) for one in found] == [False, True, True, True, True]
+
+    def test_texts_in_a_folder(self, tmp_path):
+        (tmp_path / "a.txt").write_text('Here:\n```json\n{"x": 1}\n```')
+        (tmp_path / "b.json").write_text('{"x": 2')
+        (tmp_path / "c.md").write_text("nothing")
+        found = list(ReadOptions(lenient=True).records(tmp_path, "predicted"))
+        assert [(one.id, getattr(one, "value", None)) for one in found] == [
+            ("a", {"x": 1}),
+            ("b", {"x": 2}),
+            ("c", None),
+        ]
+        assert [one.id for one in records(tmp_path, "predicted")] == ["b"]
+        (one,) = ReadOptions(lenient=True).records(tmp_path / "a.txt", "predicted")
+        assert (one.id, one.repair) == ("a", "code fence")
+
+    def test_a_text_that_holds_json(self, tmp_path):
+        path = tmp_path / "pairs.jsonl"
+        answers = ['{"x": 1}', '```json\n{"x": 1}\n```', "none", {"x": 1}]
+        lines = [{"id": at, "gold": {"x": 1}, "predicted": answer} for at, answer in enumerate(answers)]
+        path.write_text("\n".join(map(json.dumps, lines)))
+        joined = paired(ReadOptions(lenient=True).rows(path))
+        assert [pair.predicted == {"x": 1} for pair in joined] == [True, True, False, True]
+        assert [(one.id, one.how) for one in joined.repaired] == [("0", "JSON in a text"), ("1", "code fence")]
+        assert [(one.side, one.id, one.line) for one in joined.failures] == [("predicted", "2", 3)]
+
+    def test_is_part_of_the_signature(self):
+        plan = Comparator({"type": "object"}).plan
+        assert ReadOptions().signed(plan).signature == plan.signature
+        signed = ReadOptions(lenient=True).signed(plan).signature
+        assert dict(signed.entries)["lenient"].startswith("json-repair 0.")
+        assert signed.version == plan.signature.version

@@ -1,0 +1,186 @@
+"""Entries between which mass is moved, as a report has them: split over rows, with the plan beside the matrix."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.unit.test_view import errors, observed
+from tests.worst_documents import keeping
+
+import arbitre
+from arbitre import bundled
+from arbitre.report.figures.figures import specifications
+from arbitre.report.html.build_view import build_subject
+from arbitre.report.html.render import render_page
+from arbitre.report.report_files import view_of
+from arbitre.report.text_files import json_text
+
+SENATE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
+SPEAKERS = "/listes_des_intervenants"
+
+
+def words(match):
+    return {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"transport": match}}}
+
+
+WEIGHED = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"name": {"type": "string"}, "words": {"type": "integer"}}},
+    "x-arbitre": {"match": {"transport": {"masses": "words"}}},
+}
+SPLIT = (
+    [{"name": "Arnoult", "words": 3}, {"name": "Crewe", "words": 1}],
+    [{"name": "Arnoult", "words": 2}, {"name": "Crewe", "words": 2}],
+)
+"""Half of what the first entry has beyond that of its partner goes to the second."""
+
+
+def document(schema, gold, predicted):
+    (found,) = observed(schema, [("d", gold, predicted)])[1]["kept"]
+    return found
+
+
+def parts(found):
+    return [
+        (row["gold_index"], row["predicted_index"], row["status"], row["mass"], row["masses"]) for row in found["rows"]
+    ]
+
+
+def test_an_entry_that_is_split_is_in_a_row_for_each_of_its_partners():
+    found = document(WEIGHED, *SPLIT)
+    assert parts(found) == [
+        ("0", "0", "matched", pytest.approx(1.0), pytest.approx([1.5, 1.0])),
+        ("0", "1", "matched", pytest.approx(0.5), pytest.approx([1.5, 1.0])),
+        ("1", "1", "matched", pytest.approx(0.5), pytest.approx([0.5, 1.0])),
+    ]
+    assert found["matrix"]["plan"] == {
+        "cells": [[0, 0, 1.0], [0, 1, 0.5], [1, 1, 0.5]],
+        "gold": [[1.5, 0.0], [0.5, 0.0]],
+        "predicted": [[1.0, 0.0], [1.0, 0.0]],
+    }
+    assert np.array(found["matrix"]["quality"]).shape == (2, 2)
+    assert (found["entries"], found["faint"]) == (3, 0)
+
+
+def test_what_is_left_over_has_a_row_after_the_partners_and_is_spare_in_the_plan():
+    found = document(words({"solver": "partial", "mass": 0.75}), ["ab", "cd"], ["ab", "zz"])
+    status = [row["status"] for row in found["rows"]]
+    assert sorted(status) == ["matched", "matched", "missing", "spurious"]
+    assert (status[0], status[-1]) == ("matched", "spurious")
+    plan = found["matrix"]["plan"]
+    assert plan["cells"][0] == [0, 0, 1.0]
+    assert sum(mass for *_, mass in plan["cells"]) == pytest.approx(1.5)
+    assert plan["gold"] == [[1.0, 0.0], [1.0, 0.5]]
+    assert plan["predicted"] == [[1.0, 0.0], [1.0, 0.5]]
+
+
+def test_a_pair_between_which_nothing_would_move_has_its_quality_all_the_same():
+    found = document(words({"solver": "dummy", "lambda": 0.25}), ["ab", "cd"], ["ab", "zz"])
+    assert found["matrix"]["quality"] == [[1.0, 0.3333], [0.3333, 0.3333]]
+    assert found["matrix"]["plan"]["cells"] == [[0, 0, 1.0]]
+
+
+def test_faint_parts_are_left_out_and_counted():
+    found = document(words({"solver": "sinkhorn"}), ["aaaa", "bbbb"], ["aaaa", "bbbb"])
+    assert [(row["gold_index"], row["predicted_index"]) for row in found["rows"]] == [("0", "0"), ("1", "1")]
+    assert (found["entries"], found["faint"]) == (2, 2)
+    assert found["matrix"]["plan"]["cells"] == [[0, 0, 1.0], [1, 1, 1.0]]
+
+
+def test_every_entry_has_a_row_however_thin_it_is_spread():
+    size = 120
+    found = document(words({"solver": "sinkhorn", "epsilon": 50.0}), ["a"] * size, ["a"] * size)
+    assert {row["gold_index"] for row in found["rows"]} == {str(number) for number in range(size)}
+    assert {row["predicted_index"] for row in found["rows"]} == {str(number) for number in range(size)}
+    assert found["entries"] + found["faint"] == size * size
+    assert found["matrix"] is None
+
+
+def test_one_to_one_every_mass_is_1_and_there_is_no_plan():
+    found = document({"type": "array", "items": {"type": "string"}}, ["ink", "quill"], ["quilt"])
+    assert [(row["mass"], row["masses"]) for row in found["rows"]] == [(1.0, [1.0, None]), (1.0, [1.0, 1.0])]
+    assert found["matrix"]["plan"] is None
+
+
+def test_items_inside_an_entry_say_how_much_of_them_is_meant():
+    inner = {"type": "object", "properties": {"name": {"type": "string"}, "words": WEIGHED}}
+    found = document(
+        {"type": "array", "items": inner}, [{"name": "x", "words": SPLIT[0]}], [{"name": "x", "words": SPLIT[1]}]
+    )
+    items = found["rows"][0]["entry"]["below"][1]["below"]
+    assert [(one["name"], one.get("to"), one.get("mass")) for one in items] == [
+        (0, None, None),
+        (0, 1, pytest.approx(0.5)),
+        (1, None, pytest.approx(0.5)),
+    ]
+    assert found["matrix"]["plan"] is None
+
+
+def test_the_worst_pairs_are_those_that_cost_most_not_those_between_which_next_to_nothing_moves():
+    alignments = observed(words({"solver": "sinkhorn"}), [("d", ["aaaa", "bbbc"], ["aaaa", "bbbb"])])[1]
+    first = alignments["worst"]["/*"][0]
+    assert (first["gold"], first["predicted"]) == ("bbbc", "bbbb")
+    assert first.keys() == {"document", "entry", "gold", "predicted", "quality"}
+
+
+@pytest.mark.parametrize(
+    ("match", "forced", "said"),
+    [
+        ({}, True, "All mass is moved here, so nothing can be missing or spurious"),
+        ({"solver": "partial", "mass": 0.5}, False, "1 of gold have no counterpart (missing), 1 predicted have none"),
+    ],
+    ids=["balanced", "partial"],
+)
+def test_the_answer_speaks_of_mass(match, forced, said):
+    made = build_subject(*observed(words(match), [("d", ["ab", "cd"], ["ab", "zz"])]))
+    assert (made.moved, made.forced) == (True, forced)
+    assert {line.name for line in made.headline if line.biased} == ({"precision", "recall", "f1"} if forced else set())
+    text = render_page(view_of([made]))
+    assert "Entries are matched as mass, so that one may be split over several." in text
+    assert said in text.replace("<b>", "").replace("</b>", "")
+    assert "None is missing" not in text
+
+
+def test_views_with_a_plan_follow_the_schema():
+    schemas = (WEIGHED, words({"solver": "unbalanced"}), words({"solver": "sinkhorn"}))
+    pairs = ((SPLIT), (["ab", "cd"], ["ab", "zz"]), (["ab"], ["zz", "ab"]))
+    for schema, (gold, predicted) in zip(schemas, pairs, strict=True):
+        made = view_of([build_subject(*observed(schema, [("d", gold, predicted), ("e", gold, arbitre.ABSENT)]))])
+        assert errors(made) == []
+
+
+def test_the_figure_marks_the_shares_of_gold():
+    rows = specifications(view_of([build_subject(*observed(WEIGHED, [("d", *SPLIT)]))]))["heat"]["data"]["values"]
+    shares = {(row["gold"], row["predicted"]): row["share"] for row in rows}
+    assert shares == {(0, 0): pytest.approx(2 / 3), (0, 1): pytest.approx(1 / 3), (1, 0): 0.0, (1, 1): 1.0}
+
+
+@pytest.mark.skipif(not SENATE.is_dir(), reason="the shared data are not here")
+@pytest.mark.parametrize(
+    ("match", "fed"),
+    [({"masses": "size"}, 2), ({"solver": "unbalanced"}, 2), ({"solver": "partial", "mass": 0.8}, 0)],
+)
+def test_the_plan_of_a_page_is_that_of_its_alignment(match, fed):
+    laid = json.loads(bundled.schemas().joinpath("examples", "senat-nested.overlay.json").read_text(encoding="utf-8"))
+    laid[SPEAKERS] = {"match": {"transport": match}}
+    judge = arbitre.Comparator(bundled.schema("examples/senat-nested.schema.json"), overlay=laid)
+    gold, predicted = (
+        json.loads(SENATE.joinpath("nested", f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("gold", "predicted_02_corpusense_boxes")
+    )
+    kept, evaluation = keeping(judge.plan, [("page_02", gold, predicted)])
+    (found,) = kept.to_dict(evaluation, json_text(evaluation.to_dict()))["kept"]
+    plan, expected = found["matrix"]["plan"], judge.compare(gold=gold, predicted=predicted).alignment(SPEAKERS).plan
+    table = np.zeros(expected.shape)
+    for row, column, mass in plan["cells"]:
+        table[row, column] = mass
+    assert table == pytest.approx(expected.matrix, abs=5.1e-5)
+    assert np.count_nonzero(table[:, 2]) == fed  # by both entries of the speaker whom gold has twice
+    for number, side, spare in ((0, "gold", expected.unmatched_gold), (1, "predicted", expected.unmatched_predicted)):
+        assert np.array(plan[side])[:, 0] == pytest.approx(expected.masses[number], abs=5.1e-5)
+        assert np.array(plan[side])[:, 1] == pytest.approx(spare, abs=5.1e-5)
+    quality = np.array(found["matrix"]["quality"])
+    assert (table * quality).sum() == pytest.approx(evaluation.micro.quality_mass, abs=5e-3)

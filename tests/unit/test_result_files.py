@@ -1,0 +1,248 @@
+"""The files that an evaluation leaves behind."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import arbitre
+from arbitre.corpus.joining.join import Join, Pair
+from arbitre.corpus.reading.options import Failure
+from arbitre.corpus.running.evaluate import RunOptions
+from arbitre.errors import DataError
+from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.tables.result_files import evaluate_into, without_folders
+from arbitre.report.text_files import atomic_text_file, cell, csv_writer, json_text
+from arbitre.values import MAX_DEPTH
+
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "pages": {"type": "array", "items": {"type": "integer"}}},
+}
+PEOPLE = {"type": "object", "properties": {"people": {"type": "array", "items": PERSON}}}
+
+
+def plan(schema):
+    return arbitre.Comparator(schema).plan
+
+
+def table(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def matches(tmp_path, schema, *pairs):
+    """The rows of matches.csv for pairs of gold and predicted."""
+    made = [Pair(f"d{number}", None, gold, predicted) for number, (gold, predicted) in enumerate(pairs)]
+    evaluate_into(tmp_path, plan(schema), made)
+    return table(tmp_path / "matches.csv")
+
+
+def people(*items):
+    return {"people": list(items)}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("Zoé", "Zoé"),
+        ("", ""),
+        (None, ""),
+        (arbitre.ABSENT, ""),
+        (False, "false"),
+        (3, "3"),
+        (0.1, "0.1"),
+        ([1, {"é": None}], '[1,{"é":null}]'),
+    ],
+)
+def test_cells(value, text):
+    assert cell(value) == text
+
+
+@pytest.mark.parametrize("text", ["a\rb", "a\nb", "a\r\nb", "ends\r\n", "\r", 'a"b', "a,b"])
+def test_no_line_break_in_a_cell_ends_a_row(tmp_path, text):
+    item = {"name": text, "other": text}
+    (row,) = matches(tmp_path, PEOPLE, (people(item), people(item)))
+    expected = f"'{text}" if text.startswith("\r") else text
+    assert row["name.gold"] == expected
+    assert json.loads(row["undeclared"]) == {"gold": {"other": text}, "predicted": {"other": text}}
+    file = io.StringIO()
+    csv_writer(file).writerows([[text], [text, ""]])
+    assert file.getvalue().count("\n") == 2 * (1 + text.count("\n"))
+    assert list(csv.reader(io.StringIO(file.getvalue(), newline=""))) == [[text], [text, ""]]
+    assert "\r" in text or "\r" not in file.getvalue()
+
+
+def test_a_cell_of_the_greatest_depth():
+    value = []
+    for _ in range(MAX_DEPTH - 1):
+        value = [value]
+    assert cell(value) == "[" * MAX_DEPTH + "]" * MAX_DEPTH
+    assert json.loads(json_text({"nodes": [{"gold": value}]})) == {"nodes": [{"gold": value}]}
+
+
+def test_columns_and_rows_of_matches(tmp_path):
+    gold = people({"name": "Ada", "pages": [1, 2]}, {"name": "Bob"})
+    predicted = people({"name": "Cyd", "born": 1815}, {"name": "Zuzu"}, {"name": "Ada", "pages": [1], "born": 1815})
+    rows = matches(tmp_path, PEOPLE, (gold, predicted))
+    fields = [f"{name}.{part}" for name in ("name", "pages") for part in ("gold", "predicted", "distance", "quality")]
+    head = ["id", "run", "gold_index", "predicted_index", "status"]
+    assert list(rows[0]) == [*head, *fields, "undeclared", "distance", "quality", "signature"]
+    assert [[row[name] for name in head] for row in rows] == [
+        ["d0", "", "0", "2", "matched"],
+        ["d0", "", "1", "1", "matched"],
+        ["d0", "", "", "0", "spurious"],
+    ]
+    ada, _, cyd = rows
+    assert [ada[name] for name in fields] == ["Ada", "Ada", "0.0", "1.0", "[1,2]", "[1]", "0.5", "0.5"]
+    assert json.loads(ada["undeclared"]) == {"predicted": {"born": 1815}}
+    assert (ada["distance"], ada["quality"]) == ("0.5", "0.5")
+    assert [cyd[name] for name in fields] == ["", "Cyd", "1.0", "0.0", "", "", "", ""]
+    assert (cyd["undeclared"], cyd["distance"], cyd["quality"]) == ('{"predicted":{"born":1815}}', "1.0", "0.0")
+
+
+def test_a_missing_prediction_leaves_a_row_for_every_entry(tmp_path):
+    gold = people({"name": "Ada"}, {"name": "Bob"})
+    rows = matches(tmp_path, PEOPLE, (gold, arbitre.ABSENT), (people(), gold))
+    assert [(row["id"], row["gold_index"], row["predicted_index"], row["status"]) for row in rows] == [
+        ("d0", "0", "", "missing"),
+        ("d0", "1", "", "missing"),
+        ("d1", "", "0", "spurious"),
+        ("d1", "", "1", "spurious"),
+    ]
+
+
+def test_entries_that_are_scalars_have_one_column(tmp_path):
+    rows = matches(tmp_path, {"type": "array", "items": {"type": "string"}}, (["ab", "x"], ["ab"]))
+    assert list(rows[0])[5:] == [
+        *("value.gold", "value.predicted", "value.distance", "value.quality"),
+        *("undeclared", "distance", "quality", "signature"),
+    ]
+    assert [row["value.gold"] for row in rows] == ["ab", "x"]
+    assert [row["value.predicted"] for row in rows] == ["ab", ""]
+    assert [row["undeclared"] for row in rows] == ["", ""]
+
+
+def test_an_entry_of_another_kind_is_shown_as_undeclared(tmp_path):
+    (row,) = matches(tmp_path, PEOPLE, (people({"name": "Ada"}), people("Ada")))
+    assert (row["status"], row["name.gold"], row["name.predicted"]) == ("matched", "Ada", "")
+    assert (row["undeclared"], row["quality"]) == ('{"predicted":"Ada"}', "0.0")
+
+
+def test_entries_that_may_be_objects_or_scalars_have_both(tmp_path):
+    schema = {"type": "array", "items": {"anyOf": [PERSON, {"type": "string"}]}}
+    rows = matches(tmp_path, schema, ([{"name": "Ada"}, "Bob"], [{"name": "Ada"}, "Bob"]))
+    assert [(row["name.gold"], row["value.gold"]) for row in rows] == [("Ada", ""), ("", "Bob")]
+
+
+def test_a_document_without_a_list_is_its_own_entry(tmp_path):
+    rows = matches(tmp_path, PERSON, ({"name": "Ada"}, {"name": "Ada"}), ({"name": "Bob"}, arbitre.ABSENT))
+    assert [(row["gold_index"], row["status"], row["name.gold"]) for row in rows] == [
+        ("", "matched", "Ada"),
+        ("", "missing", "Bob"),
+    ]
+
+
+def test_entries_below_another_list_have_both_positions(tmp_path):
+    inner = {"type": "array", "items": PERSON, "x-arbitre": {"entries": True}}
+    schema = {"type": "array", "items": {"type": "object", "properties": {"people": inner}}}
+    assert EntryLayout.of(plan(schema)).names == ("name", "pages")
+    gold = [people({"name": "Ada"}), people({"name": "Bob"}, {"name": "Cyd"})]
+    rows = matches(tmp_path, schema, (gold, gold[::-1]))
+    assert [(row["gold_index"], row["predicted_index"]) for row in rows] == [
+        ("0/0", "1/0"),
+        ("1/0", "0/0"),
+        ("1/1", "0/1"),
+    ]
+
+
+def test_two_digit_positions_are_in_order(tmp_path):
+    names = [{"name": f"{number:02}"} for number in range(12)]
+    rows = matches(tmp_path, PEOPLE, (people(*names), people(*names)))
+    assert [row["gold_index"] for row in rows] == [str(number) for number in range(12)]
+
+
+def test_documents_paths_and_failures(tmp_path):
+    failure = Failure("predicted", "b", None, str(tmp_path / "some" / "b.json"), 3, reason="broken")
+    pairs = (
+        Pair("a", "1", people({"name": "Ada"}), people({"name": "Ada"})),
+        Pair("b", None, people({"name": "Bob"}), arbitre.ABSENT, failure),
+    )
+    evaluation, files = evaluate_into(tmp_path, plan(PEOPLE), Join(pairs, (failure,)))
+    assert files == ("evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl")
+    assert evaluation.failures == (failure,)
+    first, second = table(tmp_path / "documents.csv")
+    names = ("id", "run", "failed", "document_quality", "gold", "predicted", "matched", "f1q", "imq")
+    assert [first[name] for name in names] == ["a", "1", "false", "1.0", "1", "1", "1", "1.0", "1.0"]
+    assert [second[name] for name in names] == ["b", "", "true", "0.0", "1", "0", "0", "0.0", ""]
+    paths = table(tmp_path / "paths.csv")
+    assert [(row["path"], row["gold"], row["irq"]) for row in paths] == [
+        ("/people/*", "2", "0.5"),
+        ("/people/*/name", "2", "0.5"),
+    ]
+    assert (tmp_path / "failures.csv").read_bytes() == (
+        b"side,id,run,file,line,pointer,reason\npredicted,b,,b.json,3,,broken\n"
+    )
+    kept = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    assert kept == without_folders(evaluation)
+    assert str(tmp_path) not in json.dumps(kept)
+
+
+def test_the_same_corpus_gives_the_same_bytes_whatever_its_size(tmp_path):
+    pairs = [Pair(f"d{number}", None, people({"name": "é" * number}), people({"name": "e"})) for number in range(70)]
+    for folder in ("one", "two"):
+        evaluate_into(tmp_path / folder, plan(PEOPLE), pairs)
+    for name in ("evaluation.json", "documents.csv", "paths.csv", "matches.csv"):
+        data = (tmp_path / "one" / name).read_bytes()
+        assert data == (tmp_path / "two" / name).read_bytes()
+        assert b"\r" not in data
+        assert data.endswith(b"\n")
+    assert len(table(tmp_path / "one" / "matches.csv")) == 70
+
+
+def test_failures_of_an_earlier_evaluation_do_not_stay(tmp_path):
+    failure = Failure("predicted", "a", reason="no prediction")
+    evaluate_into(tmp_path, plan(PEOPLE), Join((Pair("a", None, people(), arbitre.ABSENT, failure),), (failure,)))
+    (tmp_path / "violations.csv").touch()
+    assert (tmp_path / "failures.csv").exists()
+    evaluate_into(tmp_path, plan(PEOPLE), [Pair("a", None, people(), people())])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("documents.csv", "evaluation.json", "matches.csv", "paths.csv"),
+    ]
+
+
+def test_nothing_is_left_of_an_evaluation_that_stops(tmp_path):
+    evaluate_into(tmp_path, plan(PEOPLE), [Pair("a", None, people(), people())])
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def stop(_pairs, _levels):
+        raise DataError.of("enough")
+
+    how = RunOptions({"stop": stop})
+    with pytest.raises(DataError, match="enough"):
+        evaluate_into(tmp_path, plan(PEOPLE), [Pair("b", None, people({"name": "Ada"}), people())], how=how)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_fresh_names_the_file_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError) as caught, atomic_text_file(tmp_path / "file" / "results.csv"):
+        pass
+    assert caught.value.file == str(tmp_path / "file" / "results.csv")
+    assert caught.value.message.startswith("Expected a file that can be written, got: ")
+
+
+def test_ignored_fields_have_no_columns(tmp_path):
+    schema = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "note": {"type": "string", "x-arbitre": {"ignore": True}}},
+        },
+    }
+    (row,) = matches(tmp_path, schema, ([{"name": "Ada", "note": "x"}], [{"name": "Ada", "note": "y"}]))
+    assert [name for name in row if name.startswith("note")] == []
+    assert (row["undeclared"], row["quality"]) == ("", "1.0")

@@ -1,0 +1,264 @@
+"""Tables for papers: what they hold, and that no text breaks out of its cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import arbitre
+from arbitre.corpus.results import dataframe
+from arbitre.corpus.storage.arrow import to_arrow_table, write_parquet
+from arbitre.corpus.systems.factors import factor
+from arbitre.corpus.systems.ranking import rank
+from arbitre.corpus.systems.run_stability import run_stability
+from arbitre.errors import DataError
+from arbitre.report.tables import summaries
+from arbitre.report.tables.table import SCORE, Table, TableColumn, count, probability
+from arbitre.report.text_files import CHUNK_ROWS, write_frame
+from arbitre.tally import NAMES
+
+COMPARATOR = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
+GOLD = ["Ada", "Bo", "Cy", "Di"]
+
+
+def right(**counts):
+    """An evaluation of documents of which so many of the four names are found."""
+    return COMPARATOR.evaluate((name, GOLD, GOLD[:count]) for name, count in counts.items())
+
+
+@pytest.fixture
+def evaluation():
+    return COMPARATOR.evaluate(
+        [("p_1", GOLD, GOLD), ("p_2", GOLD, GOLD[:2]), ("q_1", GOLD, ["Zoe"]), ("q_2", GOLD, arbitre.ABSENT)]
+    )
+
+
+def test_documents(evaluation):
+    assert summaries.table(evaluation, "markdown", "documents", ("irq", "imq")).splitlines() == [
+        "| document | gold | predicted | matched | irq | imq |",
+        "|:---|---:|---:|---:|---:|---:|",
+        r"| p\_1 | 4 | 4 | 4 | 1.0000 | 1.0000 |",
+        r"| p\_2 | 4 | 2 | 2 | 0.5000 | 1.0000 |",
+        r"| q\_1 | 4 | 1 | 1 | 0.0000 | 0.0000 |",
+        r"| q\_2 | 4 | 0 | 0 | 0.0000 | – |",
+        "",
+        f"Signature: `{COMPARATOR.signature.short}`",
+    ]
+    usual = summaries.documents(evaluation)
+    assert [column.name for column in usual.columns][4:] == ["document quality", "f1q", "imq", "irq", "amq"]
+    assert [row[4] for row in usual.rows] == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_paths(evaluation):
+    assert summaries.table(evaluation, "latex", "paths", ("irq",)).splitlines() == [
+        f"% Signature: {COMPARATOR.signature.short}",
+        r"\begin{tabular}{lrrrr}",
+        r"\toprule",
+        r"path & gold & predicted & matched & irq \\",
+        r"\midrule",
+        r"/* & 16 & 7 & 7 & 0.3750 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_scores(evaluation):
+    rows = list(csv.DictReader(io.StringIO(summaries.table(evaluation, "csv", "scores"))))
+    assert [row["score"] for row in rows] == [*NAMES, "document_quality"]
+    assert {row["signature"] for row in rows} == {COMPARATOR.signature.short}
+    found = {row["score"]: row for row in rows}
+    assert float(found["document_quality"]["macro"]) == evaluation.document_quality.mean == 0.375
+    assert float(found["f1q"]["micro"]) == evaluation.micro.f1q
+    assert float(found["imq"]["macro"]) == evaluation.macro.imq == 0.5
+    assert found["imq"]["documents"] == "4"
+
+
+def test_groups_are_means_over_their_documents(evaluation):
+    found = summaries.groups(evaluation, r"^.", ("irq", "imq"), name="page")
+    assert found.rows == (("p", 2, 0.75, 1.0), ("q", 2, 0.0, 0.0))
+    assert found.columns[0].name == "page"
+    assert summaries.groups(evaluation, None, ("irq",)).rows == (("all", 4, 0.375),)
+    assert summaries.groups(evaluation, r"_(.)", ("irq",)).rows == (("1", 2, 0.5), ("2", 2, 0.25))
+
+
+def test_systems_with_letters():
+    systems = {"a": right(**dict.fromkeys("pqrstuvw", 4)), "b": right(**dict.fromkeys("pqrstuvw", 3))}
+    ranking = rank(systems, "irq")
+    found = summaries.leaderboard(ranking)
+    assert [column.name for column in found.columns] == [
+        *("system", "irq", "low", "high", "alike", "chance", "failed", "document quality")
+    ]
+    assert [row[0] + row[4] for row in found.rows] == ["aa", "bb"]
+    assert found.rows[0][5] == ranking.systems[0].floor == 1.0  # every page names the same people
+    assert summaries.side_by_side(ranking).texts == [
+        ["a", "1.0000", "1.0000", "1.0000", "1.0000", "1.25"],
+        ["b", "0.7500", "0.8571", "1.0000", "1.0000", "1.75"],
+    ]
+    assert summaries.pairs(ranking.pairs).texts == [["a", "b", "+0.2500", "+0.0625", "+0.4375", "0.0078", "0.0078"]]
+    assert summaries.winners(ranking).texts == [["/*", "1.0000", "0.7500", "a"]]
+    assert summaries.lacking(ranking).rows == ()
+
+
+def test_winners_that_are_all_alike():
+    ranking = rank({"a": right(p=4), "b": right(p=4)})
+    assert summaries.winners(ranking).texts == [["/*", "1.0000", "–", "all"]]
+
+
+def test_letters_beyond_the_alphabet():
+    assert [summaries._letter(at) for at in (0, 25, 26, 53)] == ["a", "z", "a1", "b2"]
+
+
+def test_levels_and_contrasts():
+    evaluation = COMPARATOR.evaluate(
+        [(one, GOLD, GOLD[:found]) for one in "pq" for found in (4, 2)] + [("p", GOLD, [])]
+    )
+    found = [factor(evaluation, "ocr", {"ocr": ["good", "bad", "good", "bad", ""]}, "irq")]
+    assert summaries.levels(found).texts[0][:4] == ["ocr", "(empty)", "1", "0.0000"]
+    assert summaries.levels(found).texts[2][:4] == ["ocr", "good", "2", "1.0000"]
+    assert summaries.contrasts(found).texts[2][:5] == ["ocr", "bad", "good", "2", "-0.5000"]
+    assert summaries.contrasts(found).texts[2][7:] == ["0.5000", "1.0000"]
+
+
+def test_runs():
+    evaluation = COMPARATOR.evaluate([("p", GOLD, GOLD), ("p", GOLD, GOLD[:2]), ("q", GOLD, []), ("q", GOLD, [])])
+    found = run_stability(evaluation, "irq")
+    assert summaries.runs({"s": found}).texts == [["s", "2", "2", "0.3750", "0.1768", "50.0%"]]
+    assert summaries.spreads(found).texts == [
+        ["(the whole)", "–", "–"],
+        ["/*", "0.3750", "0.1768"],
+    ]  # q is an empty list
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("html",), "Expected a form of a table, got 'html'\n  There are: markdown, latex, csv."),
+        (("latex", "path"), "Expected a row of a table, got 'path'\n  Did you mean \"paths\"?"),
+        (("latex", "documents", ("f1qq",)), "Expected a column of a table, got 'f1qq'\n  Did you mean \"f1q\""),
+    ],
+)
+def test_what_is_no_table_is_said(evaluation, arguments, message):
+    with pytest.raises(DataError) as error:
+        summaries.table(evaluation, *arguments)
+    assert str(error.value).startswith(message)
+
+
+def test_numbers_as_people_read_them():
+    assert [count(value) for value in (3.0, 12_345_678, 2.5, 0)] == ["3", "12345678", "2.50", "0"]
+    assert [probability(value) for value in (0.0625, 5e-5, 4e-5, 1.0)] == ["0.0625", "0.0001", "<0.0001", "1.0000"]
+
+
+HOSTILE = r"a|b & 5% _x_ #1 $y$ {z} ~^ \cmd <i> [l](u) `c` *e*"
+
+
+def one(text, number=0.5):
+    return Table("", (TableColumn("name"), TableColumn("f1q", SCORE)), ((text, number),))
+
+
+def test_marks_stay_marks():
+    assert one(HOSTILE).latex().splitlines()[4] == (
+        r"a\textbar{}b \& 5\% \_x\_ \#1 \$y\$ \{z\} \textasciitilde{}\textasciicircum{} \textbackslash{}cmd "
+        r"\textless{}i\textgreater{} [l](u) `c` *e* & 0.5000 \\"
+    )
+    assert one(HOSTILE).markdown().splitlines()[2] == (
+        r"| a\|b & 5% \_x\_ \#1 $y$ {z} \~^ \\cmd \<i\> \[l\](u) \`c\` \*e\* | 0.5000 |"
+    )
+
+
+@pytest.mark.parametrize("text", ["*", "[2cm]"])
+def test_a_row_does_not_become_an_option_of_the_line_break(text):
+    assert one(text).latex().splitlines()[4].startswith("{}" + text)
+
+
+@given(st.text())
+def test_no_text_breaks_a_table(text):
+    assert len(one(text).latex().split("\n")) == 8
+    assert len(one(text).markdown().split("\n")) == 4
+    rows = list(csv.reader(io.StringIO(one(text).csv(), newline="")))
+    assert [row[1] for row in rows] == ["f1q", "0.5"]
+    assert rows[1][0].removeprefix("'") == text.removeprefix("'")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx"])
+def test_no_cell_is_a_formula(text):
+    rows = list(csv.reader(io.StringIO(one(text, -0.5).csv(), newline="")))
+    assert rows[1] == [f"'{text}", "-0.5"]
+
+
+def test_arrow_has_the_columns_of_the_documents(evaluation):
+    table = evaluation.to_arrow()
+    assert table.column_names == [
+        "id", "run", "failed", "document_quality", "gold", "predicted", "matched", "quality_mass", *NAMES, "signature"
+    ]  # fmt: skip
+    assert table.column("id").to_pylist() == ["p_1", "p_2", "q_1", "q_2"]
+    assert table.column("run").to_pylist() == [None] * 4
+    assert table.column("failed").to_pylist() == [False, False, False, True]
+    assert table.column("imq").to_pylist() == [1.0, 1.0, 0.0, None]
+    for name in NAMES:
+        expected = [getattr(each.scores, name) for each in evaluation.documents]
+        assert table.column(name).to_pylist() == pytest.approx(expected), name
+
+
+def test_arrow_of_no_documents_has_types():
+    table = COMPARATOR.evaluate([]).to_arrow()
+    assert (table.num_rows, {str(field.type) for field in table.schema}) == (0, {"string", "bool", "double"})
+
+
+def test_parquet_reads_back(evaluation, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "new" / "documents.parquet"
+    write_parquet(path, evaluation.to_arrow())
+    assert parquet.read_table(path).equals(evaluation.to_arrow())
+    assert [one.name for one in path.parent.iterdir()] == ["documents.parquet"]
+
+
+def test_parquet_that_cannot_be_written_is_said(evaluation, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(DataError, match="Expected a file that can be written"):
+        write_parquet(tmp_path / "file" / "x.parquet", evaluation.to_arrow())
+
+
+def test_csv_and_arrow_have_the_same_columns_and_numbers(evaluation):
+    for frame in (
+        dataframe.document_frame(evaluation.document_table, evaluation.signature),
+        dataframe.path_frame(evaluation.by_path, evaluation.signature),
+        summaries.means(evaluation).frame,
+    ):
+        file = io.StringIO()
+        write_frame(file, frame)
+        rows = list(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
+        for name, column in to_arrow_table(frame).to_pydict().items():
+            texts = [row[name] for row in rows]
+            held = any(isinstance(one, str) for one in column)
+            assert [text if held else json.loads(text or "null") for text in texts] == column, name
+
+
+def test_masses_that_are_whole_are_written_as_counts():
+    frame = {"quality_mass": np.array([3.0, 2.5]), "f1q": np.array([1.0, np.nan]), "run": [None, "=a"]}
+    file = io.StringIO()
+    write_frame(file, frame)
+    assert file.getvalue() == "quality_mass,f1q,run\n3,1.0,\n2.5,,'=a\n"
+
+
+def test_a_frame_has_every_row_however_many_there_are():
+    file = io.StringIO()
+    write_frame(file, {"n": range(2 * CHUNK_ROWS + 1), "f1q": np.zeros(2 * CHUNK_ROWS + 1)})
+    assert file.getvalue().splitlines()[1:] == [f"{n},0.0" for n in range(2 * CHUNK_ROWS + 1)]
+
+
+def test_a_table_is_a_frame_of_texts_counts_and_numbers():
+    columns = (TableColumn("system"), TableColumn("f1q", SCORE), TableColumn("failed", count))
+    found = to_arrow_table(Table("", columns, (("a", None, 1), ("b", 0.5, 0))).frame)
+    assert [str(field.type) for field in found.schema] == ["string", "double", "int64"]
+    assert found.to_pydict() == {"system": ["a", "b"], "f1q": [None, 0.5], "failed": [1, 0]}
+    assert [str(field.type) for field in to_arrow_table(Table("", columns, ()).frame).schema] == [
+        "string",
+        "double",
+        "double",
+    ]

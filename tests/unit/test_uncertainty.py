@@ -1,0 +1,201 @@
+"""How far a corpus can be trusted: clusters, intervals, what chance scores, what the schema has that gold never shows."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from arbitre import Comparator, DataError
+from arbitre.cli import app
+from arbitre.cli.output.result_tables import intervals
+from arbitre.corpus.joining.join import Join
+from arbitre.corpus.reading.records import Pair
+from arbitre.corpus.results.chance import MAX_DOCUMENTS, Reservoir, sample_pairs
+from arbitre.corpus.statistics.clusters import cluster_labels
+
+LETTERS = Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "page": {"type": "string"},
+        "names": {"type": "array", "items": {"type": "string"}, "x-arbitre": {"entries": True}},
+        "seal": {"type": "object", "properties": {"colour": {"type": "string"}}},
+    },
+}
+
+
+def triples(size=12):
+    """Two runs of every page: the same gold twice."""
+    for number in range(size):
+        for _ in range(2):
+            gold = [f"{number}-{letter}" for letter in "abcd"]
+            yield f"page_{number}", gold, gold[: 1 + number % 4]
+
+
+class TestClusters:
+    def test_a_pattern_takes_its_group_or_all_of_it(self):
+        assert cluster_labels(["a1", "b22"], r"\d+") == ["1", "22"]
+        assert cluster_labels(["a1", "b22"], r"(\w)\d+") == ["a", "b"]
+
+    def test_labels_by_id_or_in_order(self):
+        assert cluster_labels(["a", "b", "a"], {"a": "x", "b": "y"}) == ["x", "y", "x"]
+        assert cluster_labels(["a", "b"], ["u", "v"]) == ["u", "v"]
+        assert cluster_labels(["a"], None) is None
+
+    @pytest.mark.parametrize(
+        ("cluster", "message"),
+        [
+            (r"\d+", r"Expected the id to match the pattern of the clusters '\\\\d\+', got 'a'"),
+            ("(", "Expected the clusters to be a regular expression"),
+            ({}, "Expected a cluster for every id, got none for 'a'"),
+            (["x", "y"], "Expected a cluster for each of 1 documents, got 2"),
+        ],
+    )
+    def test_what_leaves_a_document_out_is_refused(self, cluster, message):
+        with pytest.raises(DataError, match=message):
+            cluster_labels(["a"], cluster)
+
+    def test_pages_drawn_together_give_wider_intervals(self):
+        evaluation = LETTERS.evaluate(triples())
+        apart = [str(number) for number in range(24)]
+        alone, together = (evaluation.interval("irq", cluster=cluster) for cluster in (apart, r"page_\d+"))
+        assert (alone.clusters, together.clusters) == (24, 12)
+        assert alone.estimate == together.estimate == evaluation.macro.irq
+        assert together.high - together.low > 1.2 * (alone.high - alone.low)
+        assert evaluation.interval("irq") == replace(together, runs=True)  # two runs of a page are one cluster
+
+    def test_runs_of_a_document_are_one_cluster_everywhere(self):
+        evaluation = LETTERS.evaluate(triples(4))
+        found = evaluation.trust["intervals"]
+        assert (found["documents"], found["clusters"], found["units"], found["runs"]) == (8, 4, 4, True)
+        console = Console(width=100, file=io.StringIO())
+        console.print(intervals(evaluation.trust))
+        assert "over 8 documents in 4 clusters (runs of one document)" in " ".join(console.file.getvalue().split())
+        once = LETTERS.evaluate(list(triples(4))[::2]).trust["intervals"]
+        assert (once["documents"], once["clusters"], once["units"], once["runs"]) == (4, None, 4, False)
+
+    def test_a_path_has_intervals_of_its_own(self):
+        evaluation = LETTERS.evaluate(triples())
+        assert evaluation.interval("irq", aggregate="micro", path="/*").estimate == evaluation.by_path["/*"].irq
+        with pytest.raises(DataError, match="Expected a path of this evaluation"):
+            evaluation.interval("irq", path="/name")
+
+
+class TestChance:
+    def test_a_prediction_is_held_against_the_gold_of_other_ids(self):
+        evaluation = LETTERS.evaluate(triples(3))
+        assert evaluation.chance_floor.irq == 0.0
+        assert evaluation.chance.comparisons == 6 * 4  # the other run of the same page is no other document
+        assert not evaluation.chance.sampled
+        assert evaluation.gold_self_agreement == 0.0
+
+    def test_what_all_pages_share_is_found_by_chance(self):
+        pairs = [(name, ["same", f"own {name}"], ["same", f"own {name}"]) for name in "abc"]
+        assert LETTERS.evaluate(pairs).chance_floor.f1q == 0.5
+
+    def test_one_document_has_no_floor(self):
+        evaluation = LETTERS.evaluate([("a", ["x", "y"], ["x"])])
+        assert (evaluation.chance_floor, evaluation.gold_self_agreement) == (None, 0.0)
+        assert LETTERS.evaluate([("a", [], [])]).gold_self_agreement is None
+
+    def test_entries_of_gold_are_compared_with_other_entries_only_and_pooled_by_pairs(self):
+        evaluation = LETTERS.evaluate([("a", ["x", "x", "y"], []), ("b", ["z", "z"], []), ("c", ["w"], [])])
+        assert evaluation.gold_self_agreement == pytest.approx((2 + 2) / (6 + 2))
+
+    def test_a_document_that_is_its_own_entry_has_no_other_entry(self):
+        whole = Comparator({"type": "object", "properties": {"name": {"type": "string"}}})
+        pairs = [(name, {"name": name}, {"name": name}) for name in "ab"]
+        assert whole.evaluate(pairs).gold_self_agreement is None
+
+    def test_a_large_corpus_is_sampled_alike_each_time(self):
+        many = [(f"d{number}", [str(number % 7)], [str(number % 5)]) for number in range(3 * MAX_DOCUMENTS)]
+        first, second = (LETTERS.evaluate(many).chance for _ in range(2))
+        assert first == second
+        assert first.sampled
+        assert first.comparisons == MAX_DOCUMENTS * (MAX_DOCUMENTS - 1)
+
+    def test_every_document_is_as_likely_to_be_drawn(self):
+        pairs = [Pair(str(number), None, [], []) for number in range(4 * MAX_DOCUMENTS)]
+        counts = np.zeros(len(pairs))
+        for seed in range(400):
+            drawn = Reservoir(seed)
+            for pair in pairs:
+                drawn.add(pair)
+            for found in (drawn(), sample_pairs(Join(tuple(pairs)).pairs, seed)):
+                assert len({pair.id for pair in found}) == MAX_DOCUMENTS
+                counts[[int(pair.id) for pair in found]] += 1
+        assert np.abs(counts / 800 - 1 / 4).max() < 0.08
+
+
+def test_what_gold_never_shows_is_named():
+    comparator = Comparator(SCHEMA)
+    evaluation = comparator.evaluate([("a", {"page": "1", "names": ["x"]}, {"seal": {"colour": "red"}})])
+    assert evaluation.coverage.never == ("/seal", "/seal/colour")
+    assert evaluation.coverage.exercised == ("", "/page", "/names", "/names/*")
+    assert evaluation.coverage.share == 4 / 6
+
+
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def corpus(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        Path("schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+        gold = [{"id": f"d{n}", "page": str(n // 2), "names": [f"{n}{letter}" for letter in "abc"]} for n in range(8)]
+        predicted = [one | {"names": one["names"][: n % 4]} for n, one in enumerate(gold)]
+        for name, records in (("gold", gold), ("predicted", predicted)):
+            Path(f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+            for record in records:
+                Path(name).mkdir(exist_ok=True)
+                Path(name, f"{record['id']}.json").write_text(json.dumps(record), encoding="utf-8")
+
+    @staticmethod
+    def run(*arguments, code=0):
+        sources = ("--gold", "gold.jsonl", "--predicted", "predicted.jsonl") if "--manifest" not in arguments else ()
+        result = CliRunner().invoke(app, ["evaluate", "--schema", "schema.json", *sources, *arguments])
+        assert result.exit_code == code, result.output
+        return result.output
+
+    def trust(self, *arguments):
+        return json.loads(self.run("--format", "json", *arguments))["trust"]
+
+    def test_documents_are_drawn_unless_something_is_said(self):
+        assert (self.trust()["intervals"]["units"], self.trust()["intervals"]["clusters"]) == (8, None)
+
+    @pytest.mark.parametrize("cluster", ["/page", r"d([02468]|.)"])
+    def test_clusters_by_a_value_of_gold_or_by_the_id(self, cluster):
+        assert self.trust("--cluster-by", cluster)["intervals"]["clusters"] == (4 if cluster == "/page" else 8)
+
+    def test_clusters_by_a_column_of_the_manifest(self):
+        with Path("corpus.csv").open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["id", "gold", "predicted", "volume"])
+            rows.writerows([f"d{n}", f"gold/d{n}.json", f"predicted/d{n}.json", f"v{n // 4}"] for n in range(8))
+        assert self.trust("--manifest", "corpus.csv", "--cluster-by", "volume")["intervals"]["clusters"] == 2
+
+    def test_a_pointer_that_leads_nowhere_is_refused(self):
+        assert "got none in 'd0'" in self.run("--cluster-by", "/volume", code=2)
+
+    def test_processes_and_resumption_give_the_same_files(self):
+        self.run("--out", "one", "--workers", "1")
+        self.run("--out", "two", "--workers", "2")
+        before = {path.name: path.read_bytes() for path in Path("one").rglob("*") if path.is_file()}
+        assert {path.name: path.read_bytes() for path in Path("two").rglob("*") if path.is_file()} == before
+        self.run("--out", "one", "--resume")
+        assert {path.name: path.read_bytes() for path in Path("one").rglob("*") if path.is_file()} == before
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--resume"], "Expected --out with --resume"),
+            (["--engine", "dask"], "Expected --engine dask and --scheduler together"),
+            (["--scheduler", "tcp://127.0.0.1:1"], "Expected --engine dask and --scheduler together"),
+        ],
+    )
+    def test_options_that_need_each_other(self, arguments, message):
+        assert message in " ".join(self.run(*arguments, code=2).split())

@@ -1,0 +1,273 @@
+"""What is kept of a corpus for its report: bounded, the worst first, the same however the corpus is divided."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tests.worst_documents import keeping
+
+import arbitre
+from arbitre.corpus.joining.join import Join, Pair
+from arbitre.corpus.running import evaluate as corpus
+from arbitre.corpus.running import worker as work
+from arbitre.corpus.running.document_results import DocumentResults
+from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.statistics import document_intervals
+from arbitre.errors import DataError
+from arbitre.report.documents import quality_matrix
+from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
+from arbitre.report.text_files import json_text
+
+WORDS = {"type": "array", "items": {"type": "string"}}
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "pages": {"type": "array", "items": {"type": "integer"}}},
+}
+PEOPLE = {
+    "type": "object",
+    "properties": {
+        "year": {"type": "integer"},
+        "people": {"type": "array", "items": PERSON, "x-arbitre": {"entries": True}},
+    },
+}
+
+
+def kept(schema, pairs, **options):
+    plan = arbitre.Comparator(schema).plan
+    made, evaluation = keeping(plan, pairs, **options)
+    return made.to_dict(evaluation, json_text(evaluation.to_dict()))
+
+
+def document(schema, gold, predicted):
+    """The one document, entry by entry."""
+    (found,) = kept(schema, [("d", gold, predicted)])["kept"]
+    return found
+
+
+def test_rows_are_the_entries_in_gold_order_then_the_spurious():
+    gold = {"year": 1931, "people": [{"name": "Ada", "pages": [1, 2]}, {"name": "Bob"}, {"name": "Cyd"}]}
+    predicted = {"year": 1913, "people": [{"name": "Cyd"}, {"name": "Ada", "pages": [2, 3]}]}
+    found = document(PEOPLE, gold, predicted)
+    head = [(row["gold_index"], row["predicted_index"], row["status"]) for row in found["rows"]]
+    assert head == [("0", "1", "matched"), ("1", None, "missing"), ("2", "0", "matched")]
+    ada, bob, cyd = (row["entry"] for row in found["rows"])
+    assert (bob["verdict"], bob["gold"], "predicted" in bob) == ("missing", {"name": "Bob"}, False)
+    assert (cyd["verdict"], cyd["quality"], cyd["gold"], "below" in cyd) == ("correct", 1.0, {"name": "Cyd"}, False)
+    name, pages = ada["below"]
+    assert (name["verdict"], name["gold"]) == ("correct", "Ada")
+    assert [(one["verdict"], one.get("gold"), one.get("predicted")) for one in pages["below"]] == [
+        ("wrong", 1, 3),
+        ("correct", 2, None),
+    ]
+    assert found["rows"][0]["faults"] == ["/people/*/pages/*"]
+    (year,) = found["rest"]["below"]
+    assert (year["name"], year["gold"], year["predicted"], year["verdict"]) == ("year", 1931, 1913, "wrong")
+    assert found["entries"] == 3
+
+
+def test_a_document_that_is_its_own_entry():
+    found = document(PERSON, {"name": "Ada"}, {"name": "Adam"})
+    (row,) = found["rows"]
+    assert (row["gold_index"], row["predicted_index"], row["status"]) == (None, None, "matched")
+    assert (found["rest"], found["matrix"]) == (None, None)
+
+
+def test_values_of_two_kinds_stand_side_by_side():
+    (row,) = document(PEOPLE, {"people": [{"name": "Ada", "pages": [1]}]}, {"people": [{"name": "Ada", "pages": "1"}]})[
+        "rows"
+    ]
+    pages = row["entry"]["below"][1]
+    assert (pages["verdict"], pages["gold"], pages["predicted"]) == ("wrong type", [1], "1")
+    assert row["faults"] == ["/people/*/pages"]
+
+
+def test_a_failed_document_shows_all_of_gold_as_missing():
+    found = document(PEOPLE, {"year": 1, "people": [{"name": "Ada"}]}, arbitre.ABSENT)
+    assert [row["status"] for row in found["rows"]] == ["missing"]
+    assert (found["failed"], found["quality"], found["rest"]["below"][0]["verdict"]) == (True, 0.0, "missing")
+
+
+def test_a_document_as_deep_as_one_likes_is_text_below():
+    value = "end"
+    for _ in range(60):
+        value = {"in": [value]}
+    (row,) = document({}, [value], [value])["rows"]
+    text = json.dumps(row["entry"])
+    assert "end" in text
+    assert text.count('{"in"') < 15
+
+
+def test_the_worst_documents_are_kept_within_bounds_and_failures_come_last():
+    pairs = [(f"d{number}", ["ab", "cd"], ["ab", "c" * number]) for number in range(1, 8)]
+    pairs.append(("failed", ["ab"], arbitre.ABSENT))
+    found = kept(WORDS, pairs, entries=6)
+    assert [one["key"] for one in found["kept"]] == ["d7", "d6", "d5"]
+    assert len(kept(WORDS, pairs)["kept"]) == 8
+    assert kept(WORDS, pairs)["kept"][-1]["key"] == "failed"
+    assert len(kept(WORDS, pairs, room=1)["kept"]) == 1
+    assert len(found["documents"]) == 8
+
+
+def test_room_is_told_in_bytes_whatever_the_script():
+    def number(letter):
+        pairs = [(f"d{at}", [letter * 900], [letter * 900]) for at in range(8)]
+        return len(kept(WORDS, pairs, room=10_000)["kept"])
+
+    assert number("a") > number("ア") >= 1
+
+
+def test_of_a_document_that_is_too_large_the_worst_entries_are_kept():
+    gold = [f"{number:04}" for number in range(50)]
+    predicted = [*gold[:40], *("x" * 9 for _ in range(10))]
+    (found,) = kept(WORDS, [("d", gold, predicted)], entries=20)["kept"]
+    assert (len(found["rows"]), found["entries"]) == (20, 50)
+    indices = [int(row["gold_index"]) for row in found["rows"]]
+    assert indices == [*range(10), *range(40, 50)]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_what_is_kept_does_not_depend_on_how_the_corpus_is_divided(monkeypatch, size):
+    pairs = [
+        (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(30)
+    ]
+    expected = kept(WORDS, pairs, entries=20)
+    monkeypatch.setattr(work, "FIRST_BATCH", size)
+    monkeypatch.setattr(work, "RECORDS_PER_BATCH", 8)
+    assert kept(WORDS, pairs, entries=20) == expected
+
+
+def test_notes_of_several_processes_come_to_the_same(monkeypatch):
+    pairs = [
+        (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(24)
+    ]
+    monkeypatch.setattr(corpus, "PART_SIZE", 4)
+    plan = arbitre.Comparator(WORDS).plan
+    together, notes = WorstDocuments(plan, entries=9), []
+
+    def either(worker, parts):
+        workers = [worker, work.Worker(plan, together.observers)]
+        return (workers[number % 2](part) for number, part in enumerate(parts))
+
+    def taken(outcomes):
+        read = DocumentResults.read(outcomes.lines())  # as it comes from elsewhere
+        notes.extend(read.seen["worst"])
+        together.take(read)
+
+    joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
+    evaluation = evaluate(plan, joined, RunOptions(together.observers, taken, executor=either))
+    together.fill(evaluation, Join(tuple(joined)))
+    text = json_text(evaluation.to_dict())
+    assert len(notes) > 4
+    assert together.to_dict(evaluation, text) == kept(WORDS, pairs, entries=9)
+
+
+def test_the_worst_pairs_of_a_path_are_those_of_least_quality():
+    pairs = [("a", ["abc", "quill"], ["abc", "quilt"]), ("b", ["ink"], ["oak"]), ("c", ["paper"], ["papyr"])]
+    (found,) = kept(WORDS, pairs)["worst"].values()
+    assert [(one["document"], one["gold"], one["predicted"]) for one in found] == [
+        ("b", "ink", "oak"),
+        ("a", "quill", "quilt"),
+        ("c", "paper", "papyr"),
+    ]
+
+
+def test_the_matrix_holds_every_pair_and_agrees_with_the_matching():
+    found = document(WORDS, ["ink", "quill", "paper"], ["quilt", "ink"])
+    assert [(row["gold_index"], row["predicted_index"]) for row in found["rows"]] == [
+        ("0", "1"),
+        ("1", "0"),
+        ("2", None),
+    ]
+    matrix = found["matrix"]["quality"]
+    judge = arbitre.Comparator({"type": "string"})
+    expected = [
+        [round(judge.compare(gold=gold, predicted=predicted).quality, 4) for predicted in ("quilt", "ink")]
+        for gold in ("ink", "quill", "paper")
+    ]
+    assert matrix == expected
+    assert (found["matrix"]["metricity"]["pool"], found["matrix"]["metricity"]["metricity"]) == (True, 1.0)
+
+
+def test_pairs_that_may_not_be_matched_have_no_quality():
+    schema = WORDS | {"x-arbitre": {"match": {"hungarian": {"gate": 0.7}}}}
+    found = document(schema, ["quill", "ink"], ["quilt", "ink"])
+    assert found["matrix"]["quality"] == [[0.8182, None], [None, 1.0]]
+    assert found["matrix"]["metricity"] is None
+
+
+def test_large_matrices_are_left_out(monkeypatch):
+    monkeypatch.setattr(quality_matrix, "MAX_CELLS", 3)
+    assert document(WORDS, ["a", "b"], ["a", "b"])["matrix"] is None
+    assert document(WORDS, ["a"], ["a", "b"])["matrix"] is not None
+
+
+def test_without_alignments_there_are_none(tmp_path):
+    assert read(tmp_path / ALIGNMENTS, "{}") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "other text"),
+        ("[]", "other text"),
+        ('{"format": "arbitre-alignments/9"}', "the format 'arbitre-alignments/9'"),
+        ('{"format": "arbitre-alignments/1", "evaluation": "00"}', "those of another evaluation"),
+    ],
+)
+def test_alignments_of_something_else_are_refused(tmp_path, text, said):
+    (tmp_path / ALIGNMENTS).write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / ALIGNMENTS, "{}")
+    assert caught.value.message.endswith(f"got {said}")
+    assert caught.value.file == str(tmp_path / ALIGNMENTS)
+
+
+def test_alignments_belong_to_the_text_of_their_evaluation(tmp_path):
+    found = {"format": "arbitre-alignments/1", "evaluation": digest("{}")}
+    (tmp_path / ALIGNMENTS).write_text(json.dumps(found), encoding="utf-8")
+    assert read(tmp_path / ALIGNMENTS, "{}") == found
+
+
+def test_published_figures_are_those_of_each_document_and_their_means():
+    pairs = [
+        ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
+        ("b", ["ink"], ["oak", "x"]),
+        ("failed", ["ink"], arbitre.ABSENT),
+        ("vacuous", [], []),
+    ]
+    found = kept(WORDS, pairs)
+    judge = arbitre.Comparator(WORDS)
+    expected = {
+        name: arbitre.published(judge.compare(gold=gold, predicted=predicted)) for name, gold, predicted in pairs
+    }
+    assert {one["key"]: one["published"] for one in found["kept"]} == {
+        name: pytest.approx(figures, abs=1e-12) for name, figures in expected.items()
+    }
+    assert found["published"]["imq"] == pytest.approx(sum(expected[name]["imq"] for name in ("a", "b", "failed")) / 3)
+    assert found["published"]["gold"] == pytest.approx(5 / 3)
+    assert (found["kept"][0]["key"], found["kept"][0]["scores"]["imq"]) == ("b", 0.25)
+    assert kept(WORDS, [("vacuous", [], [])])["published"] is None
+
+
+def test_a_document_has_the_interval_of_its_entries_where_there_are_entries_to_tell_from():
+    pairs = [
+        ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
+        ("right", ["ink", "oak"], ["ink", "oak"]),
+        ("single", ["ink"], ["ink"]),
+        ("failed", ["ink", "oak"], arbitre.ABSENT),
+        ("vacuous", [], []),
+    ]
+    found = {one["key"]: one["interval"] for one in kept(WORDS, pairs)["documents"]}
+    (low, high), *_ = document_intervals(np.array([[3, 2, 2, 1 + 9 / 11, 1 + (9 / 11) ** 2]]))
+    assert found["a"] == {
+        "low": pytest.approx(low),
+        "high": pytest.approx(high),
+        "level": 0.95,
+        "method": "ratio",
+    }
+    assert (found["right"]["low"], found["right"]["high"]) == (1.0, 1.0)
+    assert (found["single"], found["failed"], found["vacuous"]) == (None, None, None)
+    (alone,) = kept(PERSON, [("d", {"name": "Ada", "pages": [1]}, {"name": "Adam", "pages": [1]})])["documents"]
+    assert alone["interval"] is None  # its fields are no sample of anything

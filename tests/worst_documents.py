@@ -1,0 +1,23 @@
+"""What the command keeps of an evaluation for its report, for tests of the report."""
+
+from __future__ import annotations
+
+from arbitre.corpus.joining.join import Join
+from arbitre.corpus.reading.records import Failure, Pair
+from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.report.documents.worst_documents import WorstDocuments
+from arbitre.values import ABSENT
+
+
+def keeping(plan, pairs, **options):
+    """What is kept, and the evaluation; `pairs` are a join, or (id, gold, predicted) with no id twice."""
+    pairs = pairs if isinstance(pairs, Join) else [_pair(*one) for one in pairs]
+    kept = WorstDocuments(plan, **options)
+    evaluation = evaluate(plan, pairs, RunOptions(kept.observers, kept.take))
+    kept.fill(evaluation, pairs if isinstance(pairs, Join) else Join(tuple(pairs)))
+    return kept, evaluation
+
+
+def _pair(name, gold, predicted):
+    failure = Failure("predicted", name, reason="no prediction") if predicted is ABSENT else None
+    return Pair(name, None, gold, predicted, failure)
