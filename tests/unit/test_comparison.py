@@ -379,6 +379,7 @@ def test_the_explanation_adds_up_and_plain_json_reads_back(case):
     holds_together(compare(*case[:3]))
 
 
+@pytest.mark.slow
 @given(cases())
 def test_any_explanation_adds_up_and_any_plain_json_reads_back(case):
     holds_together(compare(*case))
@@ -387,6 +388,7 @@ def test_any_explanation_adds_up_and_any_plain_json_reads_back(case):
 TREE = {"$defs": {"n": {"additionalProperties": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [["k", "**"], ["k"] * 64, ["k"] * 65, ["k"] * 70, ["**"] * 70], ids=len)
 @pytest.mark.parametrize("schema", [{}, TREE, {"additionalProperties": {}}])
 def test_so_do_deep_paths(schema, tokens):
@@ -453,6 +455,7 @@ def test_from_which_quality_a_value_is_close_can_be_chosen():
     assert Comparator(SHARE, close=1.0).compare(gold=1, predicted=0.99).at("").verdict == "wrong"
 
 
+@pytest.mark.slow
 @given(cases())
 def test_no_verdict_beats_what_it_holds(case):
     comparison = compare(*case)

@@ -240,11 +240,13 @@ def everything(evaluation):
     return json.dumps(evaluation.to_dict()), rows
 
 
+@pytest.mark.slow
 def test_the_same_corpus_gives_the_same_bytes():
     first, second = (everything(WEIGHED.evaluate(iter(corpus(50)))) for _ in range(2))
     assert first == second
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 3, 64, 1000])
 def test_how_many_are_compared_at_once_does_not_show(chunk, monkeypatch):
     expected = everything(WEIGHED.evaluate(corpus(150)))
@@ -252,6 +254,7 @@ def test_how_many_are_compared_at_once_does_not_show(chunk, monkeypatch):
     assert everything(WEIGHED.evaluate(corpus(150))) == expected
 
 
+@pytest.mark.slow
 @given(st.data(), schemas())
 def test_nor_does_it_for_any_schema(data, schema):
     documents = [(str(number), *data.draw(pairs(schema))) for number in range(data.draw(st.integers(1, 4)))]
@@ -267,6 +270,7 @@ def test_nor_does_it_for_any_schema(data, schema):
         assert row[1:3] == (comparison.scores.tally, comparison.quality)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_documents_does_not_change_a_sum():
     documents = corpus(150)
     forth, back = WEIGHED.evaluate(documents).to_dict(), WEIGHED.evaluate(documents[::-1]).to_dict()

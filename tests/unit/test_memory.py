@@ -240,6 +240,7 @@ def resident(folder, size):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_no_more_is_kept_of_a_document_than_is_stated(tmp_path):
     (few, _), (many, evaluation) = resident(tmp_path, 1500), resident(tmp_path, 4500)
     held, most, documents = (many - few).tolist()

@@ -138,6 +138,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(value=JSON)
 def test_a_normalizer_takes_any_value_and_leaves_it_as_it_was(name, value):

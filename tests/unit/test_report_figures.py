@@ -90,6 +90,7 @@ def test_names_of_factors_become_names_of_files_of_which_no_two_are_one():
     ]
 
 
+@pytest.mark.slow
 def test_they_are_drawn_with_their_specifications_beside_them(tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     names = write_figures(tmp_path / "one", filled(), Language.FR)

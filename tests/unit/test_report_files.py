@@ -83,6 +83,7 @@ def test_evaluations_in_folders_of_one_name_are_told_apart(results, tmp_path):
         read_view([paths[0], paths[0]])
 
 
+@pytest.mark.slow
 def test_demo_ends_with_the_report_of_both_systems(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = run("demo").stdout
@@ -120,6 +121,7 @@ def factors(tmp_path):
     return tmp_path / "levels" / "factors.json"
 
 
+@pytest.mark.slow
 def test_figures_of_factors_need_no_evaluation(factors, results, tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     run("figures", factors, "--out", tmp_path / "figures")

@@ -21,12 +21,13 @@ from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, obs
 import arbitre
 from arbitre import bundled
 from arbitre.corpus.systems.ranking import rank as ranking
+from arbitre.errors import clipped
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.html.language import Language, Translator, catalogue
 from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, embedded, render_page
 from arbitre.report.html.view import PairwiseTest
 from arbitre.report.report_files import view_of
-from arbitre.report.visible_text import clipped, show_hidden
+from arbitre.report.visible_text import show_hidden
 
 PAGE = files("arbitre.report").joinpath("page")
 LONGEST = 400
@@ -353,6 +354,7 @@ def test_shares_never_round_to_all_or_nothing(share, english, french):
 SENATE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SENATE.is_dir(), reason="the shared data are not here")
 def test_the_nine_runs_of_the_senate_make_a_small_page_with_every_entry():
     runs = sorted(SENATE.joinpath("predicted").glob("*.json"))

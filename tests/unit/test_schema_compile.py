@@ -290,6 +290,7 @@ class TestLimits:
         (problem,) = refused(obj(**{name: obj(a=STRING) for name in "abcdefgh"}))
         assert problem.message == "Expected a schema of at most 10 positions, got more"
 
+    @pytest.mark.slow
     def test_many_constants_are_one_enum(self):
         schema = {"oneOf": [{"const": f"code {n}", "title": str(n)} for n in range(5_000)]}
         assert quality(schema, "code 1", "code 2") == 0.0

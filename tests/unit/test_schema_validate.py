@@ -208,6 +208,7 @@ def test_a_circle_in_a_part_that_is_not_compared(definition):
         violations(schema, {"b": 1})
 
 
+@pytest.mark.slow
 def test_alternatives_that_multiply_in_recursion():
     node = {"anyOf": [{"type": "object", "properties": {"a": {"$ref": "#"}}, "required": [name]} for name in "bcde"]}
     document = 1

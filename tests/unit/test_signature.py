@@ -20,6 +20,7 @@ def test_the_short_form_is_a_digest():
     assert SIGNATURE.short == "e226930e164a|version:1.2.3"
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), st.text()))
 def test_every_form_reads_back(entries):
     signature = Signature.of(entries, "0.1.0")
