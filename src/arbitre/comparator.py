@@ -14,7 +14,6 @@ from arbitre.engine import compare_batch, count_calls
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.loading.infer import infer
-from arbitre.values import check_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,8 +114,6 @@ class Comparator:
         same scores, for diagnosis. Raises DataError for values that are not JSON, or have more than 512
         nested lists and objects.
         """
-        check_depth(gold, "gold document")
-        check_depth(predicted, "predicted document")
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
             level_source=traced,
@@ -134,8 +131,6 @@ class Comparator:
 
         With a bound, or beside a field that tells the items of a list apart, about as often as there are items.
         """
-        check_depth(gold, "gold document")
-        check_depth(predicted, "predicted document")
         return count_calls(self.plan, gold, predicted)
 
     def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:

@@ -169,8 +169,8 @@ def check(value: Json) -> None:
 def check_depth(value: Json, what: str = "value") -> None:
     """Refuse a value with more than MAX_DEPTH lists and objects nested in each other, or one that contains itself.
 
-    Everything downstream relies on this check: it may recurse, or build one column for each level. Readers make it on
-    text; `Comparator` makes it on the documents that it is given.
+    A part that occurs several times in one level is looked into once, so that a value that contains itself several
+    times is refused at once. Readers check the depth of texts; the engine checks documents while it builds columns.
 
     Args:
         value: A JSON value, or ABSENT.
@@ -179,17 +179,18 @@ def check_depth(value: Json, what: str = "value") -> None:
     Raises:
         DataError: The value is nested too deep.
     """
-    pending = [(value, 1)] if isinstance(value, (list, dict)) else []
-    while pending:
-        item, level = pending.pop()
-        if level > MAX_DEPTH:
-            raise DataError.of(
-                f"Expected at most {MAX_DEPTH} nested lists and objects in the {what}, got more",
-                hint="Flatten it. A Python object must not contain itself.",
-            )
-        for part in item.values() if isinstance(item, dict) else item:
-            if isinstance(part, (list, dict)):
-                pending.append((part, level + 1))  # noqa: PERF401  (most parts are scalars: half the time)
+    level = [value] if isinstance(value, (list, dict)) else []
+    for _ in range(MAX_DEPTH):
+        parts: list[Json] = []
+        for container in level:
+            parts += container.values() if isinstance(container, dict) else container
+        level = list({id(part): part for part in parts if isinstance(part, (list, dict))}.values())
+        if not level:
+            return
+    raise DataError.of(
+        f"Expected at most {MAX_DEPTH} nested lists and objects in the {what}, got more",
+        hint="Flatten it. A Python object must not contain itself.",
+    )
 
 
 def equal(left: Json, right: Json) -> bool:

@@ -15,8 +15,7 @@ from arbitre.corpus.running.executors import run_in_process
 from arbitre.corpus.running.worker import Worker
 from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.string_array import encoded
-from arbitre.errors import DataError
-from arbitre.values import ABSENT, check_depth
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -105,15 +104,6 @@ def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failu
                 break
         if number > 1:
             runs[name] = number + 1
-        try:
-            check_depth(gold, "gold document")
-        except DataError as error:
-            failures.append(Failure("gold", name, run, reason=error.message))
-            continue
         failure = Failure("predicted", name, run, reason="no prediction") if predicted is ABSENT else None
-        try:
-            check_depth(predicted, "predicted document")
-        except DataError as error:
-            predicted, failure = ABSENT, Failure("predicted", name, run, reason=error.message)
         failures += [failure] if failure is not None else []
         yield Pair(name, run, gold, predicted, failure)
