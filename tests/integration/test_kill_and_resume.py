@@ -329,8 +329,8 @@ def called(*_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 sys.addaudithook(happens)
-from arbitre.corpus import evaluate
-evaluate.PART = 4
+from arbitre.corpus.running import evaluate
+evaluate.PART_SIZE = 4
 from arbitre.cli import app
 app(arguments)
 """

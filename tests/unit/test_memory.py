@@ -252,13 +252,13 @@ def test_no_more_is_kept_of_a_document_than_is_stated(tmp_path):
 SCRIPT = """
 import re, sys
 from pathlib import Path
-from arbitre.corpus.evaluate import _paired
-from arbitre.corpus.join import join
-from arbitre.corpus.records import Place, Record
+from arbitre.corpus.running.evaluate import _paired
+from arbitre.corpus.joining.join import join
+from arbitre.corpus.reading.records import ByteRange, Record
 
 def records(side):
     for at in range(int(sys.argv[2])):
-        yield Record(f"a rather long name of a page {at}", None, None, side, at + 1, place=Place(side, at * 99, 99))
+        yield Record(f"a rather long name of a page {at}", None, None, side, at + 1, place=ByteRange(side, at * 99, 99))
 
 def triples():
     return ((one.id, None, None) for one in records("gold"))

@@ -107,7 +107,7 @@ class TestUnevaluated:
 class TestRegularExpressions:
     @pytest.fixture(autouse=True)
     def impatient(self, monkeypatch):
-        monkeypatch.setattr("arbitre.schema.validation.safe_validator.TIMEOUT", 0.1)
+        monkeypatch.setattr("arbitre.schema.validation.safe_validator.PATTERN_SECONDS", 0.1)
         monkeypatch.setattr("arbitre.engine.columns.build.PATTERN_SECONDS", 0.1)
 
     @pytest.mark.parametrize("pattern", ["(a+)+$", "(a*)*b", "(x+x+)+y"])
