@@ -1,4 +1,4 @@
-"""`arbitre diff`: two evaluations of one system, before and after a change."""
+"""`arbitre diff`: compare two evaluations of one system, before and after a change."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 MAX_SHOWN: Final = 10
-"""So many paths, and documents, are shown; the others are counted."""
+"""Maximum number of paths, and of documents, to show."""
 
-Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before.")]
-After = Annotated[Path, typer.Argument(metavar="B.json", help="The one after.")]
-Measure = Annotated[str, typer.Option(metavar="SCORE", help="The score that is compared.")]
+Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before the change.")]
+After = Annotated[Path, typer.Argument(metavar="B.json", help="The evaluation.json after the change.")]
+Measure = Annotated[str, typer.Option(metavar="SCORE", help="Score to compare.")]
 FailIfWorse = Annotated[
     bool,
-    typer.Option("--fail-if-worse", help="Exit with 1 where micro, macro or document quality fell, or more failed."),
+    typer.Option(
+        "--fail-if-worse",
+        help="Exit with code 1 if the micro score, the macro score or document quality fell, or more documents failed.",
+    ),
 ]
 
 
@@ -49,7 +52,7 @@ def diff(
 ) -> None:
     """Show what changed between two evaluations: overall, by path and by document.
 
-    --fail-under and --fail-over check the evaluation after the change.
+    --fail-under and --fail-over apply to the evaluation after the change.
     """
     screen = Terminal.create(plain=no_color, quiet=quiet)
     found = diff_evaluations(before, after, score)
@@ -60,7 +63,7 @@ def diff(
     else:
         screen.show(_blocks(found, screen.width))
     if found.settings:
-        screen.note(f"The measurements differ in {', '.join(found.settings)}: their scores may not be comparable.")
+        screen.note(f"The evaluations differ in {', '.join(found.settings)}: their scores may not be comparable.")
     code = close(screen, missed)
     if fail_if_worse and found.worse:
         screen.error(f"{score} or document quality fell, or more documents failed", "worse")
@@ -80,15 +83,16 @@ def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
     for names, where in ((found.only_before, "before"), (found.only_after, "after")):
         if names:
             yield titled(
-                f"Only {where} ({len(names)})", result_tables.shortened([(name,) for name in names], "documents")
+                f"Documents only {where} ({len(names)})",
+                result_tables.shortened([(name,) for name in names], "documents"),
             )
 
 
 def _listed(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
     if not found:
-        return Text(f"{title}: none changed")
+        return Text(f"{title}: no change")
     worse = sum(one.difference < 0.0 for one in found)
-    shown = f", the first {MAX_SHOWN}" * (len(found) > MAX_SHOWN)
+    shown = f" (first {MAX_SHOWN})" * (len(found) > MAX_SHOWN)
     return titled(f"{title}: {worse} worse, {len(found) - worse} better{shown}", _table(kind, found[:MAX_SHOWN], width))
 
 
