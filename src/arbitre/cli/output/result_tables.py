@@ -42,7 +42,7 @@ READINGS: Final = {
     "amq": "mean quality of the matched pairs",
     "omq": "harmonic mean of P, R and amq",
     "omq_imq": "harmonic mean of imq, R and amq",
-    "quality": "quality mass over pairs and unmatched",
+    "quality": "mean quality, unmatched counted as 0",
     "variance": "variance of the pair qualities",
     "precision": "biased: every pair counts as correct",
     "recall": "biased: every pair counts as correct",
