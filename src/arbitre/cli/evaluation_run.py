@@ -48,7 +48,7 @@ _REPAIR: Final = ("id", "run", "file", "line", "how")
 def engine(kind: EngineKind, scheduler: str | None, workers: int | None) -> Executor:
     """Return the executor. Raises typer.BadParameter if the options contradict each other."""
     if (kind is EngineKind.DASK) != (scheduler is not None):
-        raise typer.BadParameter("--engine dask and --scheduler must be used together.")
+        raise typer.BadParameter("Expected --engine dask and --scheduler together.")
     if scheduler is not None:
         return DaskCluster(scheduler)
     count = workers or os.cpu_count() or 1

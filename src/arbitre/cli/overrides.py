@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arbitre.distances import DistanceCatalogue
     from arbitre.values import Json
 
-AS_IN_SCHEMA: Final = "as in the schema"
+AS_IN_SCHEMA: Final = "as the schema says"
 
 
 @dataclass(frozen=True, slots=True)

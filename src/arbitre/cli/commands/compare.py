@@ -76,7 +76,7 @@ def compare(
     With several --match or --distance, print one table with the results of every combination.
     """
     if gold == predicted == STDIN:
-        raise typer.BadParameter("Only one of GOLD and PREDICTED can be standard input (-).")
+        raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
     screen = Terminal.create(plain=no_color, quiet=quiet)
     documents = [read(source, max_depth) for source in (gold, predicted)]
     if schema is None:

@@ -64,9 +64,7 @@ def demo(
     else:
         write_ranking(out, arbitre.rank(evaluations))
     screen.show(_blocks(evaluations, found))
-    screen.verbatim(
-        f"\nWrote the corpus and the results to {out.as_posix()}. To run the evaluations yourself:", *_commands(out)
-    )
+    screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 

@@ -186,9 +186,9 @@ class InputSources:
         if bool(self.gold and self.predicted) + bool(self.pairs) + (self.manifest is not None) != 1 or (
             bool(self.gold) != bool(self.predicted)
         ):
-            raise typer.BadParameter("Give --gold and --predicted, or --pairs alone, or --manifest alone.")
+            raise typer.BadParameter("Expected --gold and --predicted, or --pairs alone, or --manifest alone.")
         if [*self.gold, *self.predicted, *self.pairs].count(STDIN) > 1:
-            raise typer.BadParameter("Standard input (-) can be only one of the sources.")
+            raise typer.BadParameter("Expected at most one source to be standard input (-), got several.")
 
     def joined(self, reading: ReadOptions, only: Sequence[str]) -> Join:
         """Read the documents and return the joined pairs. Raises DataError if a source cannot be read."""

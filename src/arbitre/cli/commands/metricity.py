@@ -115,7 +115,7 @@ class MetricityInput:
             typer.BadParameter: Both sources are standard input.
         """
         if gold == predicted == STDIN:
-            raise typer.BadParameter("Only one of GOLD and PREDICTED can be standard input (-).")
+            raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
         if all(source == STDIN or Path(source).suffix.lower() == ".json" for source in (gold, predicted)):
             sides = [read(source, reading.max_depth) for source in (gold, predicted)]
             return cls({"": sides[0]}, [("", *sides)])

@@ -131,10 +131,10 @@ def rank(
     """
     named = _named_sources(systems or [])
     if bool(gold and named) + bool(manifest and factors) != 1 or bool(gold or named) == bool(manifest or factors):
-        raise typer.BadParameter("Give --gold and systems as NAME=PATH, or --manifest and --factor.")
+        raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
     if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
         raise typer.BadParameter(
-            "rank cannot read standard input (-): gold is read once for each system. Give files or folders."
+            "Expected files and folders, got standard input (-): gold is read once for each system."
         )
     asked = exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = Terminal.create(plain=no_color, quiet=quiet)
