@@ -201,7 +201,7 @@ def check_depth(value: Json, what: str = "value") -> None:
         if level > MAX_DEPTH:
             raise DataError.of(
                 f"Expected at most {MAX_DEPTH} nested lists and objects in the {what}, got more",
-                hint="Flatten it, and check that no list or object contains itself.",
+                hint="Flatten it. A list or object must not contain itself.",
             )
         for part in item.values() if isinstance(item, dict) else item:
             if isinstance(part, (list, dict)):

@@ -138,7 +138,7 @@ def test_json_and_text_say_the_same():
     result = run(before, after, "--score", "irq")
     assert "a          1.0000   0.5000   -0.5000" in result.stdout
     assert "Documents only before (1)" in result.stdout
-    assert "The measurements differ in close" in result.stderr
+    assert "The evaluations differ in close" in result.stderr
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 

@@ -30,19 +30,19 @@ def load_catalogue(name: str | None) -> DistanceCatalogue:
     module, _, attribute = name.partition(":")
     sys.path.append("")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        loaded = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise typer.BadParameter(
             f"Expected --functions to name a catalogue as MODULE:NAME, got {name!r}: {error}"
         ) from error
     finally:
         sys.path.remove("")
-    if not isinstance(found, DistanceCatalogue):
+    if not isinstance(loaded, DistanceCatalogue):
         raise typer.BadParameter(
             f"Expected --functions to name a DistanceCatalogue (see catalogue.with_distance), "
-            f"got {type(found).__name__} for {name!r}."
+            f"got {type(loaded).__name__} for {name!r}."
         )
-    return found
+    return loaded
 
 
 def warn_call_count(comparator: Comparator, gold: Json, predicted: Json, screen: Terminal) -> None:

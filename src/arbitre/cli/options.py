@@ -64,7 +64,7 @@ MaxDepth = Annotated[
     int,
     typer.Option(metavar="N", min=1, max=MAX_DEPTH, help="Maximum nesting depth of lists and objects in a document."),
 ]
-Close = Annotated[float, typer.Option(metavar="QUALITY", help="Minimum quality for the verdict close.")]
+Close = Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')]
 NoColor = Annotated[bool, typer.Option("--no-color", help="Print no colours or other escape codes, like NO_COLOR.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only JSON output and errors.")]
 IdKey = Annotated[str, typer.Option(metavar="KEY", help="Key of a record's id.")]
@@ -75,7 +75,7 @@ IdPattern = Annotated[
         help="Extract the id from the file name: the group named id, else the first group, else the whole match.",
     ),
 ]
-_SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or -. May be repeated."
+_SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
 Gold = Annotated[list[str] | None, typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")]
 Predicted = Annotated[list[str] | None, typer.Option(metavar="PATH", help=f"Predictions: {_SOURCE}")]
 Pairs = Annotated[
@@ -88,7 +88,7 @@ Manifest = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="CSV table with the columns id, gold and predicted (file paths), instead of --gold and --predicted.",
+        help="CSV table with the columns id, gold and predicted (file paths), instead of separate sources.",
     ),
 ]
 GoldKey = Annotated[

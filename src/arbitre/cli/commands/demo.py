@@ -88,34 +88,34 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
         for system, evaluation in evaluations.items()
         for kind in names
     }
-    made = result_tables.table("score\n\n\n", *columns)
+    grid = result_tables.table("score\n\n\n", *columns)
     for name in SCORES:
         values = [result_tables.number(getattr(column, name)) for column in columns.values()]
-        made.add_row(name, *values, style="bold" if name == "f1q" else "")
+        grid.add_row(name, *values, style="bold" if name == "f1q" else "")
     qualities = (text for one in evaluations.values() for text in ("", result_tables.number(one.document_quality.mean)))
-    made.add_row("document quality", *qualities)
+    grid.add_row("document quality", *qualities)
     leaves = (text for one in evaluations.values() for text in (result_tables.number(one.leaves.f1q), ""))
-    made.add_row("f1q of leaves", *leaves)
+    grid.add_row("f1q of leaves", *leaves)
     for name in ("gold", "predicted", "matched"):
         masses = (text for one in evaluations.values() for text in (result_tables.count(getattr(one.micro, name)), ""))
-        made.add_row(f"{name} entries", *masses, style="dim")
+        grid.add_row(f"{name} entries", *masses, style="dim")
     failed = (text for one in evaluations.values() for text in (str(one.macro.failed), ""))
-    made.add_row("failed pages", *failed, style="dim")
-    return made
+    grid.add_row("failed pages", *failed, style="dim")
+    return grid
 
 
 def _worst(entries: Sequence[EntryRow]) -> RenderableType:
     """Build a table of the pairs with the lowest quality and their incorrect fields, worst first."""
-    made = result_tables.table("page", "speaker", "incorrect fields", "quality", left=3)
-    made.columns[2].no_wrap = True
+    grid = result_tables.table("page", "speaker", "incorrect fields", "quality", left=3)
+    grid.columns[2].no_wrap = True
     pairs = [entry for entry in entries if entry.status == "matched"]
     for entry in sorted(pairs, key=lambda entry: entry.whole.quality)[:WORST]:
         wrong = sorted((cell.quality, name) for name, cell in entry.fields.items() if cell.quality < 1.0)
         fields = "\n".join(f"{name} {result_tables.number(quality)}" for quality, name in wrong)
         names = dict.fromkeys(str(side["name"]) for side in (entry.whole.gold, entry.whole.predicted))
         quality = Text(result_tables.number(entry.whole.quality), style="bold")
-        made.add_row(entry.pair.key, "\n-> ".join(names), fields, quality)
-    return made
+        grid.add_row(entry.pair.key, "\n-> ".join(names), fields, quality)
+    return grid
 
 
 def _commands(out: Path) -> Iterator[str]:

@@ -97,16 +97,16 @@ def _listed(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> 
 
 
 def _table(kind: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
-    made = result_tables.table(kind, "before", "after", "change")
-    made.columns[0].max_width = max(20, width - 33)
+    grid = result_tables.table(kind, "before", "after", "change")
+    grid.columns[0].max_width = max(20, width - 33)
     for one in found:
-        made.add_row(
+        grid.add_row(
             escape_hidden(one.name or "(the whole)"),
             result_tables.number(one.before),
             result_tables.number(one.after),
             Text(f"{one.difference:+.4f}", style="bold"),
         )
-    return made
+    return grid
 
 
 def _arrow(before: int, after: int) -> str:

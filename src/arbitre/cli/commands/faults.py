@@ -125,10 +125,10 @@ def _blocks(rows: Sequence[ScoreRow], scores: Sequence[ScoreName], pages: int) -
         f"\n{pages} pages, {result_tables.count(sizes.gold)} speakers",
     )
     for score in scores:
-        made = result_tables.table("matching", *columns)
+        grid = result_tables.table("matching", *columns)
         for match, row in rows:
-            made.add_row(match.label, *(_figure(getattr(found, score)) for found in row.values()))
-        yield titled(f"{score}, pooled (micro)", made)
+            grid.add_row(match.label, *(_figure(getattr(found, score)) for found in row.values()))
+        yield titled(f"{score}, pooled (micro)", grid)
 
 
 def _figure(value: float | None) -> str:

@@ -45,7 +45,7 @@ _LEGEND: Final = (
     "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass); 1 if the distances between these "
     "entries form a metric. The certificate covers all documents; it is derived from the schema alone."
 )
-_SOURCE: Final = "a JSON file, - for standard input, or a folder or .jsonl file of documents, joined by id."
+_SOURCE: Final = "a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id."
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions: {_SOURCE}")]
 Out = Annotated[
@@ -232,10 +232,10 @@ def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
 
 
 def _filled(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
-    made = result_tables.table("", *columns)
+    grid = result_tables.table("", *columns)
     for name, *cells in zip(names, *columns.values(), strict=True):
-        made.add_row(name, *cells, style="bold" if name == "metricity" else "")
-    return made
+        grid.add_row(name, *cells, style="bold" if name == "metricity" else "")
+    return grid
 
 
 def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityInput) -> list[str]:

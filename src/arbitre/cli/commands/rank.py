@@ -243,15 +243,15 @@ class RankingRun:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
             design[name] = [known[one] for one in evaluation.document_table.keys]
         how = self.options
-        found = (
+        comparisons = (
             factor(evaluation, name, design, how.score, aggregate=how.aggregate, level=how.level, seed=how.seed)
             for name in design
         )
-        made = FactorsOutput(tuple(found), evaluation.signature)
+        results = FactorsOutput(tuple(comparisons), evaluation.signature)
         if self.out is not None:
             view = read_view([self.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.out / REPORT, replace(view, factors=build_factors(made.to_dict())))
-        return made
+            write_page(self.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+        return results
 
     def _evaluated(self, joined: Join, name: str, folder: str) -> Evaluation:
         out = self.out and self.out / folder

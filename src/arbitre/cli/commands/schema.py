@@ -146,13 +146,13 @@ def _shown(witness: Witness | None) -> str:
 
 def _by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
     """Build a table in document order; each path appears once, indented under its parent."""
-    made = result_tables.table(*columns, left=len(columns))
+    grid = result_tables.table(*columns, left=len(columns))
     rows = sorted(rows, key=lambda row: order(row[0]))
     paths = list(dict.fromkeys(path for path, *_ in rows))
     labels = dict(zip(paths, nested_labels(paths, room), strict=True))
     for path, *cells in rows:
-        made.add_row(labels.pop(path, ""), *cells)
-    return made
+        grid.add_row(labels.pop(path, ""), *cells)
+    return grid
 
 
 @app.command()

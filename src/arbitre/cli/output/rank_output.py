@@ -75,7 +75,7 @@ class RankingOutput:
             "runs": summaries.runs(self.stability),
         }
         signature = Signature.from_dict(self.ranking.signature).short
-        return {name: replace(made, signature=signature) for name, made in found.items()}
+        return {name: replace(table, signature=signature) for name, table in found.items()}
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """Yield the blocks of the terminal output."""
@@ -96,10 +96,10 @@ class RankingOutput:
             legend = [letters, *legend, _DIFFERENCE]
         yield Text("\n".join((*legend, *ranking.notes)), style="dim")
         for name in ("scores", "pairs", "winners"):
-            made = tables.pop(name)
-            if len(ranking.systems) > 1 and (name != "scores" or len(made.columns) > 3):  # noqa: PLR2004
-                yield _shown(made, width)
-        yield from (_shown(made, width, MAX_SHOWN) for made in tables.values() if made.rows)
+            table = tables.pop(name)
+            if len(ranking.systems) > 1 and (name != "scores" or len(table.columns) > 3):  # noqa: PLR2004
+                yield _shown(table, width)
+        yield from (_shown(table, width, MAX_SHOWN) for table in tables.values() if table.rows)
         yield result_tables.signature(Signature.from_dict(ranking.signature))
 
 
@@ -125,7 +125,7 @@ class FactorsOutput:
     def tables(self) -> dict[str, Table]:
         """Tables by file name."""
         found = {"levels": summaries.levels(self.factors), "pairs": summaries.contrasts(self.factors)}
-        return {name: replace(made, signature=self.signature.short) for name, made in found.items()}
+        return {name: replace(table, signature=self.signature.short) for name, table in found.items()}
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """Yield the blocks of the terminal output."""
@@ -137,7 +137,7 @@ class FactorsOutput:
             ),
             f"\n{summaries.AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
         )
-        yield from (_shown(made, width) for made in self.tables.values() if made.rows)
+        yield from (_shown(table, width) for table in self.tables.values() if table.rows)
         unbalanced = [
             f"{one.name} is unbalanced: its levels cover different documents. Only shared documents are compared."
             for one in self.factors
@@ -155,8 +155,8 @@ def _interval(found: Interval) -> str:
 def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
     """Return a table for the terminal; tables of paths nest them, others omit columns on narrow terminals."""
     found = _fitting(found, width)
-    made = result_tables.table(*(column.name for column in found.columns))
-    for place, column in zip(made.columns, found.columns, strict=True):
+    grid = result_tables.table(*(column.name for column in found.columns))
+    for place, column in zip(grid.columns, found.columns, strict=True):
         place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
     rows = [[escape_hidden(text) for text in row] for row in found.texts[:most]]
     if found.columns[0].name == "path":
@@ -165,9 +165,9 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
         for row, label in zip(rows, nested_labels([str(row[0]) for row in found.rows[:most]], room), strict=True):
             row[0] = label
     for row in rows:
-        made.add_row(*row)
+        grid.add_row(*row)
     more = len(found.rows) - len(rows)
-    return titled(f"{found.title} (first {len(rows)} of {len(found.rows)})" if more else found.title, made)
+    return titled(f"{found.title} (first {len(rows)} of {len(found.rows)})" if more else found.title, grid)
 
 
 def _fitting(found: Table, width: int) -> Table:
@@ -194,14 +194,14 @@ def write_results(folder: Path, found: RankingOutput | FactorsOutput, asked: Ite
         The names of the files.
     """
     tables = found.tables
-    shown = [made for made in tables.values() if made.rows]
+    shown = [table for table in tables.values() if table.rows]
     texts = {
         f"{found.name}.json": json_text(found.to_dict()),
-        f"{found.name}.md": "\n".join(f"## {made.title}\n\n{made.markdown()}" for made in shown),
-        f"{found.name}.tex": "\n".join(f"% {made.title}\n{made.latex()}" for made in shown),
+        f"{found.name}.md": "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in shown),
+        f"{found.name}.tex": "\n".join(f"% {table.title}\n{table.latex()}" for table in shown),
     }
     for name, text in texts.items():
         with atomic_text_file(folder / name) as file:
             file.write(text)
     exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
-    return (*texts, *write(folder, exported, {name: ExportTable.of(made) for name, made in tables.items()}))
+    return (*texts, *write(folder, exported, {name: ExportTable.of(table) for name, table in tables.items()}))

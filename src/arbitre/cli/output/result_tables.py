@@ -79,19 +79,19 @@ def count(value: float | None) -> str:
 
 def table(*columns: str, left: int = 1) -> Table:
     """Create an empty table; the first `left` columns hold text, the others numbers."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for position, name in enumerate(columns):
         text = position < left
-        made.add_column(name, justify="left" if text else "right", no_wrap=not text, overflow="fold")
-    return made
+        grid.add_column(name, justify="left" if text else "right", no_wrap=not text, overflow="fold")
+    return grid
 
 
 def scores(columns: Mapping[str, ScoreColumn], width: int) -> RenderableType:
     """Return a table of all scores, with one column per tally or per document count of the means."""
     reading = width >= _READING
-    made = table("score", *columns)
+    grid = table("score", *columns)
     if reading:
-        made.add_column("meaning", style="dim")
+        grid.add_column("meaning", style="dim")
     for name, text in READINGS.items():
         label = f"{name} (biased)" if name in BIASED else name
         cells = [
@@ -99,18 +99,18 @@ def scores(columns: Mapping[str, ScoreColumn], width: int) -> RenderableType:
             for column in columns.values()
         ]
         style = "dim" if name in SECONDARY else "bold" if name == "f1q" else ""
-        made.add_row(label, *cells, *[text] * reading, style=style)
-    return made
+        grid.add_row(label, *cells, *[text] * reading, style=style)
+    return grid
 
 
 def intervals(found: Mapping[str, Any]) -> RenderableType:
     """Return a table of confidence intervals and chance scores from `Evaluation.trust`."""
     drawn, chance = found["intervals"], found["chance"]
     level = f"{drawn['level']:.0%}"
-    made = table("score", f"Pooled\n(micro), {level}", f"Per-document mean\n(macro), {level}", "chance score,\npooled")
+    grid = table("score", f"Pooled\n(micro), {level}", f"Per-document mean\n(macro), {level}", "chance score,\npooled")
     floor = (chance or {}).get("floor") or {}
     for name in TRUSTED:
-        made.add_row(
+        grid.add_row(
             name,
             *(_bounds(drawn[average][name]) for average in ("micro", "macro")),
             Text(number(floor.get(name)), style="dim"),
@@ -128,7 +128,7 @@ def intervals(found: Mapping[str, Any]) -> RenderableType:
     never = found["coverage"]["never"]
     if never:
         legend.append(f"Never in gold, so not evaluated: {', '.join(map(escape_hidden, never[:MAX_SHOWN]))}.")
-    return titled("Confidence intervals", Group(made, Text("\n".join(legend), style="dim")))
+    return titled("Confidence intervals", Group(grid, Text("\n".join(legend), style="dim")))
 
 
 TRUSTED: Final = ("f1q", "imq", "irq", "amq", "quality")
@@ -147,39 +147,39 @@ def by_path(paths: Mapping[str, Scores], width: int, average: str = "") -> Rende
     rooms = [width - sum(len(name) + 3 for name in counts) - len(graded) * (_DIGITS + 3) for counts, graded in fitting]
     shown = max((number for number, room in enumerate(rooms) if fits_unbroken(paths, room)), default=0)
     counts, graded = fitting[shown]
-    made = table("path", *counts, *graded)
-    labels = _labels(made, paths, rooms[shown])
+    grid = table("path", *counts, *graded)
+    labels = _labels(grid, paths, rooms[shown])
     for row, label in zip(paths.values(), labels, strict=True):
         masses = (Text(count(getattr(row, name)), style="dim") for name in counts)
         values = (Text(number(getattr(row, name)), style="bold" if name == "f1q" else "") for name in graded)
-        made.add_row(label, *masses, *values)
-    return titled(f"By path{average}", made)
+        grid.add_row(label, *masses, *values)
+    return titled(f"By path{average}", grid)
 
 
-def _labels(made: Table, paths: Iterable[str], room: int) -> list[str]:
+def _labels(grid: Table, paths: Iterable[str], room: int) -> list[str]:
     """Return the labels of the first column, and set its width to fit them."""
     labels = list(nested_labels(paths, room))
     lines = [line for label in labels for line in label.split("\n")]
-    made.columns[0].width = min(max(room, _DIGITS), max(map(cell_len, lines), default=1))
+    grid.columns[0].width = min(max(room, _DIGITS), max(map(cell_len, lines), default=1))
     return labels
 
 
 def survival(curve: Curve) -> RenderableType:
     """Return a table of precision, recall, f1 and pq when only pairs of a minimum quality count."""
-    made = table("quality >=", "precision", "recall", "f1", "pq")
+    grid = table("quality >=", "precision", "recall", "f1", "pq")
     for threshold in THRESHOLDS:
         point = curve.at(threshold)
         values = (point.precision, point.recall, point.f1, point.pq)
-        made.add_row(f"{threshold:.1f}", *map(number, values))
-    return titled("Survival curve: scores at a minimum pair quality", made)
+        grid.add_row(f"{threshold:.1f}", *map(number, values))
+    return titled("Survival curve: scores at a minimum pair quality", grid)
 
 
 def published(figures: Mapping[str, float]) -> RenderableType:
     """Return a table of the published scores, which use different formulas."""
-    made = table("published name", "value")
+    grid = table("published name", "value")
     for name, value in figures.items():
-        made.add_row(name, count(value) if name in {"gold", "predicted", "matched"} else number(value))
-    return titled("Scores with the formulas of the published script (imq over gold)", made)
+        grid.add_row(name, count(value) if name in {"gold", "predicted", "matched"} else number(value))
+    return titled("Scores with the formulas of the published script (imq over gold)", grid)
 
 
 def signature(found: Signature) -> Text:
@@ -189,11 +189,11 @@ def signature(found: Signature) -> Text:
 
 def shortened(rows: Sequence[Sequence[str]], noun: str) -> RenderableType:
     """Return the first rows and the number of the others; the last column wraps."""
-    made = Table.grid(padding=(0, 2))
+    grid = Table.grid(padding=(0, 2))
     for row in rows[:MAX_SHOWN]:
-        made.add_row(*map(escape_hidden, row))
+        grid.add_row(*map(escape_hidden, row))
     more = len(rows) - MAX_SHOWN
-    return Group(made, *[Text(f"... and {more} more {noun}", style="dim")] * (more > 0))
+    return Group(grid, *[Text(f"... and {more} more {noun}", style="dim")] * (more > 0))
 
 
 def failures(found: Sequence[Failure], unscored: int) -> RenderableType:
@@ -222,19 +222,19 @@ def violations(found: Sequence[tuple[str, Violation]]) -> RenderableType:
 def explained(plan: Plan, width: int) -> RenderableType:
     """Return a table of how each path is compared, in schema order; marks the list of entries."""
     wide = width >= _READING
-    made = table("path", *["kind"] * wide, "weight", "compared by", left=3 + wide)
-    made.columns[-2].justify = "right"
+    grid = table("path", *["kind"] * wide, "weight", "compared by", left=3 + wide)
+    grid.columns[-2].justify = "right"
     first = {row.path: number for number, row in reversed(list(enumerate(plan.rows)))}
     rows = sorted(plan.rows, key=lambda row: [first.get(above, -1) for above in _prefixes(row.path)])
-    labels = _labels(made, [row.path for row in rows], width - (60 if wide else 40))
+    labels = _labels(grid, [row.path for row in rows], width - (60 if wide else 40))
     for row, label in zip(rows, labels, strict=True):
         compared = [row.distance, row.match and f"{row.match} matching", row.notes and f"compared {row.notes}"]
         text = ", ".join(filter(None, compared)) + (f" after {row.normalize}" if row.normalize else "")
         text = text if wide else ": ".join(filter(None, (row.kind, text)))
         entries = (" entries", "bold green") if row.path == wildcard(plan.entries) else ""
         weight = Text(f"{row.weight:g}", style="dim" if row.weight == 1.0 else "bold")
-        made.add_row(label, *[row.kind] * wide, weight, Text.assemble(text, entries))
-    return made
+        grid.add_row(label, *[row.kind] * wide, weight, Text.assemble(text, entries))
+    return grid
 
 
 def _prefixes(path: str) -> Iterator[str]:

@@ -111,11 +111,11 @@ def blocks(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableTyp
         (f"{len(found)} choices side by side", "bold"), f"\nentries {first.entries or '(the whole)'}: {sizes}"
     )
     shown = NUMBERS if width >= result_tables.WIDE_TERMINAL else _NARROW
-    made = result_tables.table("choice", *shown, "differ")
+    grid = result_tables.table("choice", *shown, "differ")
     for row in found:
         cells = (Text(result_tables.number(row.numbers[name]), style=_STYLES.get(name, "")) for name in shown)
-        made.add_row(row.choice.label, *cells, str(len(row.more) + len(row.fewer)))
-    yield made
+        grid.add_row(row.choice.label, *cells, str(len(row.more) + len(row.fewer)))
+    yield grid
     yield Text(_LEGEND, style="dim")
     for row in found:
         if row.more or row.fewer:
@@ -127,9 +127,9 @@ def blocks(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableTyp
 def _differing(row: SideBySideRow) -> RenderableType:
     signed = [("+", *pair) for pair in row.more] + [("-", *pair) for pair in row.fewer]
     signed.sort(key=lambda one: (order(one[1]), order(one[2])))
-    made = Table.grid(padding=(0, 1))
+    grid = Table.grid(padding=(0, 1))
     for sign, gold, predicted in signed[:MAX_SHOWN]:
-        made.add_row(sign, f"{gold or '(the whole)'} = {predicted or '(the whole)'}")
+        grid.add_row(sign, f"{gold or '(the whole)'} = {predicted or '(the whole)'}")
     if len(signed) > MAX_SHOWN:
-        made.add_row("", Text(f"... and {len(signed) - MAX_SHOWN} more pairs", style="dim"))
-    return made
+        grid.add_row("", Text(f"... and {len(signed) - MAX_SHOWN} more pairs", style="dim"))
+    return grid
