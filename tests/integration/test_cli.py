@@ -102,7 +102,7 @@ class TestCompare:
         result = run("compare", *pair)
         lines = [line.split() for line in result.stdout.splitlines()]
         assert ["entries", "(the", "whole):", "2", "gold,", "3", "predicted,", "2", "matched"] in lines
-        assert ["f1", "(biased)", "0.8000", "0.6667", "biased:", "every", "pair", "counts", "as", "found"] in lines
+        assert ["f1", "(biased)", "0.8000", "0.6667", "biased:", "every", "pair", "counts", "as", "correct"] in lines
         assert ["/*", "2", "3", "2", "0.4333", "0.6500", "0.5200", "0.6500"] in lines
         text = " ".join(result.stdout.split())
         assert 'age wrong type 0.0000 36 -> "36"' in text

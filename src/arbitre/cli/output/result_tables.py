@@ -120,7 +120,7 @@ def intervals(found: Mapping[str, Any]) -> RenderableType:
     legend += drawn["notes"]
     if chance is not None and chance["floor"] is not None:
         legend.append(
-            f"Chance score: predictions compared with the gold of other documents ({chance['comparisons']} comparisons"
+            f"Chance score: predictions compared with the gold of other documents ({counted(chance['comparisons'], 'comparison')}"
             f"{', sampled' if chance['sampled'] else ''}); not subtracted from any score."
         )
     if chance is not None and chance["self_agreement"] is not None:
