@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 REPAIRED: Final = "repaired.csv"
 CLUSTERS: Final = "clusters"
-_REPAIR: Final = ("id", "run", "file", "line", "how")
+_REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
 
 def engine(kind: EngineKind, scheduler: str | None, workers: int | None) -> Executor:
@@ -130,9 +130,9 @@ class EvaluationRun:
                 clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
                 progress.advance(task, len(outcomes))
 
-            evaluation, files = self._evaluated(RunOptions(self._observers(kept), on_results, self.engine), clusters)
+            evaluation, files = self._evaluate(RunOptions(self._observers(kept), on_results, self.engine), clusters)
         if self.out is not None:
-            files = (*files, *self._written(self.out, evaluation, kept))
+            files = (*files, *self._write_files(self.out, evaluation, kept))
         return evaluation, files
 
     def check(self, failures: Sequence[Failure]) -> None:
@@ -157,26 +157,26 @@ class EvaluationRun:
             observers[CLUSTERS] = PointerLabels(self.cluster_by)
         return observers
 
-    def _evaluated(self, how: RunOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
+    def _evaluate(self, how: RunOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         if self.out is None:
-            return self._clustered(corpus.evaluate(self.plan, self.joined, how), clusters), ()
+            return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
         noted = sorted((*how.observers, result_files.MATCHES, str(self.cluster_by)))
         how = replace(how, checkpoints=Checkpoints(self.out, self.plan.signature, noted, resume=self.resume))
         return result_files.evaluate_into(
-            self.out, self.plan, self.joined, how=how, then=lambda found: self._clustered(found, clusters)
+            self.out, self.plan, self.joined, how=how, then=lambda found: self._with_clusters(found, clusters)
         )
 
-    def _clustered(self, found: Evaluation, clusters: list[str]) -> Evaluation:
+    def _with_clusters(self, evaluation: Evaluation, clusters: list[str]) -> Evaluation:
         """Return the evaluation with cluster labels. Raises DataError if a document has no label."""
         if self.cluster_by is None:
-            return found
+            return evaluation
         given = self.joined.factors.get(self.cluster_by)
         if self.cluster_by.startswith("/"):
             given = tuple(clusters)
-        labels = cluster_labels(found.document_table.ids, self.cluster_by if given is None else given)
-        return replace(found, clusters=tuple(labels or ()))
+        labels = cluster_labels(evaluation.document_table.ids, self.cluster_by if given is None else given)
+        return replace(evaluation, clusters=tuple(labels or ()))
 
-    def _written(self, out: Path, evaluation: Evaluation, kept: WorstDocuments) -> tuple[str, ...]:
+    def _write_files(self, out: Path, evaluation: Evaluation, kept: WorstDocuments) -> tuple[str, ...]:
         """Write the report, repairs and violations; return the names of the files."""
         files: tuple[str, ...] = ()
         if self.report:
@@ -187,9 +187,9 @@ class EvaluationRun:
         if self.joined.repaired:
             with atomic_text_file(out / REPAIRED) as file:
                 rows = csv_writer(file)
-                rows.writerow(_REPAIR)
+                rows.writerow(_REPAIR_COLUMNS)
                 for repair in map(repair_without_folder, self.joined.repaired):
-                    rows.writerow([cell(repair[name]) for name in _REPAIR])
+                    rows.writerow([cell(repair[name]) for name in _REPAIR_COLUMNS])
             files = (*files, REPAIRED)
         else:
             (out / REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation

@@ -73,13 +73,13 @@ def diff(
 
 def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
     verdict = "worse" if found.worse else "not worse"
-    yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_arrow(*found.failed)}")
+    yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_before_after(*found.failed)}")
     averages = (replace(one, name=AVERAGES[one.name]) for one in (found.micro, found.macro))
     whole = replace(found.document_quality, name="Document quality (mean)")
     yield _table("score", [*averages, replace(found.leaves, name="Leaves, pooled (micro)"), whole], width)
-    yield _listed("path", "Paths, pooled (micro)", found.paths, width)
+    yield _changes_block("path", "Paths, pooled (micro)", found.paths, width)
     if found.documents:
-        yield _listed("document", "Documents", found.documents, width)
+        yield _changes_block("document", "Documents", found.documents, width)
     for names, where in ((found.only_before, "before"), (found.only_after, "after")):
         if names:
             yield titled(
@@ -88,7 +88,7 @@ def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
             )
 
 
-def _listed(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
+def _changes_block(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
     if not found:
         return Text(f"{title}: no change")
     worse = sum(one.difference < 0.0 for one in found)
@@ -109,5 +109,5 @@ def _table(kind: str, found: Sequence[ScoreChange], width: int) -> RenderableTyp
     return grid
 
 
-def _arrow(before: int, after: int) -> str:
+def _before_after(before: int, after: int) -> str:
     return str(before) if before == after else f"{before} -> {after}"

@@ -127,9 +127,9 @@ def _blocks(rows: Sequence[ScoreRow], scores: Sequence[ScoreName], pages: int) -
     for score in scores:
         grid = result_tables.table("matching", *columns)
         for match, row in rows:
-            grid.add_row(match.label, *(_figure(getattr(found, score)) for found in row.values()))
+            grid.add_row(match.label, *(_number(getattr(found, score)) for found in row.values()))
         yield titled(f"{score}, pooled (micro)", grid)
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.{DIGITS}f}"

@@ -156,17 +156,17 @@ class MetricityRow:
         found = self.found
         rows = {
             "metricity": "–" if found.metricity is None else f"{found.metricity:.6f}",
-            "symmetry defect": _figure(found.symmetry_defect),
-            "asymmetry, mean": _figure(self.asymmetry),
-            "asymmetry, max": _figure(found.symmetry_max),
-            "identity defect": _figure(found.identity_defect),
-            "triangle rate": _figure(found.triangle_rate),
+            "symmetry defect": _number(found.symmetry_defect),
+            "asymmetry, mean": _number(self.asymmetry),
+            "asymmetry, max": _number(found.symmetry_max),
+            "identity defect": _number(found.identity_defect),
+            "triangle rate": _number(found.triangle_rate),
         }
         if found.triangle_interval is not None:
-            rows |= {f"  {found.level:.0%} interval": " to ".join(map(_figure, found.triangle_interval))}
+            rows |= {f"  {found.level:.0%} interval": " to ".join(map(_number, found.triangle_interval))}
         return rows | {
-            "relaxed triangle": _figure(found.relaxed_triangle),
-            "repair mass": _figure(found.repair_mass),
+            "relaxed triangle": _number(found.relaxed_triangle),
+            "repair mass": _number(found.repair_mass),
             "mean quality": result_tables.number(self.scores.amq),
             "f1q": result_tables.number(self.scores.f1q),
             "certificate": self.choice.comparator.certificate.verdict,
@@ -185,7 +185,7 @@ class MetricityRow:
         }
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}" if value > DISPLAY_TOLERANCE else "0"
 
 
@@ -223,15 +223,15 @@ def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
         needed = max(map(cell_len, (*heading.split("\n"), *cells))) + _GAP
         if columns is None or needed > room:
             if columns is not None:
-                yield _filled(columns, names)
+                yield _columns_table(columns, names)
             columns, room = {}, width - max(map(len, names))
         columns[heading] = list(cells)
         room -= needed
     if columns is not None:
-        yield _filled(columns, names)
+        yield _columns_table(columns, names)
 
 
-def _filled(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
+def _columns_table(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
     grid = result_tables.table("", *columns)
     for name, *cells in zip(names, *columns.values(), strict=True):
         grid.add_row(name, *cells, style="bold" if name == "metricity" else "")

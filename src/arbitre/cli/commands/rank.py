@@ -207,7 +207,7 @@ class RankingRun:
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankingOutput:
         """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
         found = {
-            name: self._evaluated(
+            name: self._evaluate(
                 join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted")), name, name
             )
             for name, sources in systems.items()
@@ -237,7 +237,7 @@ class RankingRun:
         for name in names:
             check_factor(name, listing.factors)
         joined = paired(listing.rows(), factors=listing.factors)
-        evaluation = self._evaluated(joined, Path(manifest).name, WHOLE_CORPUS)
+        evaluation = self._evaluate(joined, Path(manifest).name, WHOLE_CORPUS)
         design: dict[str, list[str]] = {}
         for name in names:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
@@ -253,7 +253,7 @@ class RankingRun:
             write_page(self.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
         return results
 
-    def _evaluated(self, joined: Join, name: str, folder: str) -> Evaluation:
+    def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
         out = self.out and self.out / folder
         evaluation, _ = EvaluationRun(self.plan, joined, self.engine, out, cluster_by=self.options.cluster)(self.screen)
         for count, what in (

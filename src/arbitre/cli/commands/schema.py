@@ -102,7 +102,7 @@ def check(
         screen.verbatim(f"{schema}: no problems; {paths}, entries {entries}")
         if certificate:
             screen.verbatim("")
-            screen.show(_certified(comparator.certificate, screen.width))
+            screen.show(_certificate_blocks(comparator.certificate, screen.width))
         screen.verbatim(*(str(_problem(*one)) for one in found))
         if read:
             screen.verbatim(f"{counted(len(read), 'document')}, {counted(len(found), 'violation')}")
@@ -123,10 +123,10 @@ def _plain(record: Record, one: Violation) -> dict[str, Json]:
     return place | {"pointer": one.pointer, "keyword": one.keyword, "message": one.message}
 
 
-def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
+def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableType]:
     """Yield the verdict, the violations of the metric axioms, the assumptions and the values treated as equal."""
     yield Text.assemble("certificate of the distance 1 - quality between documents: ", (found.verdict, "bold"))
-    breaks = [(one.path, one.reason + _shown(one.shown), one.remedy) for one in found.breaks]
+    breaks = [(one.path, one.reason + _witness_text(one.shown), one.remedy) for one in found.breaks]
     assumed = [(one.path, one.condition) for one in found.assumes]
     identified = [(one.path, one.by, one.values) for one in found.identifies]
     for title, columns, rows in (
@@ -135,16 +135,16 @@ def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
         ("Treated as equal before comparison", ("path", "by", "values"), identified),
     ):
         if rows:
-            yield titled(title, _by_path(columns, rows, width * 2 // 5))
+            yield titled(title, _table_by_path(columns, rows, width * 2 // 5))
 
 
-def _shown(witness: Witness | None) -> str:
+def _witness_text(witness: Witness | None) -> str:
     """Return the values that prove a break, if they are short enough to print."""
     text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
     return f", for example {escape_hidden(text)}" if 0 < len(text) <= _SHORT else ""
 
 
-def _by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
+def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
     """Build a table in document order; each path appears once, indented under its parent."""
     grid = result_tables.table(*columns, left=len(columns))
     rows = sorted(rows, key=lambda row: order(row[0]))

@@ -85,7 +85,7 @@ class RankingOutput:
             (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
             f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
         )
-        yield _shown(tables.pop("systems"), width)
+        yield _rendered(tables.pop("systems"), width)
         if found := lead(systems, say):
             yield Text(found)
         legend = [_CHANCE]
@@ -98,8 +98,8 @@ class RankingOutput:
         for name in ("scores", "pairs", "winners"):
             table = tables.pop(name)
             if len(ranking.systems) > 1 and (name != "scores" or len(table.columns) > 3):  # noqa: PLR2004
-                yield _shown(table, width)
-        yield from (_shown(table, width, MAX_SHOWN) for table in tables.values() if table.rows)
+                yield _rendered(table, width)
+        yield from (_rendered(table, width, MAX_SHOWN) for table in tables.values() if table.rows)
         yield result_tables.signature(Signature.from_dict(ranking.signature))
 
 
@@ -137,7 +137,7 @@ class FactorsOutput:
             ),
             f"\n{summaries.AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
         )
-        yield from (_shown(table, width) for table in self.tables.values() if table.rows)
+        yield from (_rendered(table, width) for table in self.tables.values() if table.rows)
         unbalanced = [
             f"{one.name} is unbalanced: its levels cover different documents. Only shared documents are compared."
             for one in self.factors
@@ -149,12 +149,12 @@ class FactorsOutput:
 
 
 def _interval(found: Interval) -> str:
-    return f"{100.0 * found.level:g} % intervals ({found.method}), seed {found.seed}"
+    return f"{100.0 * found.level:g}% confidence intervals ({found.method}), seed {found.seed}"
 
 
-def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
+def _rendered(found: Table, width: int, most: int | None = None) -> RenderableType:
     """Return a table for the terminal; tables of paths nest them, others omit columns on narrow terminals."""
-    found = _fitting(found, width)
+    found = _fit_columns(found, width)
     grid = result_tables.table(*(column.name for column in found.columns))
     for place, column in zip(grid.columns, found.columns, strict=True):
         place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
@@ -170,7 +170,7 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
     return titled(f"{found.title} (first {len(rows)} of {len(found.rows)})" if more else found.title, grid)
 
 
-def _fitting(found: Table, width: int) -> Table:
+def _fit_columns(found: Table, width: int) -> Table:
     """Return the table without as many optional columns as needed to fit the width."""
     if found.columns[0].name == "path":
         return found

@@ -119,9 +119,10 @@ def intervals(found: Mapping[str, Any]) -> RenderableType:
     legend = [f"Intervals: {drawn['method']} over {sampled(drawn, Translator(Language.EN))}."]
     legend += drawn["notes"]
     if chance is not None and chance["floor"] is not None:
+        comparisons = counted(chance["comparisons"], "comparison") + ", sampled" * chance["sampled"]
         legend.append(
-            f"Chance score: predictions compared with the gold of other documents ({counted(chance['comparisons'], 'comparison')}"
-            f"{', sampled' if chance['sampled'] else ''}); not subtracted from any score."
+            f"Chance score: predictions compared with the gold of other documents ({comparisons}); "
+            "not subtracted from any score."
         )
     if chance is not None and chance["self_agreement"] is not None:
         legend.append(f"Mean quality of two different entries of one gold document: {chance['self_agreement']:.2f}.")
