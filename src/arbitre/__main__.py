@@ -1,4 +1,4 @@
-"""`python -m arbitre`."""
+"""Entry point of `python -m arbitre`."""
 
 from arbitre.cli import main
 

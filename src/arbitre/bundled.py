@@ -1,4 +1,4 @@
-"""Files that travel with the package: the schemas of the promised formats, the examples, the demo corpus."""
+"""Files bundled with the package: schemas of the file formats, examples and the demo corpus."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 def schemas() -> Traversable:
-    """The folder `schemas/`: inside an installed package, or beside `src` in a source tree."""
+    """Return the folder `schemas/`: inside an installed package, or beside `src` in a source tree."""
     package = files("arbitre")
     installed = package / "schemas"
     return installed if installed.is_dir() else package / ".." / ".." / "schemas"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """One bundled JSON Schema, by its name below `schemas/`, such as `vocabulary.schema.json`."""
+    """Load a bundled JSON Schema by its path in `schemas/`, such as `vocabulary.schema.json`."""
     loaded: dict[str, Any] = json.loads((schemas() / name).read_text(encoding="utf-8"))
     return loaded
 
 
 def demo() -> Traversable:
-    """The folder of the demo corpus: a gold and the predictions of two systems."""
+    """Return the folder of the demo corpus: gold and the predictions of two systems."""
     return files("arbitre") / "demo"

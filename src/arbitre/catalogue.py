@@ -1,7 +1,7 @@
-"""Catalogues: what a choice in a schema may name, the options it takes, and how it becomes a value.
+"""Catalogues of the named distances, matchings and normalisers that a schema can use.
 
-Wherever a schema names a choice it writes `"name"` or `{"name": {"option": value}}`. One frozen catalogue per family
-(distances, matchers, normalisers) reads such choices, and reports all that is wrong with them at once.
+A schema writes a choice as `"name"` or `{"name": {"option": value}}`. Each family (distances, matchings, normalisers)
+has one frozen catalogue, which parses choices and reports all their problems at once.
 """
 
 from __future__ import annotations
@@ -41,10 +41,14 @@ _PHRASES = {
 
 @dataclass(frozen=True, slots=True)
 class Factory(Generic[T]):
-    """One name of a catalogue.
+    """One entry of a catalogue.
 
-    `build` makes the value from all its options; `options` are the JSON Schemas of these by name, where a `default`
-    fills in for an option left out; `required` are the options that have no default; `source` says who described it.
+    Attributes:
+        build: Function that creates the value from its options.
+        summary: One-line description.
+        options: JSON Schema of each option by name; its `default` is used if the option is omitted.
+        required: Names of the options without a default.
+        source: Reference to the publication.
     """
 
     build: Callable[[Mapping[str, Any]], T]
@@ -56,7 +60,7 @@ class Factory(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue(Generic[T]):
-    """A frozen table of entries by name; `term` is the word for one of them in messages.
+    """An immutable collection of factories by name; `term` is the word for one of them in messages.
 
     >>> shout = Factory(build=lambda options: "!" * options["times"], summary="Loud.",
     ...               options={"times": {"type": "integer", "minimum": 1, "default": 1}})
@@ -77,22 +81,31 @@ class Catalogue(Generic[T]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name, sorted."""
+        """All names, sorted."""
         return tuple(sorted(self.entries))
 
     def with_factory(self, name: str, entry: Factory[T]) -> Catalogue[T]:
-        """A catalogue with one more entry. Raises SchemaError where the name is taken: a name never changes meaning."""
+        """Return a catalogue with one more entry.
+
+        Raises:
+            SchemaError: The name is already taken.
+        """
         if name in self.entries:
             raise SchemaError.of(
-                f"Expected the name of a new {self.term}, got {shown(name)}", hint="It is taken: choose another."
+                f"The name {shown(name)} is already taken by a {self.term}", hint="Choose another name."
             )
         return replace(self, entries={**self.entries, name: entry})
 
     def build(self, choice: Json, *, pointer: str = "") -> T:
-        """The value of a choice, `"name"` or `{"name": {"option": value}}`, which stands at `pointer` in the schema.
+        """Create the value for a choice.
 
-        Raises SchemaError with every problem: a name or option that is unknown, an option that is missing or that
-        does not fit its schema.
+        Args:
+            choice: `"name"` or `{"name": {"option": value}}`.
+            pointer: Place of the choice in the schema, for error messages.
+
+        Raises:
+            SchemaError: Lists every problem: an unknown name or option, a missing required option, or an option
+                value that does not satisfy its schema.
         """
         try:
             canonical(choice)
@@ -124,27 +137,27 @@ class Catalogue(Generic[T]):
         defaults = {option: schema["default"] for option, schema in entry.options.items() if "default" in schema}
         try:
             return entry.build(deepcopy(defaults | given))
-        except SchemaError as error:  # options that are wrong together: their pointers start at the choice
+        except SchemaError as error:  # invalid combination of options; pointers are relative to the choice
             placed = (replace(problem, pointer=pointer + (problem.pointer or "")) for problem in error.problems)
             raise SchemaError(*placed) from error
 
 
 def _problems(name: str, entry: Factory[Any], given: Json, pointer: str) -> Iterator[Problem]:
-    """All that is wrong with the options given to an entry."""
+    """Yield every problem with the options given to an entry."""
     if not isinstance(given, dict):
         yield Problem(f"Expected `{name}` to be an object of options, got {shown(given)}", pointer=pointer)
         return
     for option in entry.required:
         if option not in given:
             yield Problem(
-                f"Expected `{name}` to state its option `{option}`, got none",
+                f"The required option `{option}` of `{name}` is missing",
                 pointer=pointer,
                 hint=f'Write {{"{name}": {{"{option}": ...}}}}.',
             )
     for option, value in given.items():
         place = pointer + pointer_to([option])
         if option not in entry.options:
-            known = f"one of {', '.join(sorted(entry.options))}" if entry.options else "absent, as there are none"
+            known = f"one of {', '.join(sorted(entry.options))}" if entry.options else "absent (it has no options)"
             yield Problem(
                 f"Expected an option of `{name}` to be {known}, got {shown(option)}",
                 pointer=place,
@@ -159,7 +172,7 @@ def _problems(name: str, entry: Factory[Any], given: Json, pointer: str) -> Iter
 
 
 def _expectation(error: ValidationError) -> str:
-    """What a value was to be, after "Expected `x` to be"."""
+    """Return the expected value, to follow "Expected `x` to be"."""
     phrase = _PHRASES.get(str(error.validator))
     if phrase is None:
         return f"valid ({error.message})"

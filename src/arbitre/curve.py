@@ -1,4 +1,4 @@
-"""The survival curve of matching qualities: how many pairs are at least this good."""
+"""Survival curve of pair qualities: the number of pairs with at least a given quality."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Precision, recall, f1 and panoptic quality when only pairs of quality >= `threshold` count as found."""
+    """Precision, recall, f1 and panoptic quality when only pairs of quality >= `threshold` count as matched."""
 
     threshold: float
     precision: float | None
@@ -29,11 +29,16 @@ class CurvePoint:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Curve:
-    """Exact steps of #{q >= t}, for the matching made.
+    """The step function #{q >= t}: the mass of matched pairs with quality of at least t.
 
-    `qualities` are the distinct qualities in increasing order and `counts` the mass of pairs at each, both of shape
-    (steps,); `gold` and `predicted` are the normalisers. Divided by gold, the area under the curve is irq; by
-    predicted, imq; by their mean, f1q (layer cake: the integral over t of 1{q >= t} is q).
+    The area under the curve is the sum of the qualities S (layer-cake formula: the integral of 1{q >= t} over t is q).
+    Divided by `gold`, it is irq; by `predicted`, imq; by their mean, f1q.
+
+    Attributes:
+        qualities: Distinct qualities in increasing order, shape (steps,), in [0, 1].
+        counts: Mass of the pairs at each quality, shape (steps,).
+        gold: Mass of the gold entries.
+        predicted: Mass of the predicted entries.
     """
 
     qualities: Floats
@@ -45,7 +50,13 @@ class Curve:
     def of(
         cls, qualities: Iterable[float], gold: float, predicted: float, masses: Iterable[float] | None = None
     ) -> Curve:
-        """The curve of matched pairs; `masses` are 1 each where not given. The order of the pairs does not count.
+        """Build the curve of matched pairs; their order does not matter.
+
+        Args:
+            qualities: Qualities of the pairs, in [0, 1].
+            gold: Mass of the gold entries.
+            predicted: Mass of the predicted entries.
+            masses: Masses of the pairs; 1 each by default.
 
         >>> curve = Curve.of([0.7, 0.6, 0.93, 0.8], gold=4, predicted=5)
         >>> round(curve.at(0.7).f1, 6), round(curve.area / 4.5, 6)
@@ -55,7 +66,7 @@ class Curve:
         weights = np.ones_like(values) if masses is None else np.fromiter(masses, dtype=np.float64)
         distinct, inverse = np.unique(values, return_inverse=True)
         counts = np.bincount(inverse, weights=weights, minlength=len(distinct)).astype(np.float64)
-        if (weights % 1.0).any():  # whole masses add up exactly; others are rounded once, whatever their order
+        if (weights % 1.0).any():  # integer masses add up exactly; fsum makes other sums independent of order
             ends = np.cumsum(np.bincount(inverse))
             parts = np.split(weights[np.argsort(inverse, kind="stable")], ends[:-1])
             counts = np.array([math.fsum(part) for part in parts])
@@ -63,7 +74,7 @@ class Curve:
 
     @classmethod
     def merge(cls, curves: Iterable[Curve]) -> Curve:
-        """The curve of all the pairs together."""
+        """Return the curve of the pairs of all curves."""
         parts = list(curves)
         if not parts:
             return cls.of([], 0.0, 0.0)
@@ -75,18 +86,18 @@ class Curve:
         )
 
     def surviving(self, threshold: float) -> float:
-        """The mass of pairs with quality >= threshold."""
+        """Return the mass of pairs with quality >= threshold."""
         return float(self.counts[np.searchsorted(self.qualities, threshold, side="left") :].sum())
 
     @property
     def area(self) -> float:
-        """The integral of #{q >= t} over t in [0, 1], step by step: equals the quality mass S."""
+        """The integral of #{q >= t} over t in [0, 1]; equal to the sum of the qualities S."""
         steps = np.diff(self.qualities, prepend=0.0)
         surviving = np.cumsum(self.counts[::-1])[::-1]
         return float(steps @ surviving)
 
     def at(self, threshold: float) -> CurvePoint:
-        """The scores at one threshold, for the matching made (it is not matched anew)."""
+        """Return the scores at one threshold. The matching does not change with the threshold."""
         start = int(np.searchsorted(self.qualities, threshold, side="left"))
         matched = float(self.counts[start:].sum())
         mass = float(self.counts[start:] @ self.qualities[start:])
@@ -103,14 +114,14 @@ class Curve:
 
 
 MAX_BINS: Final = 10_000
-"""Beyond so many distinct qualities a curve has as many equal bins at most."""
+"""Maximum number of distinct qualities; beyond it, they are grouped into this number of equal bins."""
 
 
 class CurveAccumulator:
-    """The qualities of matched pairs gathered piece by piece: exact steps, or bins where there are too many.
+    """Builds a curve incrementally: exact up to MAX_BINS distinct qualities, binned beyond that.
 
-    A bin stands at the mean of its qualities, so that the area under the curve is the quality mass all the same, and
-    so are the scores at thresholds that are multiples of 1 / BINS.
+    Each bin is placed at the mean of its qualities. The area under the curve and the scores at thresholds that are
+    multiples of 1 / MAX_BINS therefore stay exact.
     """
 
     def __init__(self) -> None:
@@ -118,7 +129,7 @@ class CurveAccumulator:
         self._sums: Floats | None = None
 
     def add(self, qualities: Floats, masses: Floats) -> None:
-        """Take in more pairs; both of shape (pairs,)."""
+        """Add pairs; both arrays have shape (pairs,)."""
         if self._sums is None:
             merged = Curve.of(
                 np.concatenate([self._qualities, qualities]), 0.0, 0.0, np.concatenate([self._masses, masses])
@@ -133,8 +144,8 @@ class CurveAccumulator:
         self._sums += np.bincount(bins, weights=masses * qualities, minlength=MAX_BINS + 1)
 
     def curve(self, gold: float, predicted: float) -> Curve:
-        """The curve of all pairs, with the masses of all gold and all predicted entries."""
+        """Return the curve of all pairs, given the masses of all gold and all predicted entries."""
         if self._sums is None:
             return Curve(self._qualities, self._masses, gold, predicted)
-        there = self._masses > 0.0
-        return Curve(self._sums[there] / self._masses[there], self._masses[there], gold, predicted)
+        filled = self._masses > 0.0
+        return Curve(self._sums[filled] / self._masses[filled], self._masses[filled], gold, predicted)

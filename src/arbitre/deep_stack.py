@@ -1,4 +1,4 @@
-"""A deep stack for libraries that recurse over deep values."""
+"""Run recursive library code on deeply nested values."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ T = TypeVar("T")
 
 _LOCK: Final = threading.Lock()
 _FRAMES: Final = 200_000
+"""Recursion limit during the second call, in frames."""
 _STACK: Final = 256 * 1024 * 1024
+"""Size of the stack, in bytes."""
 
 
 def call_with_deep_stack(function: Callable[[], T]) -> T:
-    """Call a function, and call it again with a deep stack if it raises RecursionError.
+    """Call a function, and call it again with a large stack if it raises RecursionError.
 
-    The second call runs in a thread with a large stack of its own, one at a time; the recursion limit of the
-    interpreter is raised while it runs. The function must not keep state of its first call.
+    `jsonschema` and `genson` recurse over schemas and documents with several frames per level. The second call runs
+    in a thread with its own large stack, one at a time, and raises the interpreter's recursion limit while it runs.
 
     Args:
-        function: What to call. `jsonschema` and `genson` recurse over schemas and documents, several frames a level.
+        function: The function; it must not keep state from the first call.
 
     Returns:
-        What the function returns; what it raises is raised here.
+        The result of the function; its exceptions propagate.
     """
     try:
         return function()
@@ -41,7 +43,7 @@ def _with_deep_stack(function: Callable[[], T]) -> T:
     def run() -> None:
         try:
             future.set_result(function())
-        except BaseException as error:  # noqa: BLE001  (handed over to the caller, whatever it is)
+        except BaseException as error:  # noqa: BLE001  (re-raised in the caller)
             future.set_exception(error)
 
     with _LOCK:

@@ -1,4 +1,4 @@
-"""Errors are data: what is wrong, where (file, line, JSON Pointer), and what to do about it."""
+"""Structured errors: message, place (file, line, JSON Pointer) and a hint how to fix the problem."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """One problem in a schema, a document or a source.
 
-    `file`, `line` (from 1) and `pointer` (a JSON Pointer, RFC 6901; "" is the whole document) say where,
-    as far as it is known; `hint` says what to do.
+    Attributes:
+        message: Description of the problem.
+        file: Name of the file, if known.
+        line: Line in the file, from 1, if known.
+        pointer: JSON Pointer (RFC 6901) to the value, if known; "" is the root.
+        hint: How to fix the problem, if known.
     """
 
     message: str
@@ -35,7 +39,7 @@ class Problem:
 
 
 class ArbitreError(Exception):
-    """Base of every error raised on purpose; `problems` holds all that was found, never only the first.
+    """Base class of all errors that arbitre raises; `problems` lists every problem found.
 
     The attributes `message`, `file`, `line`, `pointer` and `hint` are those of the first problem.
     """
@@ -54,11 +58,11 @@ class ArbitreError(Exception):
         pointer: str | None = None,
         hint: str | None = None,
     ) -> Self:
-        """The error of a single problem."""
+        """Create an error with a single problem."""
         return cls(Problem(message, file, line, pointer, hint))
 
     def located(self, *, file: str | None = None, line: int | None = None) -> Self:
-        """The same error with the place filled in where it was not known."""
+        """Return a copy of the error with missing file names and lines filled in."""
         return type(self)(
             *(
                 replace(
@@ -95,7 +99,7 @@ class ArbitreError(Exception):
 
 
 class SchemaError(ArbitreError):
-    """The schema, its annotations or an overlay cannot be used; every problem found is listed."""
+    """The schema, its annotations or an overlay is invalid."""
 
 
 class DataError(ArbitreError):
@@ -103,15 +107,15 @@ class DataError(ArbitreError):
 
 
 class SolverError(ArbitreError):
-    """A numerical solver failed, or returned something that cannot be trusted."""
+    """A numerical solver failed or returned an invalid result."""
 
 
 MARGIN: Final = 0.25
-"""A second name is meant where it is less like the word than the first by no more than this."""
+"""Maximum difference in similarity between the two suggestions of a hint."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A hint naming the known words nearest to `word`, or None where nothing is near.
+    """Return a hint with the known words most similar to `word`, or None if there are none.
 
     >>> did_you_mean("hungarain", ["hungarian", "greedy"])
     'Did you mean "hungarian"?'
@@ -128,7 +132,7 @@ ROOM: Final = 80
 
 
 def shown(value: object, room: int = ROOM) -> str:
-    """The JSON text of a value, clipped.
+    """Return the JSON text of a value, clipped to `room` characters.
 
     >>> shown({"name": "Ada"}, 10)
     '{"name": …'
@@ -137,7 +141,7 @@ def shown(value: object, room: int = ROOM) -> str:
 
 
 def clipped(text: str, room: int = 300) -> str:
-    """The text, or the beginning of it and an ellipsis if it is longer than `room` characters.
+    """Return the text, truncated with an ellipsis if it is longer than `room` characters.
 
     >>> clipped("quill", 4)
     'qui…'

@@ -1,8 +1,7 @@
-"""Normalisers: what a value becomes before it is compared, hence which differences do not count.
+"""Normalisers: functions applied to values before comparison, so that some differences are ignored.
 
-A normaliser is a function of one value, never changes its input, and gives values equal as JSON for values equal as
-JSON. Unless it says otherwise, it works on the items of a list, at any depth, and leaves objects and values of
-other kinds as they are.
+A normaliser never changes its input, and returns equal JSON values for equal JSON values. Unless documented otherwise,
+it applies to the items of a list, at any depth, and returns objects and values of other kinds unchanged.
 
 >>> catalogue.build("squash-space")(["  Gérard   Larcher ", 3])
 ['Gérard Larcher', 3]
@@ -32,13 +31,19 @@ Apply = Callable[[Json], Json]
 
 @dataclass(frozen=True, slots=True)
 class Normalizer:
-    """A normaliser with its options settled: a function of one value.
+    """A normaliser with its options: a function of one value.
 
-    `identifies` says in a line which values it makes equal: distances seen through it are pull-backs, which keep
-    symmetry and the triangle inequality, and no longer separate these values. `of_text` is the same function for a
-    value that is known to be a text, where there is a quicker one; it gives a text. `of_lists` is the same for many
-    values that are known to be lists. `makes` names the kinds that values of a kind can have afterwards, for the kinds
-    that do not all stay what they are.
+    A distance after normalisation is a pull-back: it keeps symmetry and the triangle inequality, but no longer
+    separates the values that the normaliser makes equal.
+
+    Attributes:
+        name: Name in the catalogue.
+        identifies: One-line description of the values that become equal.
+        apply: The function.
+        options: Options by name.
+        of_text: Faster equivalent of `apply` for a text; returns a text.
+        of_lists: Faster equivalent of `apply` for many lists.
+        makes: Possible kinds of the result by kind of the input, for kinds that can change.
     """
 
     name: str
@@ -50,7 +55,7 @@ class Normalizer:
     makes: Mapping[Kind, frozenset[Kind]] = field(default_factory=dict)
 
     def kinds_of(self, kind: Kind) -> frozenset[Kind]:
-        """The kinds that values of a kind can have once they are normalised."""
+        """Return the possible kinds of a value of this kind after normalisation."""
         return self.makes.get(kind, frozenset({kind}))
 
     def __call__(self, value: Json) -> Json:
@@ -60,7 +65,16 @@ class Normalizer:
 def normalized(
     normalizers: Iterable[Normalizer], values: Iterable[Json], types: set[type]
 ) -> tuple[Iterable[Json], set[type]]:
-    """Values of these types, normalised one way after the other, to be read once; and their types then."""
+    """Apply normalisers one after another.
+
+    Args:
+        normalizers: Normalisers, in order.
+        values: Values to normalise.
+        types: Types of the values.
+
+    Returns:
+        The normalised values, which can be iterated once, and their types.
+    """
     for one in normalizers:
         if one.of_text is not None and types <= {str}:
             values = map(one.of_text, values)
@@ -73,7 +87,7 @@ def normalized(
 
 def _itemwise(change: Apply, value: Json) -> Json:
     if isinstance(value, list):
-        return list(map(partial(_itemwise, change), value))  # one frame a level
+        return list(map(partial(_itemwise, change), value))  # one stack frame per level
     return value if isinstance(value, dict) else change(value)
 
 
@@ -99,7 +113,7 @@ def _strip_punctuation(text: str) -> str:
 
 
 def _decimal_text(number: float) -> str:
-    """A number without exponent, the same for 2 and 2.0."""
+    """Return a number as text without exponent; 2 and 2.0 give the same text."""
     whole = math.trunc(number)
     return format(Decimal(whole) if whole == number else Decimal(repr(float(number))), "f")
 
@@ -120,12 +134,12 @@ _NUMBER = {
     mark: re.compile(rf"[+−-]?(?:[0-9]{{1,3}}(?:{_GROUPS}[0-9]{{3}})+|[0-9]+)(?:{re.escape(mark)}[0-9]+)?")
     for mark in ".,"
 }
-# A sign belongs to a number at the start of a word only: "12-15" holds 12 and 15.
+# A sign is part of a number only at the start of a word: "12-15" contains 12 and 15.
 _NUMBERS = re.compile(r"(?:(?<![^\s(])[+−-])?[0-9]+(?:\.[0-9]+)?")
 
 
 def _read(digits: str) -> float | None:
-    """The number that is written so, or None where it is too large for a float."""
+    """Parse a number; return None if it is too large for a float."""
     plain = digits.replace("−", "-")
     if "." not in plain:
         return int(Decimal(plain))  # exact at any length
@@ -159,7 +173,7 @@ def _concat(separator: str, value: Json) -> Json:
     if not isinstance(value, list):
         return value
     kinds = set(map(type, value))
-    if kinds <= {int}:  # the common cases, without a look at every item
+    if kinds <= {int}:  # fast path for the common cases
         return separator.join(map(int.__repr__, value))
     return separator.join(value if kinds <= {str} else _scalar_texts(value))
 
@@ -199,7 +213,7 @@ def _date(formats: Sequence[str], text: str) -> str:
 
 
 def _precision(form: str) -> int:
-    """How many characters of YYYY-MM-DD a format states: one without a day makes no day up."""
+    """Return the number of characters of YYYY-MM-DD that a format specifies: 10 with a day, 7 with a month, else 4."""
     stated = set(re.findall("%(.)", form))
     month = not stated.isdisjoint("mbB")
     if "j" in stated or (month and "d" in stated):
@@ -214,7 +228,7 @@ _NUMBER_OR_TEXT = frozenset({Kind.NUMBER, Kind.STRING})
 def _fixed(
     name: str, apply: Apply, summary: str, identifies: str, makes: Mapping[Kind, frozenset[Kind]]
 ) -> tuple[str, Factory[Normalizer]]:
-    """The entry of a normaliser without options."""
+    """Return the catalogue entry of a normaliser without options."""
     normalizer = Normalizer(name, identifies, apply, makes=makes)
     return name, Factory(lambda _: normalizer, summary)
 
@@ -228,17 +242,17 @@ def _of_texts(
 
 def _number_with(options: Mapping[str, Any]) -> Normalizer:
     change = partial(_textwise, partial(_number, options["decimal"]))
-    identifies, makes = "a number, and the texts that write it", {Kind.STRING: _NUMBER_OR_TEXT}
+    identifies, makes = "a number and its representations as text", {Kind.STRING: _NUMBER_OR_TEXT}
     return Normalizer("number", identifies, partial(_itemwise, change), options, makes=makes)
 
 
 def _date_with(options: Mapping[str, Any]) -> Normalizer:
     change = partial(_textwise, partial(_date, options["formats"]))
-    return Normalizer("date", "the ways to write one day, with or without a time", partial(_itemwise, change), options)
+    return Normalizer("date", "notations of the same day, with or without a time", partial(_itemwise, change), options)
 
 
 def _concat_with(options: Mapping[str, Any]) -> Normalizer:
-    identifies = "lists whose items make the same text one after the other, such as [1, 23] and [12, 3]"
+    identifies = "lists whose items concatenate to the same text, such as [1, 23] and [12, 3]"
     separator = options["separator"]
     of_lists = partial(_concat_all, separator)
     makes = {Kind.ARRAY: _TEXT}
@@ -250,55 +264,62 @@ catalogue: Final = Catalogue(
     dict(
         (
             _of_texts(
-                "strip", str.strip, "No white space at the ends.", "texts that differ in white space at the ends"
+                "strip", str.strip, "Removes white space at both ends.", "texts that differ in white space at the ends"
             ),
-            _of_texts("casefold", str.casefold, "Case folded.", "texts that differ in case (and ß and ss)"),
-            _of_texts("lower", str.lower, "Lower case.", "texts that differ in case"),
-            _of_texts("upper", str.upper, "Upper case.", "texts that differ in case (and ß and ss)"),
+            _of_texts(
+                "casefold", str.casefold, "Applies Unicode case folding.", "texts that differ in case (and ß and ss)"
+            ),
+            _of_texts("lower", str.lower, "Converts to lower case.", "texts that differ in case"),
+            _of_texts("upper", str.upper, "Converts to upper case.", "texts that differ in case (and ß and ss)"),
             _of_texts(
                 "nfc",
                 partial(unicodedata.normalize, "NFC"),
-                "Unicode normal form C.",
+                "Converts to Unicode normal form NFC.",
                 "texts that differ in how a letter and its marks are encoded",
             ),
             _of_texts(
                 "nfkc",
                 partial(unicodedata.normalize, "NFKC"),
-                "Unicode normal form KC.",
+                "Converts to Unicode normal form NFKC.",
                 "texts that differ in compatible forms of characters, such as ﬁ and fi, ² and 2",
             ),
-            _of_texts("unaccent", _unaccent, "No combining marks.", "texts that differ in accents, such as é and e"),
+            _of_texts(
+                "unaccent",
+                _unaccent,
+                "Removes accents and other combining marks.",
+                "texts that differ in accents, such as é and e",
+            ),
             _of_texts(
                 "squash-space",
                 _squash_space,
-                "One space for each run of white space, none at the ends.",
+                "Replaces each run of white space with one space; removes it at both ends.",
                 "texts that differ in white space at the ends, or in its kind and length elsewhere",
             ),
             _of_texts(
                 "strip-punctuation",
                 _strip_punctuation,
-                "No punctuation and no symbols (Unicode P and S).",
+                "Removes punctuation and symbols (Unicode categories P and S).",
                 "texts that differ in punctuation and symbols",
             ),
             _fixed(
                 "digits",
                 partial(_itemwise, _digits),
-                "The digits 0-9 of a text, or of a number in decimal.",
+                "Keeps only the digits 0-9 of a text or number.",
                 "texts and numbers with the same digits in the same order",
                 {Kind.NUMBER: _TEXT},
             ),
             _fixed(
                 "numbers",
                 _numbers,
-                "The list of the numbers in a text, in a list, or of a number alone.",
-                "texts and lists that hold the same numbers in the same order",
+                "Extracts the numbers of a text, list or number as a list.",
+                "texts and lists that contain the same numbers in the same order",
                 {Kind.STRING: _LIST, Kind.NUMBER: _LIST},
             ),
             _fixed(
                 "text",
                 partial(_itemwise, _text),
-                "The JSON text of a number or boolean.",
-                "a number or boolean, and the text that writes it",
+                "Converts a number or boolean to its JSON text.",
+                "a number or boolean and its JSON text",
                 {Kind.BOOLEAN: _TEXT, Kind.NUMBER: _TEXT},
             ),
         )
@@ -306,19 +327,19 @@ catalogue: Final = Catalogue(
     | {
         "number": Factory(
             _number_with,
-            "The number that a text writes; any other text stays.",
+            "Parses a text as a number; leaves other texts unchanged.",
             {"decimal": {"enum": [".", ","], "default": "."}},
         ),
         "date": Factory(
             _date_with,
-            "YYYY-MM-DD of an ISO 8601 text, or of one in a format of strptime; any other text stays.",
+            "Converts a date in ISO 8601 or a strptime format to YYYY-MM-DD; leaves other texts unchanged.",
             {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
         ),
         "concat": Factory(
             _concat_with,
-            "One text of all scalar items of a list, in order; null and objects are left out.",
+            "Joins the scalar items of a list into one text; omits null and objects.",
             {"separator": {"type": "string", "default": ""}},
         ),
     },
 )
-"""Every normaliser that a schema may name; `catalogue.with_factory` makes a larger one."""
+"""Catalogue of all built-in normalisers; `catalogue.with_factory` returns an extended copy."""

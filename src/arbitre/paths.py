@@ -1,6 +1,6 @@
-"""Where a value stands: JSON Pointers of instances, and their wildcard form `/entries/*/name`.
+"""JSON Pointers of values, and their wildcard form `/entries/*/name`.
 
-A path is a tuple of tokens: a property name (`str`), a position (`int`), or `STAR` for "any item" and "any key".
+A path is a tuple of tokens: a property name (`str`), a position (`int`), or `STAR` for any item or key.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ class _Star(enum.Enum):
 
 
 STAR: Final = _Star.STAR
-"""Stands for every item of a list, and for every key of a map."""
+"""Wildcard token for every item of a list and every key of a map."""
 
 Token = str | int | _Star
 Path = tuple[Token, ...]
 
 DEPTH: Final = 64
-"""Deeper wildcard paths (of recursive schemas) are counted together under the first `DEPTH` tokens and `**`."""
+"""Maximum number of tokens of a wildcard path; deeper paths of recursive schemas are folded into `**`."""
 
 
 def escape(token: Token) -> str:
-    """One token as it stands in a pointer (RFC 6901; a property that is really named `*` is written `~2`)."""
+    """Escape a token for a pointer (RFC 6901; a property named `*` becomes `~2`)."""
     if token is STAR:
         return "*"
     text = str(token)
@@ -40,7 +40,7 @@ def escape(token: Token) -> str:
 
 
 def pointer(tokens: Iterable[Token]) -> str:
-    """The JSON Pointer of a path; the root is the empty text.
+    """Return the JSON Pointer of a path; the root is the empty text.
 
     >>> pointer(["entries", 0, "a/b"])
     '/entries/0/a~1b'
@@ -51,7 +51,7 @@ def pointer(tokens: Iterable[Token]) -> str:
 
 
 def parse(text: str) -> tuple[str | _Star, ...]:
-    """The tokens of a pointer; a lone `*` reads as `STAR`. Raises ValueError where it is none.
+    """Parse a pointer into tokens; `*` becomes `STAR`. Raises ValueError if the text is not a pointer.
 
     >>> parse("/entries/*/a~1b")
     ('entries', STAR, 'a/b')
@@ -68,12 +68,12 @@ def parse(text: str) -> tuple[str | _Star, ...]:
 
 
 def wildcard(path: Path) -> str:
-    """The text of a wildcard path, folded under `**` below `DEPTH` tokens."""
+    """Return the text of a wildcard path; tokens beyond `DEPTH` are folded into `**`."""
     return pointer(path) if len(path) <= DEPTH else pointer(path[:DEPTH]) + "/**"
 
 
 def order(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key that puts paths in document order: shorter first, positions by number, `*` before names.
+    """Return a sort key for document order: shorter paths first, positions by number, `*` before names.
 
     >>> sorted(["/a/10", "/a/9", "/a", "/a/*"], key=order)
     ['/a', '/a/*', '/a/9', '/a/10']
@@ -85,7 +85,7 @@ def order(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def outside(paths: Iterable[str], entries: str) -> tuple[str, ...]:
-    """The wildcard paths that lie outside the entries; objects and lists that contain the entries are left out.
+    """Return the paths outside the entries, without the objects and lists that contain the entries.
 
     >>> outside(["", "/lines/*", "/lines/*/price", "/total"], "/lines")
     ('/total',)
@@ -96,7 +96,7 @@ def outside(paths: Iterable[str], entries: str) -> tuple[str, ...]:
 
 
 def nesting(texts: Iterable[str]) -> Iterator[tuple[str, str, int]]:
-    """Every path, what it has beyond the nearest one before it that holds it, and how many of those do.
+    """Yield each path, its part relative to its nearest parent among the preceding paths, and its depth.
 
     >>> list(nesting(["/pages/*", "/pages/*/name", "/year"]))
     [('/pages/*', '/pages/*', 0), ('/pages/*/name', '/name', 1), ('/year', '/year', 0)]

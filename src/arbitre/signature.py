@@ -1,4 +1,4 @@
-"""The identity of a measurement: a score without its signature is not a score."""
+"""Signatures: all options that can change a score, as text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Everything that can move a number, as ordered key:value entries; the version comes last.
+    """All options that can change a score, and the version of arbitre.
 
-    `entries` are sorted by key; a key is a wildcard path with what was chosen there, or the name of an option.
-    Defaults are left out. Two measurements are comparable exactly when their signatures are equal.
+    Two evaluations are comparable if and only if their signatures are equal.
+
+    Attributes:
+        entries: Key and value of each non-default option, sorted by key; a key is a path or the name of an option.
+        version: Version of arbitre.
     """
 
     entries: tuple[tuple[str, str], ...]
@@ -24,23 +27,24 @@ class Signature:
 
     @classmethod
     def of(cls, entries: Mapping[str, str], version: str) -> Signature:
+        """Create a signature from options by name."""
         return cls(tuple(sorted(entries.items())), version)
 
     @property
     def long(self) -> str:
-        """One line that `parse` reads back, for instance `close:0.8|/entries/*/name:...|version:0.1.0`."""
+        """The signature as one line, such as `close:0.8|/entries/*/name:...|version:0.1.0`; `parse` is the inverse."""
         parts = [f"{_escape(key)}:{_escape(value)}" for key, value in self.entries]
         return "|".join([*parts, f"version:{self.version}"])
 
     @property
     def short(self) -> str:
-        """A digest for tables: the first 12 hexadecimal digits of the SHA-256 of `long`, and the version."""
+        """Short form for tables: the first 12 hexadecimal digits of the SHA-256 of `long`, and the version."""
         digest = hashlib.sha256(self.long.encode(errors="surrogatepass")).hexdigest()
         return f"{digest[:12]}|version:{self.version}"
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """The inverse of `long`. Raises ValueError where the text is not a signature.
+        """Parse the text of `long`. Raises ValueError if the text is not a signature.
 
         >>> signature = Signature.of({"/a|b": "exact", "close": "0.9"}, "0.1.0")
         >>> Signature.parse(signature.long) == signature
@@ -53,10 +57,12 @@ class Signature:
         return cls.of({_unescape(key): _unescape(value) for key, value in pairs[:-1]}, pairs[-1][1])
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the signature as JSON."""
         return {"entries": dict(self.entries), "version": self.version, "short": self.short}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Signature:
+        """Create a signature from the result of `to_dict`."""
         return cls.of(data["entries"], data["version"])
 
     def __str__(self) -> str:
@@ -64,7 +70,7 @@ class Signature:
 
 
 def text_of(value: object) -> str:
-    """The text of an option's value: canonical JSON, so that equal options read the same."""
+    """Return an option value as text: canonical JSON, so that equal values have equal texts."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 

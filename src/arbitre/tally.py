@@ -1,7 +1,7 @@
-"""The five numbers every score is made of, and the scores.
+"""Tallies and scores.
 
-A tally counts what either side asserts and what is right of it. Tallies add up: a corpus is the sum of its documents.
-The scores are pure functions of a tally (docs/measures.md has the formulas, their readings and edge cases).
+A tally holds the five sums from which every score is computed. Tallies are additive: the tally of a corpus is the sum
+of the tallies of its documents. docs/measures.md documents the formulas, their meaning and edge cases.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Masses of a comparison, float64, none negative; a commutative monoid under `+` with `Tally()` as its zero.
+    """The five sums of a comparison; all are non-negative. Tallies can be added, with `Tally()` as zero.
 
-    `gold` and `predicted` are what either side asserts (items of a list, weights of an object's fields), `matched`
-    what was paired, `quality` the sum of the pairs' qualities and `quality_sq` the sum of their squares, or None where
-    it is not known (then `variance` is None too).
+    Attributes:
+        gold: Number of items, or total weight of fields, in gold.
+        predicted: Number of items, or total weight of fields, in the prediction.
+        matched: Mass of the matched pairs.
+        quality: Sum of the qualities of the pairs.
+        quality_sq: Sum of the squared qualities, or None if unknown (`variance` is then None).
     """
 
     gold: float = 0.0
@@ -31,7 +34,7 @@ class Tally:
     quality_sq: float | None = 0.0
 
     def __add__(self, other: Tally) -> Tally:
-        """Component-wise sum."""
+        """Return the component-wise sum."""
         return Tally(
             self.gold + other.gold,
             self.predicted + other.predicted,
@@ -42,7 +45,7 @@ class Tally:
 
     @classmethod
     def sum(cls, tallies: Iterable[Tally]) -> Tally:
-        """The sum, correctly rounded per component (`math.fsum`): independent of order and of grouping.
+        """Return the sum, correctly rounded per component (`math.fsum`), hence independent of order.
 
         >>> Tally.sum([Tally(1, 1, 1, 0.1), Tally(1, 0), Tally(1, 2, 1, 0.2)]).quality == math.fsum([0.1, 0.2])
         True
@@ -59,11 +62,12 @@ class Tally:
 
     @property
     def vacuous(self) -> bool:
-        """Whether neither side asserts anything."""
+        """Whether gold and prediction are both empty."""
         return self.gold == 0.0 and self.predicted == 0.0
 
     @property
     def scores(self) -> Scores:
+        """The scores of this tally."""
         return Scores(self)
 
 
@@ -72,7 +76,7 @@ def _ratio(numerator: float, denominator: float) -> float | None:
 
 
 def _harmonic(one: float | None, two: float | None, three: float | None) -> float | None:
-    """Harmonic mean; 0 as soon as one term is 0, else None where one is None."""
+    """Return the harmonic mean: 0 if any term is 0, else None if any term is None."""
     if 0.0 in (one, two, three):
         return 0.0
     if one is None or two is None or three is None:
@@ -81,18 +85,18 @@ def _harmonic(one: float | None, two: float | None, three: float | None) -> floa
 
 
 COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
-"""The masses that scores are ratios of, as they are called beside them."""
+"""Names of the counts and masses from which scores are computed."""
 
 NAMES: Final = ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", "omq_imq", "quality", "variance")
-"""The scores that are ratios, in the order in which they are shown."""
+"""Names of the scores, in display order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Every published score of one tally. A score whose denominator is zero is None, never 0.
+    """All scores of one tally. A score whose denominator is zero is None, never 0.
 
-    With n = `gold`, m = `predicted`, k = `matched` and S = `quality_mass`; all in [0, 1], higher is better, but for
-    `variance` (in [0, 1/4], lower is more even).
+    In the formulas, n = `gold`, m = `predicted`, k = `matched` and S = `quality_mass`. Scores are in [0, 1] and higher
+    is better, except `variance`, which is in [0, 1/4].
 
     >>> scores = Scores(Tally(4, 5, 4, 3.03))  # qualities .7, .6, .93, .8
     >>> round(scores.amq, 4), round(scores.f1, 6), round(scores.f1q, 6)
@@ -120,12 +124,12 @@ class Scores:
 
     @property
     def precision(self) -> float | None:
-        """k/m: counts only. Under a forced one-to-one matching max(precision, recall) is always 1: biased."""
+        """k/m, ignoring qualities. Biased: max(precision, recall) is always 1 under a forced one-to-one matching."""
         return _ratio(self.tally.matched, self.tally.predicted)
 
     @property
     def recall(self) -> float | None:
-        """k/n: counts only, biased as `precision` is."""
+        """k/n, ignoring qualities. Biased like `precision`."""
         return _ratio(self.tally.matched, self.tally.gold)
 
     @property
@@ -135,23 +139,27 @@ class Scores:
 
     @property
     def imq(self) -> float | None:
-        """S/m, integrated matching quality: graded precision; spurious predictions cost."""
+        """S/m, integrated matching quality: graded precision, lowered by spurious entries."""
         return _ratio(self.tally.quality, self.tally.predicted)
 
     @property
     def irq(self) -> float | None:
-        """S/n, integrated recall quality: graded recall; omissions cost."""
+        """S/n, integrated recall quality: graded recall, lowered by missing entries."""
         return _ratio(self.tally.quality, self.tally.gold)
 
     @property
     def f1q(self) -> float | None:
-        """2S/(n + m) = amq x f1, the headline; analogue of the panoptic quality (Kirillov et al., 2019)."""
+        """2S/(n + m) = amq x f1, the headline score; analogous to panoptic quality (Kirillov et al., 2019)."""
         return self.fq(1.0)
 
     def fq(self, beta: float) -> float | None:
-        """(1 + beta²)S/(beta² n + m): beta > 1 punishes omissions more, beta < 1 spurious predictions.
+        """Return (1 + beta²)S/(beta² n + m).
 
-        Raises ValueError where beta is not positive.
+        Args:
+            beta: Weight of recall; values above 1 penalise missing entries more, values below 1 spurious entries.
+
+        Raises:
+            ValueError: beta is not positive.
         """
         if not beta > 0.0:
             message = f"Expected `beta` to be a positive number, got {beta}"
@@ -161,7 +169,7 @@ class Scores:
 
     @property
     def amq(self) -> float | None:
-        """S/k, average matching quality: fidelity of the pairs that were made, whatever was left out."""
+        """S/k, average matching quality: mean quality of the matched pairs, ignoring unmatched entries."""
         return _ratio(self.tally.quality, self.tally.matched)
 
     @property
@@ -176,14 +184,14 @@ class Scores:
 
     @property
     def quality(self) -> float:
-        """S/(n + m - k): what is right, over all that either side asserts; 1 where neither asserts anything."""
+        """S/(n + m - k): quality mass divided by pairs plus unmatched items; 1 if both sides are empty."""
         tally = self.tally
         union = tally.gold + tally.predicted - tally.matched
         return tally.quality / union if union > 0.0 else 1.0
 
     @property
     def variance(self) -> float | None:
-        """S2/k - amq² (population), clipped at 0: how uneven the matched pairs are."""
+        """S2/k - amq², clipped at 0: population variance of the pair qualities; S2 is the sum of their squares."""
         tally = self.tally
         if tally.quality_sq is None or tally.matched <= 0.0:
             return None
@@ -192,19 +200,27 @@ class Scores:
 
     @property
     def vacuous(self) -> bool:
+        """Whether gold and prediction are both empty."""
         return self.tally.vacuous
 
     def to_dict(self) -> dict[str, float | None]:
+        """Return counts and scores by name."""
         return {name: getattr(self, name) for name in (*COUNTS, *NAMES)}
 
 
 @dataclass(frozen=True, slots=True)
 class MacroScores:
-    """Means of the documents' scores, under the names of `Scores`; `documents` says how many are in each mean.
+    """Per-document means of the scores, available under the names of `Scores`.
 
-    A failed document counts as 0 in every mean; a vacuous one (nothing asserted on either side) is left out and
-    counted in `vacuous`. A document whose score is None (zero denominator) is left out of that score's mean. A mean
-    over no document is None. `gold`, `predicted`, `matched` and `quality_mass` are means too.
+    A failed document counts as 0 in every mean. A vacuous document (both sides empty) is excluded. A document whose
+    score is None (zero denominator) is excluded from the mean of that score. A mean over no documents is None.
+    `gold`, `predicted`, `matched` and `quality_mass` are means, too.
+
+    Attributes:
+        means: Mean by score name.
+        documents: Number of documents in each mean, by score name.
+        vacuous: Number of vacuous documents.
+        failed: Number of failed documents.
     """
 
     means: Mapping[str, float | None]
@@ -214,7 +230,12 @@ class MacroScores:
 
     @classmethod
     def of(cls, scores: Sequence[Scores], failed: Sequence[Scores] = ()) -> MacroScores:
-        """The means over `scores` and, as zeros, over `failed` (whose counts are still theirs)."""
+        """Compute the means.
+
+        Args:
+            scores: Scores of the documents.
+            failed: Scores of failed documents; their counts are used, their scores count as 0.
+        """
         kept = [one for one in scores if not one.vacuous]
         means: dict[str, float | None] = {}
         documents: dict[str, int] = {}
@@ -234,4 +255,5 @@ class MacroScores:
             raise AttributeError(message) from None
 
     def to_dict(self) -> dict[str, float | None]:
+        """Return the means by name."""
         return dict(self.means)

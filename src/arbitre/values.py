@@ -1,4 +1,4 @@
-"""JSON values as arbitre sees them: kinds, strict equality, canonical keys, and what counts as absent."""
+"""JSON values: kinds, strict equality, canonical keys and absence."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
 Json = Any
-"""None, bool, int, float, str, list or dict, nested: what `json.loads` returns."""
+"""A JSON value as returned by `json.loads`: None, bool, int, float, str, list or dict."""
 
 
 MAX_DEPTH: Final = 512
-"""Maximum number of lists and objects nested in each other in a document."""
+"""Maximum nesting depth of lists and objects in a document."""
 
 PATTERN_SECONDS: Final = 1.0
-"""Maximum time that a regular expression of a user may take on one text, in seconds."""
+"""Timeout for matching a user's regular expression against one text, in seconds."""
 
 
 class _Absent(enum.Enum):
@@ -37,11 +37,11 @@ class _Absent(enum.Enum):
 
 
 ABSENT: Final = _Absent.ABSENT
-"""No value at all: a key that is not there, a prediction that was never made. Not the same as null."""
+"""Sentinel for a missing value, such as a missing key or prediction. Different from null."""
 
 
 class Kind(enum.IntEnum):
-    """The kind of a JSON value. Integers and other numbers are one kind."""
+    """Kind of a JSON value. Integers and other numbers are one kind."""
 
     NULL = 0
     BOOLEAN = 1
@@ -52,6 +52,7 @@ class Kind(enum.IntEnum):
 
     @property
     def scalar(self) -> bool:
+        """Whether values of this kind are neither lists nor objects."""
         return self < Kind.ARRAY
 
 
@@ -67,7 +68,15 @@ KINDS: Final[dict[type, Kind]] = {
 
 
 def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:
-    """The kind of a value; `at` is where it stands, for the message. Raises DataError where it is not JSON."""
+    """Return the kind of a value.
+
+    Args:
+        value: The value.
+        at: Path of the value, for the error message.
+
+    Raises:
+        DataError: The value is not JSON.
+    """
     kind = KINDS.get(type(value))
     if kind is None:
         for base in (bool, int, float, str, list, dict):  # subclasses: enum members, ordered dictionaries, numpy floats
@@ -76,32 +85,32 @@ def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:
         raise DataError.of(
             f"Expected a JSON value (null, boolean, number, text, list or object), got {type(value).__name__}",
             pointer=pointer(at),
-            hint="Convert it first; for Pydantic models, model_dump(mode='json').",
+            hint="Convert it to JSON types first; for Pydantic models, use model_dump(mode='json').",
         )
     return kind
 
 
 def check_number(value: float, at: Iterable[str | int] = ()) -> None:
-    """Refuse NaN and the infinities, which are not JSON. Raises DataError."""
+    """Raise DataError if a number is NaN or infinite, which JSON does not allow."""
     if isinstance(value, float) and not math.isfinite(value):
         raise DataError.of(
             f"Expected a finite number, got {value}",
             pointer=pointer(at),
-            hint="JSON has no NaN and no Infinity: write null, or leave the key out.",
+            hint="JSON has no NaN or Infinity: write null, or omit the key.",
         )
 
 
 def check_keys(value: dict[Any, Json], at: Iterable[str | int] = ()) -> None:
-    """Refuse an object with a key that is not text. Raises DataError."""
+    """Raise DataError if a key of the object is not text."""
     for key in value:
         if not isinstance(key, str):
             raise DataError.of(
-                f"Expected every key to be text, got {key!r}", pointer=pointer(at), hint="JSON has text keys only."
+                f"Expected every key to be text, got {key!r}", pointer=pointer(at), hint="JSON keys are always text."
             )
 
 
 class _KeyTag(enum.Enum):
-    """What a canonical key puts before its parts, so that no value's key is another's."""
+    """Tags in canonical keys that keep the keys of different values distinct."""
 
     NULL = 0
     FALSE = 1
@@ -111,10 +120,13 @@ class _KeyTag(enum.Enum):
 
 
 def canonical(value: Json) -> Hashable:
-    """A hashable key, equal for two values exactly when they are equal as JSON.
+    """Return a hashable key that is equal for two values if and only if they are equal as JSON.
 
-    True is not 1, 1 is 1.0, big integers are exact, key order does not count, list order does. The key of a list or
-    an object is flat. Raises DataError for what is not JSON, or nested too deep.
+    True differs from 1, 1 equals 1.0, big integers are exact, key order is ignored, list order matters. The key of a
+    list or an object is a flat tuple.
+
+    Raises:
+        DataError: The value is not JSON, or nested too deeply.
 
     >>> canonical(True) == canonical(1), canonical(1) == canonical(1.0)
     (False, True)
@@ -133,7 +145,7 @@ def canonical(value: Json) -> Hashable:
     pending: list[Json] = [value]
     unchecked = True
     while pending:
-        if unchecked and len(key) > MAX_DEPTH:  # what has fewer parts cannot be nested too deep
+        if unchecked and len(key) > MAX_DEPTH:  # a shorter key cannot be nested too deeply
             unchecked = False
             check_depth(value)
         item = pending.pop()
@@ -152,7 +164,11 @@ def canonical(value: Json) -> Hashable:
 
 
 def check(value: Json) -> None:
-    """Refuse, at any depth, what is not JSON. Raises DataError with the pointer below the value."""
+    """Check that a value is JSON at every depth.
+
+    Raises:
+        DataError: A part of the value is not JSON; the pointer is relative to the value.
+    """
     pending: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
     while pending:
         item, at = pending.pop()
@@ -167,17 +183,17 @@ def check(value: Json) -> None:
 
 
 def check_depth(value: Json, what: str = "value") -> None:
-    """Refuse a value with more than MAX_DEPTH lists and objects nested in each other, or one that contains itself.
+    """Check that a value has at most MAX_DEPTH nested lists and objects, and does not contain itself.
 
     A part that occurs several times in one level is looked into once, so that a value that contains itself several
     times is refused at once. Readers check the depth of texts; the engine checks documents while it builds columns.
 
     Args:
         value: A JSON value, or ABSENT.
-        what: What the message calls it, such as "gold document".
+        what: Name of the value in the message, such as "gold document".
 
     Raises:
-        DataError: The value is nested too deep.
+        DataError: The value is nested too deeply.
     """
     level = [value] if isinstance(value, (list, dict)) else []
     for _ in range(MAX_DEPTH):
@@ -189,12 +205,12 @@ def check_depth(value: Json, what: str = "value") -> None:
             return
     raise DataError.of(
         f"Expected at most {MAX_DEPTH} nested lists and objects in the {what}, got more",
-        hint="Flatten it. A Python object must not contain itself.",
+        hint="Flatten it. A list or object must not contain itself.",
     )
 
 
 def equal(left: Json, right: Json) -> bool:
-    """Strict JSON equality.
+    """Return whether two values are equal as JSON.
 
     >>> equal([1, {"a": 2}], [1.0, {"a": 2}]), equal(0, False), equal(2**53 + 1, float(2**53))
     (True, False, False)
@@ -203,7 +219,7 @@ def equal(left: Json, right: Json) -> bool:
 
 
 def depth(value: Json) -> int:
-    """How many containers stand one in the other: 0 for a scalar, 1 for `[]` and `{"a": 1}`."""
+    """Return the nesting depth of a value: 0 for a scalar, 1 for `[]` and `{"a": 1}`."""
     deepest = 0
     pending: list[tuple[Json, int]] = [(value, 1)]
     while pending:
@@ -217,7 +233,7 @@ def depth(value: Json) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Which values count as absent: any of null, "", [] and {}. Decided after normalisation; inherited."""
+    """Which of null, "", [] and {} count as absent. Applied after normalisation; inherited by subschemas."""
 
     null: bool = True
     text: bool = False
@@ -226,7 +242,7 @@ class Absence:
 
     @classmethod
     def of(cls, values: Iterable[Json]) -> Absence:
-        """The policy that counts exactly these values as absent."""
+        """Create a policy that counts exactly these values as absent."""
         keys = {canonical(value) for value in values}
         return cls(
             null=canonical(None) in keys,
@@ -237,11 +253,12 @@ class Absence:
 
     @property
     def values(self) -> tuple[Json, ...]:
+        """The values that count as absent."""
         flags: tuple[tuple[bool, Json], ...] = ((self.null, None), (self.text, ""), (self.array, []), (self.object, {}))
         return tuple(value for counts, value in flags if counts)
 
     def covers(self, value: Json) -> bool:
-        """Whether a (normalised) value counts as absent."""
+        """Return whether a normalised value counts as absent."""
         if value is None:
             return self.null
         if isinstance(value, str):

@@ -137,8 +137,8 @@ def test_json_and_text_say_the_same():
     assert (plain["score"], plain["worse"], plain["only_after"], plain["settings"]) == ("irq", True, ["c"], ["close"])
     result = run(before, after, "--score", "irq")
     assert "a          1.0000   0.5000   -0.5000" in result.stdout
-    assert "Only before (1)" in result.stdout
-    assert "The measurements differ in close" in result.stderr
+    assert "Documents only before (1)" in result.stdout
+    assert "The evaluations differ in close" in result.stderr
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
@@ -146,7 +146,7 @@ def test_long_lists_are_cut():
     before = written("before", {f"d{at:02}": GOLD for at in range(12)})
     after = written("after", {f"d{at:02}": HALF for at in range(12)})
     text = run(before, after).stdout
-    assert "Documents: 12 worse, 0 better, the first 10" in text
+    assert "Documents: 12 worse, 0 better (first 10)" in text
     assert "d09" in text
     assert "d10" not in text
 

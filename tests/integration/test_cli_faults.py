@@ -26,7 +26,7 @@ def found():
 
 def test_the_tables_say_what_the_json_says(found):
     lines = run("--score", "irq", "--match", "hungarian").stdout.splitlines()
-    assert lines[:2] == ["Faults planted into gold", "6 pages, 58 speakers"]
+    assert lines[:2] == ["Gold compared with copies that contain planted faults", "6 pages, 58 speakers"]
     assert lines[3] == "irq, pooled (micro)"
     assert lines[4].split() == ["matching", "none", "omission", "duplicate", "merge", "swap", "noise"]
     assert lines[6].split() == ["hungarian", *(f"{scores['irq']:.3f}" for scores in found["hungarian"].values())]

@@ -49,7 +49,7 @@ def cells(text, distance=0):
 def test_the_table_has_a_column_for_each_distance():
     text = run(*distances("levenshtein", "ratcliff-obershelp", "yujian-bo")).stdout
     lines = text.splitlines()
-    assert lines[:2] == ["5 entries, each against each", "entries (the whole): 2 gold, 3 predicted"]
+    assert lines[:2] == ["All pairs of 5 entries", "entries (the whole): 2 gold, 3 predicted"]
     assert lines[3].split() == ["levenshtein", "ratcliff-obershelp", "yujian-bo"]
     first, second, third = (cells(text, column) for column in range(3))
     assert list(first) == [
@@ -75,7 +75,7 @@ def test_the_table_has_a_column_for_each_distance():
 def test_the_files_hold_the_matrix_that_was_looked_at():
     said = run(*distances("levenshtein", '{"jaccard-ngrams": {"n": 2}}'), "--out", "out").stderr
     assert (
-        "wrote levenshtein.npy, levenshtein.csv, jaccard-ngrams_n=2.npy, jaccard-ngrams_n=2.csv, metricity.json" in said
+        "Wrote levenshtein.npy, levenshtein.csv, jaccard-ngrams_n=2.npy, jaccard-ngrams_n=2.csv, metricity.json" in said
     )
     matrix = np.load("out/levenshtein.npy")
     plan = arbitre.Comparator(SCHEMA, distance="levenshtein").plan
@@ -143,7 +143,7 @@ def test_a_sample_is_drawn_with_the_seed():
     assert found[0] == found[1]
     assert found[0]["gold"] + found[0]["predicted"] == 3
     assert found[0]["drawn_from"] == 5
-    assert "3 entries, each against each, drawn from 5" in run("--sample", "3").stdout
+    assert "All pairs of 3 entries, sampled from 5" in run("--sample", "3").stdout
 
 
 def test_estimates_have_an_interval(monkeypatch):
@@ -159,7 +159,7 @@ def test_estimates_have_an_interval(monkeypatch):
     [
         (["--sample", "0"], "or equal to 1"),
         (["--distance", "levenstein"], 'Did you mean "levenshtein"?'),
-        (["--distance", "relative"], "Expected --distance to measure a value of the schema"),
+        (["--distance", "relative"], "--distance relative has no effect: it applies to no value of the schema"),
     ],
 )
 def test_what_is_wrong_is_said(options, said):

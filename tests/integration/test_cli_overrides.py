@@ -69,7 +69,7 @@ def test_several_choices_are_one_table():
     assert rows["transport"] == ["2.0265", "0.6755", "0.6755", "0.3245", "0.0505", "2"]
     assert rows["transport(dummy, lambda=0.3)"] == rows["hungarian"]
     text = run(*both("--match", "hungarian", "ordered")).stdout
-    assert "ordered: pairs made here (+), or by the first alone (-)\n+ /0 = /0" in text
+    assert "ordered: pairs made only here (+) or only by the first choice (-)\n+ /0 = /0" in text
     assert "- /0 = /1" in text
 
 
@@ -132,12 +132,15 @@ def test_entries_that_are_no_list_have_no_transport():
     [
         (["--match", "hungarain"], ["Expected `match` to be one of", 'Did you mean "hungarian"?']),
         (["--match", '{"transport": {"solver": "x"}}'], ["Expected `solver` to be one of", "at /transport/solver"]),
-        (["--distance", '{"absolute": {}}'], ["Expected `absolute` to state its option `scale`"]),
+        (["--distance", '{"absolute": {}}'], ["The required option `scale` of `absolute` is missing"]),
         (["--match", '{"transport":'], ["Expected valid JSON"]),
-        (["--distance", "dice"], ["Expected --distance to measure a value of the schema, got dice"]),
-        ([*both("--match", "greedy", "set"), "--fail-under", "f1q=0.5"], ["Expected one choice with --fail-under"]),
-        ([*both("--match", "greedy", "set"), "--validate"], ["Expected one choice with --fail-under"]),
-        ([*both("--match", "greedy", "set"), "--published"], ["Expected one choice with --fail-under"]),
+        (["--distance", "dice"], ["--distance dice has no effect: it applies to no value of the schema"]),
+        (
+            [*both("--match", "greedy", "set"), "--fail-under", "f1q=0.5"],
+            ["--published need a single --match and --distance"],
+        ),
+        ([*both("--match", "greedy", "set"), "--validate"], ["--published need a single --match and --distance"]),
+        ([*both("--match", "greedy", "set"), "--published"], ["--published need a single --match and --distance"]),
     ],
 )
 def test_what_is_wrong_is_said(options, said):
@@ -148,7 +151,10 @@ def test_what_is_wrong_is_said(options, said):
 
 def test_a_match_without_an_array_is_refused():
     Path("schema.json").write_text('{"type": "object", "properties": {"a": {"type": "string"}}}', encoding="utf-8")
-    assert "Expected --match to match an array of the schema, got greedy" in run("--match", "greedy", code=2).stderr
+    assert (
+        "--match greedy has no effect: the schema has no array that is matched"
+        in run("--match", "greedy", code=2).stderr
+    )
 
 
 def test_choices_work_on_an_inferred_schema():

@@ -381,7 +381,7 @@ def test_the_paths_of_a_level_are_those_of_its_documents_alone():
 def test_factors_leave_a_report_that_can_be_made_again(manifest):
     options = (*manifest, "--factor", "system", "--out", "out")
     said = run(*options).stderr
-    assert said.endswith("wrote factors.json, factors.md, factors.tex, levels.csv, pairs.csv, report.html into out\n")
+    assert said.endswith("Wrote factors.json, factors.md, factors.tex, levels.csv, pairs.csv, report.html to out\n")
     page = Path("out/report.html").read_bytes()
     found = json.loads(Path("out/factors.json").read_text("utf-8"))
     assert not list(Draft202012Validator(bundled.schema("factors.schema.json")).iter_errors(found))
@@ -443,7 +443,7 @@ def test_runs_of_other_names_everywhere_have_no_spread():
     options = ["--gold", "gold.jsonl", "--id-pattern", r"page_\d\d", "--format", "json"]
     result = run(*options, "a=predicted")
     assert json.loads(result.stdout)["stability"] == {}
-    assert "a: no spread over runs. Expected documents that have all of the 3 runs" in result.stderr
+    assert "a: stability over runs not computed. Expected documents that have all of the 3 runs" in result.stderr
 
 
 def test_a_column_of_the_manifest_can_be_the_cluster(manifest):

@@ -65,7 +65,7 @@ def test_lenient_lists_what_it_repaired():
     assert data["repaired"] == [expected]
     assert data["signature"]["entries"]["lenient"].startswith("json-repair ")
     result = run(*SEVERAL, "--lenient", "--out", "out")
-    assert "No JSON, but read leniently (1): b (damage)" in result.stderr
+    assert "Invalid JSON, repaired (1): b (damage)" in result.stderr
     assert "repaired.csv" in result.stderr
     rows = list(csv.DictReader(io.StringIO(Path("out/repaired.csv").read_text())))
     assert rows == [{**expected, "run": "", "line": "1"}]

@@ -117,7 +117,7 @@ def check(python, folder):
     place = found.pop("place")
     assert found == EXPECTED
     said = run(python, "-m", "arbitre", "demo", "--out", "out", cwd=folder)
-    assert said.startswith("Two systems read the same pages\n6 pages, 58 speakers in gold\n")
+    assert said.startswith("Two systems on the same pages\n6 pages, 58 speakers in gold\n")
     evaluation = json.loads(folder.joinpath("out", "careful", "evaluation.json").read_text(encoding="utf-8"))
     assert evaluation["micro"]["gold"] == 58
     assert evaluation["signature"]["version"] == PROJECT["version"]

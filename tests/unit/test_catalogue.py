@@ -43,7 +43,7 @@ def test_defaults_are_not_shared_between_builds():
 def test_all_problems_are_reported_at_once():
     assert problems({"saw": {"blad": "band", "blade": "axe", "sizes": [1, "2", "3"]}}, "/t") == [
         (
-            "Expected `saw` to state its option `teeth`, got none",
+            "The required option `teeth` of `saw` is missing",
             "/t/saw",
             'Write {"saw": {"teeth": ...}}.',
         ),
@@ -71,7 +71,7 @@ def test_all_problems_are_reported_at_once():
         ({"hammer": None}, "Expected `hammer` to be an object of options, got null", "/t/hammer"),
         (
             {"hammer": {"x": 1}},
-            'Expected an option of `hammer` to be absent, as there are none, got "x"',
+            'Expected an option of `hammer` to be absent (it has no options), got "x"',
             "/t/hammer/x",
         ),
         ({"saw": {"teeth": 0}}, "Expected `teeth` to be at least 1, got 0", "/t/saw/teeth"),
@@ -107,7 +107,7 @@ def test_a_catalogue_grows_into_another_one():
 
 
 def test_a_name_never_changes_its_meaning():
-    with pytest.raises(SchemaError, match='Expected the name of a new tool, got "saw"'):
+    with pytest.raises(SchemaError, match='The name "saw" is already taken by a tool'):
         TOOLS.with_factory("saw", SAW)
 
 

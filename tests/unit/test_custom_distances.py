@@ -53,7 +53,7 @@ def test_a_catalogue_grows_into_another_one():
 @pytest.mark.parametrize("name", ["exact", "judge"])
 def test_a_name_never_changes_its_meaning(name):
     larger = catalogue.with_distance("judge", Judge(), Facts())
-    with pytest.raises(SchemaError, match=f'Expected the name of a new distance, got "{name}"'):
+    with pytest.raises(SchemaError, match=f'The name "{name}" is already taken by a distance'):
         larger.with_distance(name, Judge(), Facts())
 
 

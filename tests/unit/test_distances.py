@@ -310,7 +310,7 @@ def test_an_order_changed_by_its_owner_changes_no_distance():
         ),
         (
             "absolute",
-            "Expected `absolute` to state its option `scale`, got none",
+            "The required option `scale` of `absolute` is missing",
             'Write {"absolute": {"scale": ...}}.',
             "/d",
         ),
@@ -382,8 +382,8 @@ def test_a_choice_that_cannot_be(choice, message, hint, pointer):
         (
             "table",
             [
-                ("Expected `table` to state its option `values`, got none", "/d"),
-                ("Expected `table` to state its option `costs`, got none", "/d"),
+                ("The required option `values` of `table` is missing", "/d"),
+                ("The required option `costs` of `table` is missing", "/d"),
             ],
         ),
         ({"cycle": {"period": 1}}, [("Expected `period` to be at least 2, got 1", "/d/cycle/period")]),

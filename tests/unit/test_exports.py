@@ -100,7 +100,7 @@ class TestEvaluate:
         said = evaluate("--out", "out", "--cluster-by", r"[0-9]$", *wanted(*names))
         always = ["evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl"]
         others = [name for name in names if name not in always]
-        assert said.endswith(f"wrote {', '.join((*always, *others))} into out")
+        assert said.endswith(f"Wrote {', '.join((*always, *others))} to out")
         assert {path.name for path in Path("out").iterdir() if path.is_file()} == {*always, *others}
 
     def test_people_see_the_scores_they_name_and_programs_all(self):
@@ -152,10 +152,10 @@ class TestEvaluate:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--table", "paths.md"], "Expected --out with --table"),
+            (["--table", "paths.md"], "--table requires --out"),
             (["--out", "out", "--table", "path.md"], "got 'path.md' There are documents, paths, scores, groups, each"),
-            (["--out", "out", "--table", "groups.tex"], "Expected --cluster-by with --table groups.tex"),
-            (["--out", "out", "--score", "irq"], "Expected --table with --score"),
+            (["--out", "out", "--table", "groups.tex"], "--table groups.tex requires --cluster-by"),
+            (["--out", "out", "--score", "irq"], "--score requires --table"),
             (["--out", "out", "--table", "paths.md", "--score", "f1qq"], "got 'f1qq' Did you mean \"f1q\""),
         ],
     )
@@ -196,13 +196,13 @@ class TestRank:
     def test_the_names_that_help_gives_are_those_of_tables(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
         for command, rows in (("evaluate", [ROWS]), ("rank", [RankingOutput.rows, FactorsOutput.rows])):
-            (said,) = re.findall(r"A table for --out too, as (\S+) or (\S+):", run(command, "--help"))
+            (said,) = re.findall(r"Extra table to write to --out, such as (\S+) or (\S+):", run(command, "--help"))
             assert all([one.name for one in parse_exports(said, known)] == list(said) for known in rows)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--table", "systems.md"], "Expected --out with --table"),
+            (["--table", "systems.md"], "--table requires --out"),
             (["--out", "out", "--table", "levels.md"], "There are systems, scores, pairs, winners, lacking, runs"),
         ],
     )

@@ -187,7 +187,7 @@ class TestCommandLine:
     def test_marked_entries(self):
         said = " ".join(evaluate("wrong", "--overlay", "marked.json", "--out", "out").stdout.split())
         paths = ", ".join(f"/{name} 0.0000" for name in sorted(HEADER))
-        assert f"Outside the entries, not in their scores (f1q, pooled (micro)): {paths}" in said
+        assert f"Outside the entries, not counted in the entry scores (f1q, pooled (micro)): {paths}" in said
         view = read_view([Path("out/evaluation.json")])
         assert view.subjects[0].outside == {f"/{name}": 0.0 for name in HEADER}
         assert "Outside the entries, and not in their scores" in render_page(view)
@@ -198,7 +198,7 @@ class TestCommandLine:
         Path("g.json").write_text(json.dumps(invoice(10)), encoding="utf-8")
         Path("p.json").write_text(json.dumps(invoice(10, wrong=True)), encoding="utf-8")
         one = run("compare", "g.json", "p.json", "--schema", "schema.json", "--overlay", "marked.json").stdout
-        assert "Outside the entries, not in their scores (f1q): /currency 0.0000" in " ".join(one.split())
+        assert "Outside the entries, not counted in the entry scores (f1q): /currency 0.0000" in " ".join(one.split())
 
     def test_diff(self):
         evaluate("gold", "--out", "before", "--no-report")

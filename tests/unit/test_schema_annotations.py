@@ -209,7 +209,7 @@ class TestWrongValues:
                 "/distance/date/scale",
                 "Expected `scale` to be greater than 0, got 0",
             ),
-            ({"distance": "absolute"}, "/distance", "Expected `absolute` to state its option `scale`, got none"),
+            ({"distance": "absolute"}, "/distance", "The required option `scale` of `absolute` is missing"),
         ],
     )
     def test_it_is_refused_where_it_stands(self, annotation, pointer, message):

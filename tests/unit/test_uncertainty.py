@@ -179,7 +179,7 @@ class TestCommand:
         assert self.trust("--manifest", "corpus.csv", "--cluster-by", "volume")["intervals"]["clusters"] == 2
 
     def test_a_pointer_that_leads_nowhere_is_refused(self):
-        assert "got none in 'd0'" in self.run("--cluster-by", "/volume", code=2)
+        assert "Gold document 'd0' has no value to cluster by" in self.run("--cluster-by", "/volume", code=2)
 
     def test_processes_and_resumption_give_the_same_files(self):
         self.run("--out", "one", "--workers", "1")
@@ -192,7 +192,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--resume"], "Expected --out with --resume"),
+            (["--resume"], "--resume requires --out"),
             (["--engine", "dask"], "Expected --engine dask and --scheduler together"),
             (["--scheduler", "tcp://127.0.0.1:1"], "Expected --engine dask and --scheduler together"),
         ],

@@ -1,4 +1,4 @@
-"""The command line: parse, call, print, exit code."""
+"""The command-line interface."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from arbitre.errors import ArbitreError
 __all__ = ["app", "main"]
 
 COMMANDS: Final = {
-    "compare": "Compare one prediction with its gold document: scores, and a verdict on every node that is not right.",
-    "evaluate": "Evaluate a corpus: every prediction against the gold document of the same id.",
-    "rank": "Rank systems on the same gold documents, with intervals and paired tests.",
+    "compare": "Compare one prediction with its gold document: scores, and the verdict on every node that differs.",
+    "evaluate": "Evaluate a corpus: compare each prediction with the gold document of the same id.",
+    "rank": "Rank systems on the same gold documents, with confidence intervals and paired tests.",
     "diff": "Show what changed between two evaluations: overall, by path and by document.",
     "schema": "Infer, check or explain a schema.",
-    "demo": "Evaluate two systems on a small bundled corpus: the speakers named on six pages of an index.",
-    "report": "Write the HTML report of an evaluation again, in English or French.",
+    "demo": "Evaluate two systems on a small bundled corpus: speakers on six pages of an index.",
+    "report": "Regenerate the HTML report of an evaluation, in English or French.",
     "figures": "Draw the figures of an evaluation as SVG, PDF and PNG.",
-    "metricity": "Measure how far the distances between entries are from a metric.",
-    "faults": "Show which score reacts to which fault, under every matching.",
+    "metricity": "Measure how far the distances between entries deviate from a metric.",
+    "faults": "Show how each score reacts to each kind of fault, for every matching.",
 }
-"""The commands with their summaries. Each has a module of its name that holds a function of
-its name, or `app` with subcommands."""
+"""Summary of each command. The module of the same name in `commands` defines a function of
+that name, or `app` for a group of subcommands."""
 
 
 class LazyGroup(TyperGroup):
-    """Commands whose modules are imported when they are called, and whose expected errors are messages."""
+    """Command group that imports a command on first use and prints expected errors as messages."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typed so by typer)
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typer's signature)
         """List the commands in the order of `COMMANDS`."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  (typed so by typer)
-        """Return the command if it was imported, else its name and summary, which is enough to list it."""
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  (typer's signature)
+        """Return the command if it is imported, else a stub with its name and summary for the command list."""
         if cmd_name not in self.commands and cmd_name in COMMANDS:
             return TyperCommand(cmd_name, help=COMMANDS[cmd_name])
         return super().get_command(ctx, cmd_name)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typed so by typer)
-        """Import the command that is called."""
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
+        """Import the requested command, then resolve it."""
         name = args[0]
         if name in COMMANDS and name not in self.commands:
             self.add_command(_load(name), name)
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  (typed so by typer)
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  (typer's signature)
         """Run the command. Print expected errors without a traceback and exit with code 2."""
         try:
             return super().invoke(ctx)
@@ -64,8 +64,8 @@ class LazyGroup(TyperGroup):
             raise typer.Exit(2) from error
 
 
-def _load(name: str) -> Any:  # noqa: ANN401  (click's own classes, which typer may carry with it)
-    """Import a command, or a group of commands, by its name."""
+def _load(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
+    """Import a command, or a group of commands, by name."""
     module = importlib.import_module(f"{__name__}.commands.{name}")
     if not hasattr(module, "app"):
         single = typer.Typer(add_completion=False)
@@ -90,12 +90,12 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Compare nested structured outputs with their gold documents, field by field, as a JSON Schema defines them."""
+    """Compare nested structured outputs with gold documents, field by field, as defined by a JSON Schema."""
 
 
 def main() -> None:
-    """Run the command line on the arguments of the process, and exit."""
+    """Run the command-line interface with the arguments of the process, then exit."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # the output is UTF-8 in every locale, as the input is
+        if isinstance(stream, io.TextIOWrapper):  # output is UTF-8 in every locale, like the input
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     app()

@@ -1,4 +1,4 @@
-"""Distances of your own on the command line: a catalogue that a Python module holds."""
+"""The option `--functions`: a catalogue with custom distances from a Python module."""
 
 from __future__ import annotations
 
@@ -17,30 +17,35 @@ if TYPE_CHECKING:
 
 
 def load_catalogue(name: str | None) -> DistanceCatalogue:
-    """The catalogue that `MODULE:NAME` holds, looked for beside the installed modules in the folder one stands in.
+    """Import the catalogue at `MODULE:NAME`, from the installed modules or the current folder.
 
-    Raises typer.BadParameter where there is none.
+    Args:
+        name: `MODULE:NAME`, or None for the default catalogue.
+
+    Raises:
+        typer.BadParameter: The module or the name does not exist, or is not a catalogue.
     """
     if name is None:
         return catalogue
     module, _, attribute = name.partition(":")
     sys.path.append("")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        loaded = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise typer.BadParameter(
             f"Expected --functions to name a catalogue as MODULE:NAME, got {name!r}: {error}"
         ) from error
     finally:
         sys.path.remove("")
-    if not isinstance(found, DistanceCatalogue):
+    if not isinstance(loaded, DistanceCatalogue):
         raise typer.BadParameter(
-            f"Expected --functions to name what catalogue.with_distance makes, got {type(found).__name__} for {name!r}."
+            f"Expected --functions to name a DistanceCatalogue (see catalogue.with_distance), "
+            f"got {type(loaded).__name__} for {name!r}."
         )
-    return found
+    return loaded
 
 
 def warn_call_count(comparator: Comparator, gold: Json, predicted: Json, screen: Terminal) -> None:
-    """Say how often functions may be called, before any of them is."""
+    """Print the maximum number of calls to each custom distance, before the comparison."""
     for path, most in comparator.most_calls(gold=gold, predicted=predicted).items():
         screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")

@@ -1,4 +1,4 @@
-"""Running an evaluation from the command line: who compares, what is noted, what is written."""
+"""Run an evaluation from the command line: executor, progress bar and output files."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 REPAIRED: Final = "repaired.csv"
 CLUSTERS: Final = "clusters"
-_REPAIR: Final = ("id", "run", "file", "line", "how")
+_REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
 
 def engine(kind: EngineKind, scheduler: str | None, workers: int | None) -> Executor:
-    """Who compares. Raises typer.BadParameter where the options do not fit."""
+    """Return the executor. Raises typer.BadParameter if the options contradict each other."""
     if (kind is EngineKind.DASK) != (scheduler is not None):
         raise typer.BadParameter("Expected --engine dask and --scheduler together.")
     if scheduler is not None:
@@ -56,28 +56,33 @@ def engine(kind: EngineKind, scheduler: str | None, workers: int | None) -> Exec
 
 
 def exports(names: Sequence[str] | None, rows: Collection[str], out: Path | None) -> tuple[Export, ...]:
-    """The tables that are asked for. Raises typer.BadParameter without a folder, DataError for names of none."""
+    """Parse the values of `--table`.
+
+    Raises:
+        typer.BadParameter: There is no output folder.
+        DataError: A name is not a table.
+    """
     if names and out is None:
-        raise typer.BadParameter("Expected --out with --table: the folder for the tables.")
+        raise typer.BadParameter("--table requires --out: the folder for the tables.")
     return parse_exports(names or (), rows)
 
 
 class RateColumn(ProgressColumn):
-    """How many documents are compared in a second."""
+    """Progress column with the number of documents compared per second."""
 
     def render(self, task: Task) -> Text:
-        """The rate, once there is one."""
+        """Return the rate, or an empty text before it is known."""
         return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
 
 
 @dataclass(frozen=True, slots=True)
 class PointerLabels:
-    """Notes what stands under a pointer in gold documents: an observer of `arbitre.corpus`."""
+    """Observer that returns the value at a pointer in each gold document, as its cluster label."""
 
     pointer: str
 
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
-        """A label for every document. Raises DataError where nothing stands there."""
+        """Return a label per document. Raises DataError if a document has no value at the pointer."""
         return [self._label(pair) for pair in pairs]
 
     def _label(self, pair: Pair) -> str:
@@ -87,16 +92,16 @@ class PointerLabels:
                 value = value[int(str(token))] if isinstance(value, list) else value[token]
         except (KeyError, IndexError, TypeError, ValueError):
             raise DataError.of(
-                f"Expected every gold document to have what clusters go by, got none in {pair.key!r}",
+                f"Gold document {pair.key!r} has no value to cluster by",
                 pointer=self.pointer,
-                hint="Cluster by something that all documents have.",
+                hint="Choose a --cluster-by pointer that exists in all gold documents.",
             ) from None
         return value if isinstance(value, str) else compact(value)
 
 
 @dataclass(slots=True)
 class EvaluationRun:
-    """One evaluation of a corpus: `strict` stops at the first failure, `out` is where its results go."""
+    """One evaluation of a corpus; `strict` stops at the first failure, `out` is the results folder."""
 
     plan: Plan
     joined: Join
@@ -110,7 +115,7 @@ class EvaluationRun:
     violations: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(self, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
-        """Evaluate, with a progress bar where somebody is looking; the evaluation, and the files that were written."""
+        """Run the evaluation, with a progress bar on terminals; return it and the names of the files written."""
         self.check(self.joined.failures)
         kept, clusters = WorstDocuments(self.plan), list[str]()
         columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
@@ -118,20 +123,20 @@ class EvaluationRun:
         with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
             task = progress.add_task("", total=len(self.joined))
 
-            def taken(outcomes: DocumentResults) -> None:
+            def on_results(outcomes: DocumentResults) -> None:
                 self.check(outcomes.failures)
                 kept.take(outcomes)
                 self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
                 clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
                 progress.advance(task, len(outcomes))
 
-            evaluation, files = self._evaluated(RunOptions(self._observers(kept), taken, self.engine), clusters)
+            evaluation, files = self._evaluate(RunOptions(self._observers(kept), on_results, self.engine), clusters)
         if self.out is not None:
-            files = (*files, *self._written(self.out, evaluation, kept))
+            files = (*files, *self._write_files(self.out, evaluation, kept))
         return evaluation, files
 
     def check(self, failures: Sequence[Failure]) -> None:
-        """Raises DataError naming the first failure, where no document may fail."""
+        """Raise DataError with the first failure if `strict` is set."""
         if self.strict and failures:
             first = failures[0]
             raise DataError.of(
@@ -139,40 +144,40 @@ class EvaluationRun:
                 file=first.file,
                 line=first.line,
                 pointer=first.pointer,
-                hint="Correct it, or leave --strict out: a failed document then counts as an empty prediction.",
+                hint="Correct it, or omit --strict: a failed document then counts as an empty prediction.",
             )
 
     def _observers(self, kept: WorstDocuments) -> Observers:
-        found: dict[str, Any] = {}
+        observers: dict[str, Any] = {}
         if self.validate:
-            found[result_files.VIOLATIONS] = result_files.ViolationObserver(self.plan.root)
+            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(self.plan.root)
         if self.report and self.out is not None:
-            found |= kept.observers
+            observers |= kept.observers
         if self.cluster_by is not None and self.cluster_by.startswith("/"):
-            found[CLUSTERS] = PointerLabels(self.cluster_by)
-        return found
+            observers[CLUSTERS] = PointerLabels(self.cluster_by)
+        return observers
 
-    def _evaluated(self, how: RunOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
+    def _evaluate(self, how: RunOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         if self.out is None:
-            return self._clustered(corpus.evaluate(self.plan, self.joined, how), clusters), ()
+            return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
         noted = sorted((*how.observers, result_files.MATCHES, str(self.cluster_by)))
         how = replace(how, checkpoints=Checkpoints(self.out, self.plan.signature, noted, resume=self.resume))
         return result_files.evaluate_into(
-            self.out, self.plan, self.joined, how=how, then=lambda found: self._clustered(found, clusters)
+            self.out, self.plan, self.joined, how=how, then=lambda found: self._with_clusters(found, clusters)
         )
 
-    def _clustered(self, found: Evaluation, clusters: list[str]) -> Evaluation:
-        """The evaluation with the clusters that were asked for. Raises DataError where a document has none."""
+    def _with_clusters(self, evaluation: Evaluation, clusters: list[str]) -> Evaluation:
+        """Return the evaluation with cluster labels. Raises DataError if a document has no label."""
         if self.cluster_by is None:
-            return found
+            return evaluation
         given = self.joined.factors.get(self.cluster_by)
         if self.cluster_by.startswith("/"):
             given = tuple(clusters)
-        made = cluster_labels(found.document_table.ids, self.cluster_by if given is None else given)
-        return replace(found, clusters=tuple(made or ()))
+        labels = cluster_labels(evaluation.document_table.ids, self.cluster_by if given is None else given)
+        return replace(evaluation, clusters=tuple(labels or ()))
 
-    def _written(self, out: Path, evaluation: Evaluation, kept: WorstDocuments) -> tuple[str, ...]:
-        """The files beside the tables: the report, what was repaired, what is violated."""
+    def _write_files(self, out: Path, evaluation: Evaluation, kept: WorstDocuments) -> tuple[str, ...]:
+        """Write the report, repairs and violations; return the names of the files."""
         files: tuple[str, ...] = ()
         if self.report:
             kept.fill(evaluation, self.joined)
@@ -182,12 +187,12 @@ class EvaluationRun:
         if self.joined.repaired:
             with atomic_text_file(out / REPAIRED) as file:
                 rows = csv_writer(file)
-                rows.writerow(_REPAIR)
-                for one in map(repair_without_folder, self.joined.repaired):
-                    rows.writerow([cell(one[name]) for name in _REPAIR])
+                rows.writerow(_REPAIR_COLUMNS)
+                for repair in map(repair_without_folder, self.joined.repaired):
+                    rows.writerow([cell(repair[name]) for name in _REPAIR_COLUMNS])
             files = (*files, REPAIRED)
         else:
-            (out / REPAIRED).unlink(missing_ok=True)  # of an earlier evaluation
+            (out / REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
         if self.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
                 result_files.write_violations(file, self.violations)
@@ -196,5 +201,5 @@ class EvaluationRun:
 
 
 def repair_without_folder(repair: Repair) -> dict[str, Any]:
-    """A repair without the folder of its file: results do not tell where they were made."""
+    """Return a repair with the bare name of its file: results do not contain local folders."""
     return asdict(repair) | {"file": Path(repair.file).name}

@@ -1,4 +1,4 @@
-"""Choices of the command line in place of those of the schema: `--match` and `--distance`, one or several."""
+"""The options `--match` and `--distance`, which override the schema."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AS_IN_SCHEMA: Final = "as the schema says"
 
 @dataclass(frozen=True, slots=True)
 class NamedChoice:
-    """A choice as a schema would write it, and how it is called in tables."""
+    """A matching or distance as written in a schema, with its label in tables."""
 
     name: str
     choice: Json
@@ -40,7 +40,10 @@ class NamedChoice:
 
     @classmethod
     def of(cls, text: str, catalogue: Catalogue[Any]) -> NamedChoice:
-        """The choice of a catalogue that is written so: a name, or JSON. Raises typer.BadParameter.
+        """Parse a choice from a catalogue: a name, or JSON as in a schema.
+
+        Raises:
+            typer.BadParameter: The text is not valid JSON or not a choice of the catalogue.
 
         >>> NamedChoice.of('{"transport": {"solver": "dummy", "lambda": 0.2}}', matching.catalogue).label
         'transport(dummy, lambda=0.2)'
@@ -57,7 +60,7 @@ class NamedChoice:
 
 
 def parse_matching(text: str) -> NamedChoice:
-    """The matching that is written so."""
+    """Parse the value of `--match`."""
     return NamedChoice.of(text, matching.catalogue)
 
 
@@ -65,20 +68,25 @@ def _parse_distance(text: str) -> NamedChoice:
     return NamedChoice.of(text, distances)
 
 
-_WRITTEN: Final = "a name, or JSON as in a schema. May be repeated, to see them side by side."
+_SYNTAX: Final = "a name, or JSON as in a schema. Repeat it to compare several side by side."
 Matches = Annotated[
     list[NamedChoice] | None,
-    typer.Option("--match", metavar="NAME", parser=parse_matching, help=f"Match every array so: {_WRITTEN}"),
+    typer.Option("--match", metavar="NAME", parser=parse_matching, help=f"Use this matching for all arrays: {_SYNTAX}"),
 ]
 Distances = Annotated[
     list[NamedChoice] | None,
-    typer.Option("--distance", metavar="NAME", parser=_parse_distance, help=f"Measure what is graded so: {_WRITTEN}"),
+    typer.Option(
+        "--distance",
+        metavar="NAME",
+        parser=_parse_distance,
+        help=f"Use this distance for all non-exact leaves: {_SYNTAX}",
+    ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A comparator under one matching and one distance; None leaves that to the schema."""
+    """A comparator with one matching and one distance; None means the choice of the schema."""
 
     match: NamedChoice | None
     distance: NamedChoice | None
@@ -89,7 +97,7 @@ class Configuration:
         return ", ".join(one.label for one in (self.match, self.distance) if one is not None) or AS_IN_SCHEMA
 
     def to_dict(self) -> dict[str, Json]:
-        """What was chosen, as a schema would write it; null is what the schema says."""
+        """Return the choices as written in a schema; null means the choice of the schema."""
         chosen = {"match": self.match, "distance": self.distance}
         return {key: None if one is None else one.choice for key, one in chosen.items()}
 
@@ -104,7 +112,11 @@ def configurations(
     own: DistanceCatalogue = distances,
     max_calls: int = MAX_CALLS,
 ) -> list[Configuration]:
-    """Every matching with every distance. Raises SchemaError, also where a choice would change nothing at all."""
+    """Build a comparator for every combination of matching and distance.
+
+    Raises:
+        SchemaError: The schema is invalid, or a choice applies to no part of it.
+    """
     found = []
     alone: list[NamedChoice | None] = [None]
     for match, distance in product(matches or alone, measures or alone):
@@ -125,14 +137,14 @@ def configurations(
 def _check_used(comparator: arbitre.Comparator, match: NamedChoice | None, distance: NamedChoice | None) -> None:
     if match is not None and not any(row.match for row in comparator.explain()):
         raise SchemaError.of(
-            f"Expected --match to match an array of the schema, got {match.label}: there is none",
-            hint="Arrays that have a distance of their own are compared as one value.",
+            f"--match {match.label} has no effect: the schema has no array that is matched",
+            hint="An array with its own distance is compared as one value.",
         )
     sites = comparator.plan.sites
     declared = {step.site for step in walk(sites)}
     used = {leaf.distance.name for index in declared for leaf in Reach.of(sites[index]).leaves}
     if distance is not None and distance.name not in used:
         raise SchemaError.of(
-            f"Expected --distance to measure a value of the schema, got {distance.label}: it is for none of them",
-            hint="`arbitre schema explain` shows what is compared by what; what is exact stays so.",
+            f"--distance {distance.label} has no effect: it applies to no value of the schema",
+            hint="`arbitre schema explain` shows the distance of each path; exact comparisons are not overridden.",
         )

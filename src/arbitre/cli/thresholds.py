@@ -1,4 +1,4 @@
-"""Gates on the command line: the parsers of `--fail-under` and `--fail-over`."""
+"""The options `--fail-under` and `--fail-over`."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 def under(text: str) -> Gate:
-    """A lower bound. Raises typer.BadParameter."""
+    """Parse the value of `--fail-under`. Raises typer.BadParameter if it is invalid."""
     return _parsed(text, over=False)
 
 
 def over(text: str) -> Gate:
-    """An upper bound. Raises typer.BadParameter."""
+    """Parse the value of `--fail-over`. Raises typer.BadParameter if it is invalid."""
     return _parsed(text, over=True)
 
 
 def close(screen: Terminal, missed: Iterable[Missed]) -> int:
-    """Print the gates that are missed; the exit code."""
-    found = list(missed)
-    for one in found:
-        screen.error(str(one), "not met")
-    return int(bool(found))
+    """Print the gates that were not met and return the exit code."""
+    not_met = list(missed)
+    for gate in not_met:
+        screen.error(str(gate), "not met")
+    return int(bool(not_met))
 
 
 def _parsed(text: str, *, over: bool) -> Gate:

@@ -1,4 +1,4 @@
-"""`arbitre compare`: one prediction against its gold."""
+"""`arbitre compare`: compare one prediction with its gold document."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for standard input.")]
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
-Published = Annotated[bool, typer.Option("--published", help="Add the figures as the published script computes them.")]
+Published = Annotated[
+    bool, typer.Option("--published", help="Add the scores computed with the formulas of the published script.")
+]
 
 
 def compare(
@@ -69,16 +71,16 @@ def compare(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare one prediction with its gold document: scores, and a verdict on every node that is not right.
+    """Compare one prediction with its gold document: scores, and the verdict on every node that differs.
 
-    With several --match or --distance: one table of what each of them, or each pair of them, comes to.
+    With several --match or --distance, print one table with the results of every combination.
     """
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
     screen = Terminal.create(plain=no_color, quiet=quiet)
     documents = [read(source, max_depth) for source in (gold, predicted)]
     if schema is None:
-        screen.note(f"No --schema: one was inferred from {gold} (arbitre schema infer {gold} prints it).")
+        screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
     chosen = configurations(
         schema or infer(documents[:1]),
         match,
@@ -92,7 +94,9 @@ def compare(
         warn_call_count(one.comparator, documents[0], documents[1], screen)
     if len(chosen) > 1:
         if fail_under or fail_over or validate or published:
-            raise typer.BadParameter("Expected one choice with --fail-under, --validate or --published, got several.")
+            raise typer.BadParameter(
+                "--fail-under, --fail-over, --validate and --published need a single --match and --distance."
+            )
         rows = side_by_side.rows(chosen, *documents)
         if output is OutputFormat.JSON:
             screen.json(side_by_side.to_json(rows))
@@ -111,7 +115,7 @@ def compare(
 
 
 def read(source: str, max_depth: int) -> Json:
-    """The document in a file, or on standard input. Raises DataError."""
+    """Read a document from a file or from standard input (`-`). Raises DataError if it cannot be read."""
     if source == STDIN:
         return strict_json.parse(sys.stdin.buffer.read(), file="<stdin>", max_depth=max_depth)
     return strict_json.load(Path(source), max_depth=max_depth)
@@ -129,7 +133,7 @@ def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -
 
 
 def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, published: bool) -> Iterator[RenderableType]:
-    whole = f"quality {comparison.quality:.4f} of the whole document"
+    whole = f"Document quality {comparison.quality:.4f}"
     yield result_tables.headline(comparison.scores, comparison.entries, whole)
     yield result_tables.scores({"entries": comparison.scores, "leaves": comparison.leaves}, width)
     if comparison.outside:
@@ -137,7 +141,7 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
     if published:
         yield result_tables.published(arbitre.published(comparison))
     yield result_tables.by_path(comparison.by_path(), width)
-    yield titled("Verdicts (gold = predicted, gold -> predicted)", verdict_tree(comparison, width))
+    yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     yield result_tables.survival(comparison.curve)
     if validate:
         yield result_tables.violations([("", one) for one in comparison.violations])

@@ -1,4 +1,4 @@
-"""`arbitre demo`: two systems on the corpus that travels with the package."""
+"""`arbitre demo`: evaluate two systems on the bundled corpus."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCHEMA: Final = "speakers.schema.json"
 SCORES: Final = ("f1q", "imq", "irq", "amq", "omq", "quality")
 WORST: Final = 3
 
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the corpus and the results are written.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the corpus and the results.")]
 
 
 def demo(
@@ -44,7 +44,7 @@ def demo(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Evaluate two systems on a small bundled corpus: the speakers named on six pages of an index."""
+    """Evaluate two systems on a small bundled corpus: speakers on six pages of an index."""
     screen = Terminal.create(plain=no_color, quiet=quiet)
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
     for source in (*sources, bundled.schemas() / "examples" / SCHEMA):
@@ -64,7 +64,7 @@ def demo(
     else:
         write_ranking(out, arbitre.rank(evaluations))
     screen.show(_blocks(evaluations, found))
-    screen.verbatim(f"\nWritten into {out.as_posix()}. To do it again:", *_commands(out))
+    screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
@@ -72,12 +72,12 @@ def demo(
 def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]) -> Iterator[RenderableType]:
     first = next(iter(evaluations.values()))
     yield Text.assemble(
-        ("Two systems read the same pages", "bold"),
+        ("Two systems on the same pages", "bold"),
         f"\n{len(first.documents)} pages, {result_tables.count(first.micro.gold)} speakers in gold",
     )
     yield _side_by_side(evaluations)
     for system, entries in found.items():
-        yield titled(f"{system}: the worst of its pairs", _worst(entries))
+        yield titled(f"{system}: worst pairs", _worst(entries))
     yield result_tables.signature(first.signature)
 
 
@@ -88,34 +88,34 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
         for system, evaluation in evaluations.items()
         for kind in names
     }
-    made = result_tables.table("score\n\n\n", *columns)
+    grid = result_tables.table("score\n\n\n", *columns)
     for name in SCORES:
         values = [result_tables.number(getattr(column, name)) for column in columns.values()]
-        made.add_row(name, *values, style="bold" if name == "f1q" else "")
+        grid.add_row(name, *values, style="bold" if name == "f1q" else "")
     qualities = (text for one in evaluations.values() for text in ("", result_tables.number(one.document_quality.mean)))
-    made.add_row("document quality", *qualities)
+    grid.add_row("document quality", *qualities)
     leaves = (text for one in evaluations.values() for text in (result_tables.number(one.leaves.f1q), ""))
-    made.add_row("f1q of leaves", *leaves)
+    grid.add_row("f1q of leaves", *leaves)
     for name in ("gold", "predicted", "matched"):
         masses = (text for one in evaluations.values() for text in (result_tables.count(getattr(one.micro, name)), ""))
-        made.add_row(f"{name} entries", *masses, style="dim")
+        grid.add_row(f"{name} entries", *masses, style="dim")
     failed = (text for one in evaluations.values() for text in (str(one.macro.failed), ""))
-    made.add_row("failed pages", *failed, style="dim")
-    return made
+    grid.add_row("failed pages", *failed, style="dim")
+    return grid
 
 
 def _worst(entries: Sequence[EntryRow]) -> RenderableType:
-    """The pairs of least quality, and the fields to blame, the worst first."""
-    made = result_tables.table("page", "speaker", "what is wrong", "quality", left=3)
-    made.columns[2].no_wrap = True
+    """Build a table of the pairs with the lowest quality and their incorrect fields, worst first."""
+    grid = result_tables.table("page", "speaker", "incorrect fields", "quality", left=3)
+    grid.columns[2].no_wrap = True
     pairs = [entry for entry in entries if entry.status == "matched"]
     for entry in sorted(pairs, key=lambda entry: entry.whole.quality)[:WORST]:
         wrong = sorted((cell.quality, name) for name, cell in entry.fields.items() if cell.quality < 1.0)
         fields = "\n".join(f"{name} {result_tables.number(quality)}" for quality, name in wrong)
         names = dict.fromkeys(str(side["name"]) for side in (entry.whole.gold, entry.whole.predicted))
         quality = Text(result_tables.number(entry.whole.quality), style="bold")
-        made.add_row(entry.pair.key, "\n-> ".join(names), fields, quality)
-    return made
+        grid.add_row(entry.pair.key, "\n-> ".join(names), fields, quality)
+    return grid
 
 
 def _commands(out: Path) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`arbitre diff`: two evaluations of one system, before and after a change."""
+"""`arbitre diff`: compare two evaluations of one system, before and after a change."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 MAX_SHOWN: Final = 10
-"""So many paths, and documents, are shown; the others are counted."""
+"""Maximum number of paths, and of documents, to show."""
 
-Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before.")]
-After = Annotated[Path, typer.Argument(metavar="B.json", help="The one after.")]
-Measure = Annotated[str, typer.Option(metavar="SCORE", help="The score that is compared.")]
+Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before the change.")]
+After = Annotated[Path, typer.Argument(metavar="B.json", help="The evaluation.json after the change.")]
+Measure = Annotated[str, typer.Option(metavar="SCORE", help="Score to compare.")]
 FailIfWorse = Annotated[
     bool,
-    typer.Option("--fail-if-worse", help="Exit with 1 where micro, macro or document quality fell, or more failed."),
+    typer.Option(
+        "--fail-if-worse",
+        help="Exit with code 1 if the micro score, the macro score or document quality fell, or more documents failed.",
+    ),
 ]
 
 
@@ -49,7 +52,7 @@ def diff(
 ) -> None:
     """Show what changed between two evaluations: overall, by path and by document.
 
-    --fail-under and --fail-over check the evaluation after the change.
+    --fail-under and --fail-over apply to the evaluation after the change.
     """
     screen = Terminal.create(plain=no_color, quiet=quiet)
     found = diff_evaluations(before, after, score)
@@ -60,7 +63,7 @@ def diff(
     else:
         screen.show(_blocks(found, screen.width))
     if found.settings:
-        screen.note(f"The measurements differ in {', '.join(found.settings)}: their scores may not be comparable.")
+        screen.note(f"The evaluations differ in {', '.join(found.settings)}: their scores may not be comparable.")
     code = close(screen, missed)
     if fail_if_worse and found.worse:
         screen.error(f"{score} or document quality fell, or more documents failed", "worse")
@@ -70,40 +73,41 @@ def diff(
 
 def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
     verdict = "worse" if found.worse else "not worse"
-    yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_arrow(*found.failed)}")
+    yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_before_after(*found.failed)}")
     averages = (replace(one, name=AVERAGES[one.name]) for one in (found.micro, found.macro))
     whole = replace(found.document_quality, name="Document quality (mean)")
     yield _table("score", [*averages, replace(found.leaves, name="Leaves, pooled (micro)"), whole], width)
-    yield _listed("path", "Paths, pooled (micro)", found.paths, width)
+    yield _changes_block("path", "Paths, pooled (micro)", found.paths, width)
     if found.documents:
-        yield _listed("document", "Documents", found.documents, width)
+        yield _changes_block("document", "Documents", found.documents, width)
     for names, where in ((found.only_before, "before"), (found.only_after, "after")):
         if names:
             yield titled(
-                f"Only {where} ({len(names)})", result_tables.shortened([(name,) for name in names], "documents")
+                f"Documents only {where} ({len(names)})",
+                result_tables.shortened([(name,) for name in names], "documents"),
             )
 
 
-def _listed(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
+def _changes_block(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
     if not found:
-        return Text(f"{title}: none changed")
+        return Text(f"{title}: no change")
     worse = sum(one.difference < 0.0 for one in found)
-    shown = f", the first {MAX_SHOWN}" * (len(found) > MAX_SHOWN)
+    shown = f" (first {MAX_SHOWN})" * (len(found) > MAX_SHOWN)
     return titled(f"{title}: {worse} worse, {len(found) - worse} better{shown}", _table(kind, found[:MAX_SHOWN], width))
 
 
 def _table(kind: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
-    made = result_tables.table(kind, "before", "after", "change")
-    made.columns[0].max_width = max(20, width - 33)
+    grid = result_tables.table(kind, "before", "after", "change")
+    grid.columns[0].max_width = max(20, width - 33)
     for one in found:
-        made.add_row(
+        grid.add_row(
             escape_hidden(one.name or "(the whole)"),
             result_tables.number(one.before),
             result_tables.number(one.after),
             Text(f"{one.difference:+.4f}", style="bold"),
         )
-    return made
+    return grid
 
 
-def _arrow(before: int, after: int) -> str:
+def _before_after(before: int, after: int) -> str:
     return str(before) if before == after else f"{before} -> {after}"

@@ -1,4 +1,4 @@
-"""`arbitre evaluate`: a corpus of predictions against its gold."""
+"""`arbitre evaluate`: compare a corpus of predictions with gold."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ if TYPE_CHECKING:
     from arbitre.corpus.joining.join import Join
     from arbitre.corpus.reading.records import Repair
 
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write evaluation.json, tables and report.html here.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for evaluation.json, tables and report.html.")]
 Tables = Annotated[list[str] | None, export_option("paths.tex or documents.parquet")]
 Scores = Annotated[
     list[str] | None,
-    typer.Option("--score", metavar="SCORE", help="A column of tables in Markdown and LaTeX. May be repeated."),
+    typer.Option("--score", metavar="SCORE", help="Score column of the Markdown and LaTeX tables. May be repeated."),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Stop with exit code 2 where a document failed.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop with exit code 2 if a document fails.")]
 
 
 def evaluate(
@@ -115,9 +115,9 @@ def evaluate(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Evaluate a corpus: every prediction against the gold document of the same id."""
+    """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     if resume and out is None:
-        raise typer.BadParameter("Expected --out with --resume: the folder where it was begun.")
+        raise typer.BadParameter("--resume requires --out: the folder of the interrupted evaluation.")
     asked = _requested_exports(asked_for or (), scores or (), out, cluster_by)
     sources = InputSources(gold or [], predicted or [], pairs or [], manifest)
     screen = Terminal.create(plain=no_color, quiet=quiet)
@@ -151,7 +151,7 @@ def evaluate(
         violated = [_violation_rows(one) for one in run.violations] if validate else None
         screen.show(result_tables.evaluation(evaluation, screen.width, violated))
         if out is not None:
-            screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
+            screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")
     if joined.repaired:
         screen.note(_repair_note(joined.repaired))
     raise typer.Exit(closed(screen, missed))
@@ -160,22 +160,22 @@ def evaluate(
 def _requested_exports(
     names: Sequence[str], scores: Sequence[str], out: Path | None, clusters: str | None
 ) -> tuple[Export, ...]:
-    """The tables that are asked for. Raises typer.BadParameter, or DataError, where there are none such."""
+    """Parse `--table` and `--score`. Raises typer.BadParameter or DataError if a value is invalid."""
     found = exports(names, summaries.ROWS, out)
     if scores and not names:
-        raise typer.BadParameter("Expected --table with --score: the scores are columns of tables.")
+        raise typer.BadParameter("--score requires --table: the scores are columns of the tables.")
     for score in scores:
         if score not in NAMES:
             raise unknown("column", score, NAMES)
     for one in found:
         if one.rows == "groups" and clusters is None:
-            raise typer.BadParameter(f"Expected --cluster-by with --table {one.name}: what it names are the groups.")
+            raise typer.BadParameter(f"--table {one.name} requires --cluster-by, which defines the groups.")
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class InputSources:
-    """Where the documents are. Raises typer.BadParameter unless they are given in exactly one way."""
+    """Locations of the documents. Raises typer.BadParameter unless exactly one input method is used."""
 
     gold: Sequence[str]
     predicted: Sequence[str]
@@ -188,10 +188,10 @@ class InputSources:
         ):
             raise typer.BadParameter("Expected --gold and --predicted, or --pairs alone, or --manifest alone.")
         if [*self.gold, *self.predicted, *self.pairs].count(STDIN) > 1:
-            raise typer.BadParameter("Expected standard input (-) to be one source, got it more than once.")
+            raise typer.BadParameter("Expected at most one source to be standard input (-), got several.")
 
     def joined(self, reading: ReadOptions, only: Sequence[str]) -> Join:
-        """The pairs. Raises DataError."""
+        """Read the documents and return the joined pairs. Raises DataError if a source cannot be read."""
         if self.manifest is not None:
             table = Table(self.manifest, reading)
             return paired(table.rows(), factors=table.factors, only=only)
@@ -208,7 +208,7 @@ def _violation_rows(row: Mapping[str, Any]) -> tuple[str, Violation]:
 
 
 def _repair_note(repairs: Sequence[Repair]) -> str:
-    """What to say of predictions that were no JSON."""
+    """Return the note on predictions that were not valid JSON."""
     shown = ", ".join(f"{key(one.id, one.run)} ({one.how})" for one in repairs[:MAX_NAMES])
     more = ", ..." * (len(repairs) > MAX_NAMES)
-    return f"No JSON, but read leniently ({len(repairs)}): {shown}{more}"
+    return f"Invalid JSON, repaired ({len(repairs)}): {shown}{more}"

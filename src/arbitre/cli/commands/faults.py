@@ -1,4 +1,4 @@
-"""`arbitre faults`: which score reacts to which fault, under every matching; planted into the bundled corpus."""
+"""`arbitre faults`: plant faults into the bundled corpus and show how each score reacts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MATCHINGS: Final = (
 
 
 class ScoreName(StrEnum):
-    """The scores that have a table."""
+    """Scores that have a table."""
 
     F1Q = "f1q"
     IMQ = "imq"
@@ -63,14 +63,15 @@ Matches = Annotated[
         "--match",
         metavar="NAME",
         parser=parse_matching,
-        help="Only this matching of the speakers: a name, or JSON as in a schema. May be repeated.",
+        help="Use only this matching for the speakers: a name, or JSON as in a schema. May be repeated.",
     ),
 ]
 Only = Annotated[
-    list[ScoreName] | None, typer.Option("--score", help="A table for this score. May be repeated; else for all four.")
+    list[ScoreName] | None,
+    typer.Option("--score", help="Score to print a table for. May be repeated. Default: all four."),
 ]
-Share = Annotated[float, typer.Option(metavar="SHARE", help="So many of the entries are struck, at most 0.5.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Which entries are struck is drawn with this.")]
+Share = Annotated[float, typer.Option(metavar="SHARE", help="Share of the entries that receive a fault, at most 0.5.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed for the choice of entries.")]
 
 
 def faults(
@@ -83,7 +84,7 @@ def faults(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show which score reacts to which fault, under every matching.
+    """Show how each score reacts to each kind of fault, for every matching.
 
     The faults are planted into the bundled corpus.
     """
@@ -104,30 +105,31 @@ def faults(
 
 
 def _comparator(match: NamedChoice) -> arbitre.Comparator:
-    """The speakers matched so, and the lists in them as their schema says."""
+    """Build a comparator that uses this matching for the speakers; nested lists follow the schema."""
     return arbitre.Comparator(bundled.schema(SCHEMA), overlay={f"/{ENTRIES}": {"match": match.choice}})
 
 
 def _plain(rows: Sequence[ScoreRow], share: float, seed: int) -> dict[str, Any]:
-    found = [
+    matchings = [
         {"match": match.choice, "faults": {name: scores.to_dict() for name, scores in row.items()}}
         for match, row in rows
     ]
-    return {"share": share, "seed": seed, "matchings": found}
+    return {"share": share, "seed": seed, "matchings": matchings}
 
 
 def _blocks(rows: Sequence[ScoreRow], scores: Sequence[ScoreName], pages: int) -> Iterator[RenderableType]:
     columns = rows[0][1]
     sizes = columns["none"]
     yield Text.assemble(
-        ("Faults planted into gold", "bold"), f"\n{pages} pages, {result_tables.count(sizes.gold)} speakers"
+        ("Gold compared with copies that contain planted faults", "bold"),
+        f"\n{pages} pages, {result_tables.count(sizes.gold)} speakers",
     )
     for score in scores:
-        made = result_tables.table("matching", *columns)
+        grid = result_tables.table("matching", *columns)
         for match, row in rows:
-            made.add_row(match.label, *(_figure(getattr(found, score)) for found in row.values()))
-        yield titled(f"{score}, pooled (micro)", made)
+            grid.add_row(match.label, *(_number(getattr(found, score)) for found in row.values()))
+        yield titled(f"{score}, pooled (micro)", grid)
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.{DIGITS}f}"

@@ -1,4 +1,4 @@
-"""`arbitre figures`: figures for publications."""
+"""`arbitre figures`: draw figures for publications."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arbitre.report.figures.figures import write_figures
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
 
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the figures go.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")]
 
 
 def figures(
@@ -27,8 +27,8 @@ def figures(
 ) -> None:
     """Draw the figures of an evaluation as SVG, PDF and PNG.
 
-    Each figure comes with its Vega-Lite specification, which you can edit and draw again.
+    Each figure comes with its Vega-Lite specification, which you can edit and render yourself.
     """
     screen = Terminal.create(plain=no_color, quiet=quiet)
     files = write_figures(out, read_view(evaluations), lang)
-    screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
+    screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")

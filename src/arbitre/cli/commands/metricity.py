@@ -1,4 +1,4 @@
-"""`arbitre metricity`: how near the distances between real entries are to those of a metric."""
+"""`arbitre metricity`: measure how far the distances between entries deviate from a metric."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import arbitre
 from arbitre.cli.commands.compare import read
 from arbitre.cli.options import IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal
+from arbitre.cli.output.console import Terminal, counted
 from arbitre.cli.overrides import Distances, Matches, configurations
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import STDIN, ReadOptions
@@ -38,25 +38,27 @@ if TYPE_CHECKING:
 REPORT: Final = "metricity.json"
 
 DISPLAY_TOLERANCE: Final = 1e-12
-"""Figures up to this are printed as 0."""
+"""Values up to this are printed as 0."""
 
 _GAP: Final = 3
 _LEGEND: Final = (
-    "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass): 1 where these entries are apart as in "
-    "a metric. The certificate speaks of all documents, from the schema alone."
+    "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass); 1 if the distances between these "
+    "entries form a metric. The certificate covers all documents; it is derived from the schema alone."
 )
-_SOURCE: Final = "a JSON file, or - for standard input; or a folder or .jsonl file of documents, joined by id."
-Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold: {_SOURCE}")]
+_SOURCE: Final = "a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id."
+Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions: {_SOURCE}")]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write the matrices (.npy, .csv) and metricity.json into this folder."),
+    typer.Option(metavar="DIR", help="Folder for the distance matrices (.npy, .csv) and metricity.json."),
 ]
 Sample = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, max=MAX_ENTRIES, help="Draw so many entries, where there are more. Default: all."),
+    typer.Option(
+        metavar="N", min=1, max=MAX_ENTRIES, help="Maximum number of entries; more are sampled at random. Default: all."
+    ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="What is drawn is drawn with this.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed.")]
 
 
 def metricity(
@@ -76,9 +78,9 @@ def metricity(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure how far the distances between entries are from a metric.
+    """Measure how far the distances between entries deviate from a metric.
 
-    Every entry of both sides is compared with every other.
+    Compares every gold and predicted entry with every other.
     """
     screen = Terminal.create(plain=no_color, quiet=quiet)
     chosen = configurations(schema, match, distance, overlay=overlay)
@@ -90,12 +92,12 @@ def metricity(
         screen.show(_blocks(measured, screen.width))
     if out is not None:
         files = _write(out, measured, documents)
-        screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
+        screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")
 
 
 @dataclass(frozen=True, slots=True)
 class MetricityInput:
-    """Gold documents by name, and pairs of one of them with a prediction, which is ABSENT where it failed."""
+    """Gold documents by name, and (name, gold, predicted) pairs; a failed prediction is ABSENT."""
 
     gold: dict[str, Json]
     pairs: Sequence[tuple[str, Json, Json]]
@@ -106,7 +108,12 @@ class MetricityInput:
 
     @classmethod
     def of(cls, gold: str, predicted: str, reading: ReadOptions) -> MetricityInput:
-        """One document on either side, as `compare` reads them, or those of two folders or files. Raises DataError."""
+        """Read one document per side, or the documents of two folders or files.
+
+        Raises:
+            DataError: A source cannot be read.
+            typer.BadParameter: Both sources are standard input.
+        """
         if gold == predicted == STDIN:
             raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
         if all(source == STDIN or Path(source).suffix.lower() == ".json" for source in (gold, predicted)):
@@ -119,7 +126,7 @@ class MetricityInput:
 
 @dataclass(frozen=True, slots=True)
 class MetricityRow:
-    """What one choice of a matching and a distance comes to on the entries."""
+    """Results of one combination of matching and distance."""
 
     choice: Configuration
     pool: EntryPool
@@ -128,7 +135,7 @@ class MetricityRow:
 
     @classmethod
     def of(cls, choice: Configuration, documents: MetricityInput, *, sample: int | None, seed: int) -> MetricityRow:
-        """Raises DataError."""
+        """Measure one combination. Raises DataError if a document cannot be compared."""
         sides = [list(side.values()) for side in (documents.gold, documents.predicted)]
         entries = build_entry_pool(choice.comparator.plan, *sides, sample=sample, seed=seed)
         found = arbitre.metricity(entries.distances, seed=seed)
@@ -136,37 +143,37 @@ class MetricityRow:
 
     @property
     def asymmetry(self) -> float:
-        """The mean of |D - Dᵀ|."""
+        """The mean of |D - Dᵀ|, where D is the distance matrix."""
         return float(np.abs(self.pool.distances - self.pool.distances.T).mean())
 
     @property
     def slug(self) -> str:
-        """The label as the name of a file."""
+        """The label as a file name without extension."""
         return re.sub(r"[^\w.=-]+", "_", self.choice.label).strip("_")
 
     def rows(self) -> dict[str, str]:
-        """The column of the table, by what stands before it."""
+        """Return the cells of the table column by row label."""
         found = self.found
         rows = {
             "metricity": "–" if found.metricity is None else f"{found.metricity:.6f}",
-            "symmetry defect": _figure(found.symmetry_defect),
-            "asymmetry, mean": _figure(self.asymmetry),
-            "asymmetry, max": _figure(found.symmetry_max),
-            "identity defect": _figure(found.identity_defect),
-            "triangle rate": _figure(found.triangle_rate),
+            "symmetry defect": _number(found.symmetry_defect),
+            "asymmetry, mean": _number(self.asymmetry),
+            "asymmetry, max": _number(found.symmetry_max),
+            "identity defect": _number(found.identity_defect),
+            "triangle rate": _number(found.triangle_rate),
         }
         if found.triangle_interval is not None:
-            rows |= {f"  {found.level:.0%} interval": " to ".join(map(_figure, found.triangle_interval))}
+            rows |= {f"  {found.level:.0%} interval": " to ".join(map(_number, found.triangle_interval))}
         return rows | {
-            "relaxed triangle": _figure(found.relaxed_triangle),
-            "repair mass": _figure(found.repair_mass),
+            "relaxed triangle": _number(found.relaxed_triangle),
+            "repair mass": _number(found.repair_mass),
             "mean quality": result_tables.number(self.scores.amq),
             "f1q": result_tables.number(self.scores.f1q),
             "certificate": self.choice.comparator.certificate.verdict,
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The choice, all of its metricity, the scores, the certificate, the signature."""
+        """Return the choice, metricity, scores, certificate and signature as JSON."""
         comparator = self.choice.comparator
         return self.choice.to_dict() | {
             "metricity": self.found.to_dict(),
@@ -178,7 +185,7 @@ class MetricityRow:
         }
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}" if value > DISPLAY_TOLERANCE else "0"
 
 
@@ -195,10 +202,10 @@ def _plain(measured: Sequence[MetricityRow]) -> dict[str, Any]:
 
 def _blocks(measured: Sequence[MetricityRow], width: int) -> Iterator[RenderableType]:
     first, comparator = measured[0].pool, measured[0].choice.comparator
-    drawn = f", drawn from {first.whole}" if first.whole > len(first) else ""
+    sampled = f", sampled from {first.whole}" if first.whole > len(first) else ""
     sizes = f"{first.gold} gold, {len(first) - first.gold} predicted"
     yield Text.assemble(
-        (f"{len(first)} entries, each against each{drawn}", "bold"),
+        (f"All pairs of {counted(len(first), 'entry', 'entries')}{sampled}", "bold"),
         f"\nentries {comparator.entries or '(the whole)'}: {sizes}",
     )
     yield from _tables(measured, width)
@@ -206,33 +213,33 @@ def _blocks(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
 
 
 def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[RenderableType]:
-    """A column for each choice, in as many tables as the width takes."""
+    """Yield tables with one column per choice, split to fit the width."""
     names = measured[0].rows()
     room = width - max(map(len, names))
-    made = None
-    for one in measured:
-        heading = one.choice.label.replace("(", "\n(").replace(", ", "\n")
-        cells = one.rows().values()
+    columns = None
+    for row in measured:
+        heading = row.choice.label.replace("(", "\n(").replace(", ", "\n")
+        cells = row.rows().values()
         needed = max(map(cell_len, (*heading.split("\n"), *cells))) + _GAP
-        if made is None or needed > room:
-            if made is not None:
-                yield _filled(made, names)
-            made, room = {}, width - max(map(len, names))
-        made[heading] = list(cells)
+        if columns is None or needed > room:
+            if columns is not None:
+                yield _columns_table(columns, names)
+            columns, room = {}, width - max(map(len, names))
+        columns[heading] = list(cells)
         room -= needed
-    if made is not None:
-        yield _filled(made, names)
+    if columns is not None:
+        yield _columns_table(columns, names)
 
 
-def _filled(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
-    made = result_tables.table("", *columns)
+def _columns_table(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
+    grid = result_tables.table("", *columns)
     for name, *cells in zip(names, *columns.values(), strict=True):
-        made.add_row(name, *cells, style="bold" if name == "metricity" else "")
-    return made
+        grid.add_row(name, *cells, style="bold" if name == "metricity" else "")
+    return grid
 
 
 def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityInput) -> list[str]:
-    """Write every matrix as .npy and CSV, and the figures. Raises DataError."""
+    """Write each matrix as .npy and CSV, and metricity.json; return the file names."""
     plain, files = _plain(measured), list[str]()
     for one, found in zip(measured, plain["choices"], strict=True):
         stem = one.slug if f"{one.slug}.npy" not in files else f"{one.slug}-{len(files)}"
@@ -250,7 +257,7 @@ def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityI
 
 
 def _labels(entries: EntryPool, documents: MetricityInput) -> Iterator[str]:
-    """What names each entry: its side, its document, its place there."""
+    """Yield the label of each entry: side, document and pointer."""
     gold, predicted = list(documents.gold), list(documents.predicted)
     for number, (document, pointer) in enumerate(zip(entries.documents.tolist(), entries.pointers, strict=True)):
         side, names = ("gold", gold) if number < entries.gold else ("predicted", predicted)

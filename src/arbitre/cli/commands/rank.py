@@ -1,4 +1,4 @@
-"""`arbitre rank`: several systems on the same gold, or the factors of a manifest."""
+"""`arbitre rank`: compare systems on the same gold, or the levels of the factors in a manifest."""
 
 from __future__ import annotations
 
@@ -65,27 +65,30 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 WHOLE_CORPUS: Final = "evaluation"
-"""The folder of the corpus whose factors are compared."""
+"""Folder name for the evaluation of the whole corpus when factors are compared."""
 
 Systems = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME=PATH...", help="Predictions of each system. A name again: further files, or runs."),
+    typer.Argument(metavar="NAME=PATH...", help="Predictions of each system. Repeat a name for several files or runs."),
 ]
 Factors = Annotated[
-    list[str] | None, typer.Option("--factor", metavar="COLUMN", help="A column of the manifest. May be repeated.")
+    list[str] | None,
+    typer.Option("--factor", metavar="COLUMN", help="Manifest column whose values are compared. May be repeated."),
 ]
 Measures = Annotated[
     list[str] | None,
-    typer.Option("--score", metavar="SCORE", help="The first decides; others stand beside it. fq(2) is one too."),
+    typer.Option(
+        "--score", metavar="SCORE", help="Score to rank by, such as f1q or fq(2). Repeat it to show further scores."
+    ),
 ]
-Mean = Annotated[Average, typer.Option(help="Means over documents, or all entries together.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of resamples and swaps.")]
+Mean = Annotated[Average, typer.Option(help="Per-document mean (macro) or pooled entries (micro).")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the bootstrap and the permutation tests.")]
 Level = Annotated[
-    float, typer.Option(metavar="SHARE", help="Confidence level; a difference is shown if p <= 1 - level.")
+    float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")
 ]
 Tables = Annotated[list[str] | None, export_option("pairs.tex or pairs.parquet")]
 Out = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write JSON, report.html, and CSV, Markdown and LaTeX tables here.")
+    Path | None, typer.Option(metavar="DIR", help="Folder for JSON, report.html, and CSV, Markdown and LaTeX tables.")
 ]
 
 
@@ -120,17 +123,19 @@ def rank(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Rank systems on the same gold documents, with intervals and paired tests.
+    """Rank systems on the same gold documents, with confidence intervals and paired tests.
 
-    With --factor, compare the levels of a factor instead.
+    With --manifest and --factor, compare the levels of each factor instead.
 
-    --fail-under and --fail-over check every system.
+    --fail-under and --fail-over apply to every system.
     """
     named = _named_sources(systems or [])
     if bool(gold and named) + bool(manifest and factors) != 1 or bool(gold or named) == bool(manifest or factors):
         raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
     if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
-        raise typer.BadParameter("Expected files and folders, got standard input (-): gold is read for each system.")
+        raise typer.BadParameter(
+            "Expected files and folders, got standard input (-): gold is read once for each system."
+        )
     asked = exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = Terminal.create(plain=no_color, quiet=quiet)
     comparator = arbitre.Comparator(schema, overlay=overlay)
@@ -157,24 +162,24 @@ def rank(
         if not report:
             (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
         files = (*write_results(out, found, asked), *([REPORT] if report else []))
-        screen.note(f"wrote {', '.join(files)} into {out.as_posix()}")
+        screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")
     raise typer.Exit(close(screen, corpus.missed))
 
 
 def _named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
-    """The sources of every system. Raises typer.BadParameter."""
+    """Return the paths of each system by name. Raises typer.BadParameter for anything but NAME=PATH."""
     found: dict[str, list[str]] = {}
     for text in texts:
         name, _, path = text.partition("=")
         if not path or Path(name).name != name or name in {"", ".", ".."}:
-            raise typer.BadParameter(f"Expected NAME=PATH, as in careful=careful.jsonl, got {text!r}.")
+            raise typer.BadParameter(f"Expected NAME=PATH, such as careful=careful.jsonl, got {text!r}.")
         found.setdefault(name, []).append(path)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """How systems, or levels, are compared."""
+    """Statistical options for comparing systems or factor levels."""
 
     score: str
     beside: tuple[str, ...]
@@ -186,7 +191,7 @@ class RankingOptions:
 
 @dataclass(frozen=True, slots=True)
 class RankingRun:
-    """Evaluates what is named, saying on standard error what was not as it should be."""
+    """Evaluates the systems or the manifest and prints notes on failed or skipped documents to standard error."""
 
     plan: Plan
     reading: ReadOptions
@@ -194,15 +199,15 @@ class RankingRun:
     options: RankingOptions
     engine: executors.Executor
     out: Path | None = None
-    """Where every system, or the corpus of factors, has a folder, and all that is said a report."""
+    """Folder for the report, with one subfolder per evaluation."""
     gates: tuple[Gate, ...] = ()
     missed: list[Missed] = field(default_factory=list)
-    """The gates that evaluations did not pass."""
+    """Gates that were not met."""
 
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankingOutput:
-        """Every system on the same gold. Raises DataError."""
+        """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
         found = {
-            name: self._evaluated(
+            name: self._evaluate(
                 join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted")), name, name
             )
             for name, sources in systems.items()
@@ -214,47 +219,48 @@ class RankingRun:
         return RankingOutput(ranking, dict(self._stability(found)))
 
     def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, RunStability]]:
-        """The spread of the systems that have several runs."""
+        """Yield the run-to-run stability of each system with several runs."""
         for name, evaluation in systems.items():
             if len(set(evaluation.document_table.ids)) < len(evaluation.document_table):
                 try:
                     yield name, run_stability(evaluation, self.options.score, aggregate=self.options.aggregate)
                 except DataError as error:
-                    self.screen.note(f"{name}: no spread over runs. {error.message}")
+                    self.screen.note(f"{name}: stability over runs not computed. {error.message}")
 
     def factors(self, manifest: str, names: Sequence[str]) -> FactorsOutput:
-        """The levels of factors; those of one are compared where those of the others that are named are the same.
+        """Compare the levels of each factor, holding the other named factors fixed.
 
-        Raises DataError.
+        Raises:
+            DataError: The manifest cannot be read, or a factor is not one of its columns.
         """
         listing = Listing(manifest, self.reading)
         for name in names:
             check_factor(name, listing.factors)
         joined = paired(listing.rows(), factors=listing.factors)
-        evaluation = self._evaluated(joined, Path(manifest).name, WHOLE_CORPUS)
+        evaluation = self._evaluate(joined, Path(manifest).name, WHOLE_CORPUS)
         design: dict[str, list[str]] = {}
         for name in names:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
             design[name] = [known[one] for one in evaluation.document_table.keys]
         how = self.options
-        found = (
+        comparisons = (
             factor(evaluation, name, design, how.score, aggregate=how.aggregate, level=how.level, seed=how.seed)
             for name in design
         )
-        made = FactorsOutput(tuple(found), evaluation.signature)
+        results = FactorsOutput(tuple(comparisons), evaluation.signature)
         if self.out is not None:
             view = read_view([self.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.out / REPORT, replace(view, factors=build_factors(made.to_dict())))
-        return made
+            write_page(self.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+        return results
 
-    def _evaluated(self, joined: Join, name: str, folder: str) -> Evaluation:
+    def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
         out = self.out and self.out / folder
         evaluation, _ = EvaluationRun(self.plan, joined, self.engine, out, cluster_by=self.options.cluster)(self.screen)
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),
-            (evaluation.unscored, "gold that failed, or stands there twice, not scored"),
-            (len(joined.repaired), "no JSON, but read leniently"),
-            (len(joined.without_gold), "without gold, not scored"),
+            (evaluation.unscored, "gold documents failed or duplicated, not scored"),
+            (len(joined.repaired), "invalid JSON, repaired"),
+            (len(joined.without_gold), "predictions without gold, not scored"),
         ):
             if count:
                 self.screen.note(f"{name}: {what} ({count})")

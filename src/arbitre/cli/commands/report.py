@@ -1,4 +1,4 @@
-"""`arbitre report`: the report of evaluations that were written before."""
+"""`arbitre report`: regenerate the report of saved evaluations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ Evaluations = Annotated[
     list[Path],
     typer.Argument(
         metavar="EVALUATION.json",
-        help="What `arbitre evaluate --out` wrote, several compared, named by folder; and factors.json of `rank`.",
+        help="evaluation.json files from `arbitre evaluate --out` (several are compared, named by folder), and "
+        "factors.json from `arbitre rank`.",
     ),
 ]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="The page; report.html beside the evaluation.")]
-Lang = Annotated[Language, typer.Option("--lang", help="The language of the page.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="File for the report. Default: report.html beside the evaluation.")
+]
+Lang = Annotated[Language, typer.Option("--lang", help="Language of the report.")]
 
 
 def report(
@@ -31,18 +34,16 @@ def report(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the HTML report of an evaluation again, in English or French.
+    """Regenerate the HTML report of an evaluation, in English or French.
 
     The report is one self-contained HTML page.
     """
     screen = Terminal.create(plain=no_color, quiet=quiet)
     if out is None and len(evaluations) > 1:
-        raise typer.BadParameter("Expected --out to say where the page of several evaluations goes.")
+        raise typer.BadParameter("--out is required for the report of several evaluations.")
     file = evaluations[0].with_name(REPORT) if out is None else out
     view = read_view(evaluations)
     if not view.subjects:
-        raise typer.BadParameter(
-            "Expected an evaluation, got factors alone: give evaluation/evaluation.json with them."
-        )
+        raise typer.BadParameter("factors.json needs its evaluation: add evaluation/evaluation.json.")
     write_page(file, view, lang)
-    screen.note(f"wrote {file.as_posix()}")
+    screen.note(f"Wrote {file.as_posix()}")

@@ -1,4 +1,4 @@
-"""`arbitre schema`: schemas inferred, checked and explained."""
+"""`arbitre schema`: infer, check and explain schemas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 import arbitre
 from arbitre.cli.options import IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.console import Terminal, counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.running.check_gold import documents as documents_of
@@ -34,14 +34,18 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema.")
 
 _SHORT: Final = 60
-"""Witnesses are shown up to so many characters."""
+"""Maximum length of a witness in the output, in characters."""
 
-Sources = Annotated[list[str], typer.Argument(metavar="GOLD...", help="Folders, .json and .jsonl files, or -.")]
+Sources = Annotated[
+    list[str], typer.Argument(metavar="GOLD...", help="Folders, .json or .jsonl files, or - for standard input.")
+]
 Documents = Annotated[
-    list[str] | None, typer.Argument(metavar="[DOCUMENT]...", help="Folders, .json and .jsonl files, or -.")
+    list[str] | None,
+    typer.Argument(metavar="[DOCUMENT]...", help="Folders, .json or .jsonl files, or - for standard input."),
 ]
 Certified = Annotated[
-    bool, typer.Option("--certificate", help="Say whether the distance between documents is a metric, and why not.")
+    bool,
+    typer.Option("--certificate", help="Show whether the distance between documents is a metric, and if not, why."),
 ]
 Gold = Annotated[
     list[str] | None,
@@ -52,12 +56,12 @@ Gold = Annotated[
         "a glob, or -. May be repeated.",
     ),
 ]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the schema here, not to standard output.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the schema. Default: standard output.")]
 
 
 @app.command()
 def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", no_color: NoColor = False) -> None:
-    """Infer a schema that all these documents fit."""
+    """Infer a schema that all the given documents satisfy."""
     schema = infer_schema(record.value for source in gold for record in _documents(source, id_key))
     if out is None:
         Terminal.create(plain=no_color).json(schema)
@@ -78,7 +82,10 @@ def check(
     id_key: IdKey = "id",
     no_color: NoColor = False,
 ) -> None:
-    """Check a schema (exit code 2), documents against it (exit code 1), and gold documents (exit code 2)."""
+    """Check a schema, and optionally documents against it.
+
+    Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
+    """
     screen = Terminal.create(plain=no_color)
     comparator = arbitre.Comparator(schema, overlay=overlay)
     read = [record for source in documents or () for record in _documents(source, id_key)]
@@ -91,23 +98,20 @@ def check(
         screen.json(plain if checked is None else plain | {"gold": checked.to_dict()})
     else:
         entries = comparator.entries or "(the whole)"
-        screen.verbatim(f"{schema}: no problem; {len(comparator.explain())} paths, entries {entries}")
+        paths = counted(len(comparator.explain()), "path")
+        screen.verbatim(f"{schema}: no problems; {paths}, entries {entries}")
         if certificate:
             screen.verbatim("")
-            screen.show(_certified(comparator.certificate, screen.width))
+            screen.show(_certificate_blocks(comparator.certificate, screen.width))
         screen.verbatim(*(str(_problem(*one)) for one in found))
         if read:
-            screen.verbatim(f"{len(read)} documents, {len(found)} violations")
+            screen.verbatim(f"{counted(len(read), 'document')}, {counted(len(found), 'violation')}")
         if checked is not None:
             screen.verbatim(*map(str, checked.findings))
             screen.verbatim(
-                f"{_counted(checked.documents, 'gold document')}, {_counted(len(checked.findings), 'problem')}"
+                f"{counted(checked.documents, 'gold document')}, {counted(len(checked.findings), 'problem')}"
             )
     raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _problem(record: Record, one: Violation) -> Problem:
@@ -119,43 +123,43 @@ def _plain(record: Record, one: Violation) -> dict[str, Json]:
     return place | {"pointer": one.pointer, "keyword": one.keyword, "message": one.message}
 
 
-def _certified(found: Certificate, width: int) -> Iterator[RenderableType]:
-    """The verdict, what breaks it, what it takes for granted, and what is not told apart before it is asked."""
+def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableType]:
+    """Yield the verdict, the violations of the metric axioms, the assumptions and the values treated as equal."""
     yield Text.assemble("certificate of the distance 1 - quality between documents: ", (found.verdict, "bold"))
-    breaks = [(one.path, one.reason + _shown(one.shown), one.remedy) for one in found.breaks]
+    breaks = [(one.path, one.reason + _witness_text(one.shown), one.remedy) for one in found.breaks]
     assumed = [(one.path, one.condition) for one in found.assumes]
     identified = [(one.path, one.by, one.values) for one in found.identifies]
     for title, columns, rows in (
-        ("Where it breaks", ("path", "why", "nearest that keeps it"), breaks),
-        ("What it takes for granted", ("path", "condition"), assumed),
-        ("Not told apart before anything is measured", ("path", "by", "values"), identified),
+        ("Where it is not a metric", ("path", "reason", "remedy"), breaks),
+        ("Assumptions", ("path", "condition"), assumed),
+        ("Treated as equal before comparison", ("path", "by", "values"), identified),
     ):
         if rows:
-            yield titled(title, _by_path(columns, rows, width * 2 // 5))
+            yield titled(title, _table_by_path(columns, rows, width * 2 // 5))
 
 
-def _shown(witness: Witness | None) -> str:
-    """The values that show a break, as far as they are short."""
+def _witness_text(witness: Witness | None) -> str:
+    """Return the values that prove a break, if they are short enough to print."""
     text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
-    return f", as {escape_hidden(text)} show" if 0 < len(text) <= _SHORT else ""
+    return f", for example {escape_hidden(text)}" if 0 < len(text) <= _SHORT else ""
 
 
-def _by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
-    """A table of texts in document order, each path once, indented under the one that holds it."""
-    made = result_tables.table(*columns, left=len(columns))
+def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
+    """Build a table in document order; each path appears once, indented under its parent."""
+    grid = result_tables.table(*columns, left=len(columns))
     rows = sorted(rows, key=lambda row: order(row[0]))
     paths = list(dict.fromkeys(path for path, *_ in rows))
     labels = dict(zip(paths, nested_labels(paths, room), strict=True))
     for path, *cells in rows:
-        made.add_row(labels.pop(path, ""), *cells)
-    return made
+        grid.add_row(labels.pop(path, ""), *cells)
+    return grid
 
 
 @app.command()
 def explain(
     schema: SchemaArgument, *, overlay: Overlay = None, output: Output = OutputFormat.TEXT, no_color: NoColor = False
 ) -> None:
-    """Show for every path how it is compared: kind, weight, distance, matching, normalisation."""
+    """Show how each path is compared: kind, weight, distance, matching, normalisation."""
     screen = Terminal.create(plain=no_color)
     comparator = arbitre.Comparator(schema, overlay=overlay)
     if output is OutputFormat.JSON:
@@ -168,7 +172,11 @@ def explain(
 
 
 def _documents(source: str, id_key: str) -> Iterator[Record]:
-    """The documents of a source; a .json file is one, unless it is an array of records. Raises DataError."""
+    """Yield the documents of a source. A .json file is one document, unless it holds an array of records.
+
+    Raises:
+        DataError: A document cannot be read.
+    """
     for item in documents_of(source, id_key):
         if not isinstance(item, Record):
             raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)

@@ -1,4 +1,4 @@
-"""Where things are printed: results on standard output, all that is said about them on standard error."""
+"""Printing: results to standard output, notes and errors to standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Console(Console):
-    """A console whose reader may go away, as `head` does: the rest is dropped, the exit code stays what it is."""
+    """Console that drops further output when its reader closes the pipe (as `head` does), keeping the exit code."""
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
@@ -29,7 +29,7 @@ class _Console(Console):
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Standard output and standard error, as the options want them."""
+    """Standard output and standard error, configured by the command-line options."""
 
     out: Console
     err: Console
@@ -37,7 +37,12 @@ class Terminal:
 
     @classmethod
     def create(cls, *, plain: bool = False, quiet: bool = False) -> Terminal:
-        """`plain` prints no escape codes; `quiet` leaves JSON and errors."""
+        """Create a terminal.
+
+        Args:
+            plain: Print no escape codes.
+            quiet: Print only JSON and errors.
+        """
         return cls(_console(plain=plain), _console(plain=plain, stderr=True), quiet)
 
     @property
@@ -45,7 +50,7 @@ class Terminal:
         return self.out.width
 
     def show(self, blocks: Iterable[RenderableType]) -> None:
-        """Print one block under the other, an empty line between them."""
+        """Print the blocks, separated by empty lines."""
         if not self.quiet:
             for number, block in enumerate(blocks):
                 if number:
@@ -53,7 +58,7 @@ class Terminal:
                 self.out.print(block)
 
     def json(self, value: Json) -> None:
-        """Print one JSON document, byte for byte as it would be written."""
+        """Print one JSON document, with the same bytes as in a file."""
         try:
             self.out.file.write(json_text(value))
             self.out.file.flush()
@@ -61,25 +66,35 @@ class Terminal:
             self.out.on_broken_pipe()
 
     def verbatim(self, *lines: str) -> None:
-        """Lines that are never broken, to be copied."""
+        """Print lines without wrapping, so that they can be copied."""
         if not self.quiet:
             for line in lines:
                 self.out.print(line, soft_wrap=True)
 
     def note(self, text: str) -> None:
-        """Say something that is no result and no error."""
+        """Print a note to standard error."""
         if not self.quiet:
             self.err.print(Text(text, style="dim"), soft_wrap=True)
 
     def error(self, text: str, label: str = "error") -> None:
+        """Print a message to standard error, even if `quiet`."""
         self.err.print(Text.assemble((f"{label}: ", "bold red"), text), soft_wrap=True)
 
 
 def titled(title: str, block: RenderableType) -> Group:
-    """A block under its title."""
+    """Return a block with a title above it."""
     return Group(Text(title, style="bold"), block)
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun in the singular or plural.
+
+    >>> counted(1, "system"), counted(2, "system"), counted(2, "entry", "entries")
+    ('1 system', '2 systems', '2 entries')
+    """
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
 def _console(*, plain: bool, stderr: bool = False) -> Console:
-    """A console that takes text as it is."""
+    """Create a console that prints text without markup, emoji codes or highlighting."""
     return _Console(stderr=stderr, color_system=None if plain else "auto", markup=False, emoji=False, highlight=False)

@@ -1,4 +1,4 @@
-"""Paths, and other texts from data, as they stand on a terminal: nothing hidden, names broken last."""
+"""Format paths and texts from data for terminals: escape invisible characters, wrap long paths."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 _INDENT: Final = "  "
 _BREAKS: Final = tuple(map(re.compile, (r"/[^/]*(?:/\*(?![^/]))*|^[^/]+", r"/[^/]*|^[^/]+", r"[^_.-]*[_.-]+|[^_.-]+")))
-"""Before a `/`, but for the star of a list; before any `/`; after a `_`, `-` or `.`."""
+"""Break patterns in order of preference: before a `/` (but not before `/*`), before any `/`, after `_`, `-` or `.`."""
 
 
 def escape_hidden(text: str) -> str:
-    r"""The text with what cannot be seen, such as escape codes, written out.
+    r"""Return the text with invisible characters, such as escape codes, written as escapes.
 
     >>> escape_hidden("Zoé\x1b[2J")
     'Zoé\\x1b[2J'
@@ -27,9 +27,9 @@ def escape_hidden(text: str) -> str:
 
 
 def nested_labels(paths: Iterable[str], room: int) -> Iterator[str]:
-    r"""The label of every path: indented under the nearest path that holds it, long ones broken before a `/`.
+    r"""Yield a label per path, indented under its nearest parent; long labels are broken before a `/`.
 
-    A name that is longer than the room is broken after a `_`, `-` or `.`, else anywhere.
+    A name longer than `room` is broken after `_`, `-` or `.`, or else anywhere.
 
     >>> list(nested_labels(["/pages/*", "/pages/*/name", "/year"], 40))
     ['/pages/*', '  /name', '/year']
@@ -41,13 +41,13 @@ def nested_labels(paths: Iterable[str], room: int) -> Iterator[str]:
 
 
 def fits_unbroken(paths: Iterable[str], room: int) -> bool:
-    """Whether `nested_labels` would break no name."""
+    """Return whether `nested_labels` leaves every name unbroken."""
     names = ((name, indent) for label, indent in _below(paths) for name in escape_hidden(label).split("/")[1:])
     return all(cell_len(f"{indent}{_INDENT}/{name}") <= room for name, indent in names)
 
 
 def _below(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Every path without what it shares with the nearest one that holds it, and its indent."""
+    """Yield each path relative to its nearest parent, and its indent."""
     return ((part or "(the whole)", _INDENT * depth) for _, part, depth in nesting(paths))
 
 
@@ -61,7 +61,7 @@ def _broken(label: str, indent: str, room: int) -> str:
 
 
 def _pieces(text: str, room: int, breaks: Sequence[re.Pattern[str]]) -> Iterator[str]:
-    """What a text is broken into: in the first of these ways that makes it fit, else anywhere."""
+    """Split a text into pieces that fit `room`, with the first pattern that succeeds, or else anywhere."""
     if cell_len(text) <= room:
         yield text
     elif not breaks:

@@ -1,4 +1,4 @@
-"""What `arbitre rank` shows and writes: systems, or the levels of factors."""
+"""Output of `arbitre rank`: rankings of systems and comparisons of factor levels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import titled
+from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
 from arbitre.corpus.statistics import threshold
 from arbitre.report.html.build_view import ranked
@@ -33,24 +33,26 @@ if TYPE_CHECKING:
     from arbitre.report.tables.table import Table
 
 MAX_SHOWN: Final = 10
-"""So many paths are shown of where the best system loses; a file has all of them."""
+"""Maximum number of paths to show on which the best system loses; the file has all of them."""
 
 FORMAT: Final = "arbitre-factors/1"
 
 OPTIONAL_COLUMNS: Final = ("p", "shared", "chance", "failed", "document quality")
-"""Columns that are left out of a table where there is no room, the first ones first; files have them all."""
+"""Columns omitted on narrow terminals, in this order; files have all of them."""
 
 _GAP: Final = 3
-"""Between two columns."""
+"""Number of characters between two columns."""
 
-_DIFFERENCE: Final = "The interval of a difference is that of the test: it excludes 0 where a difference is shown."
+_DIFFERENCE: Final = "The interval of a difference comes from the test: it excludes 0 if the difference is significant."
 
-_CHANCE: Final = "chance: what predictions score against the gold of other documents; never subtracted."
+_CHANCE: Final = (
+    "chance: score of predictions compared with the gold of other documents; not subtracted from any score."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RankingOutput:
-    """A ranking, and how far each system of several runs depends on the run."""
+    """A ranking, with the stability of systems that have several runs."""
 
     name: ClassVar = "ranking"
     rows: ClassVar = ("systems", "scores", "pairs", "winners", "lacking", "runs")
@@ -63,7 +65,7 @@ class RankingOutput:
 
     @property
     def tables(self) -> dict[str, Table]:
-        """The tables by the names of their files."""
+        """Tables by file name."""
         found = {
             "systems": summaries.leaderboard(self.ranking),
             "scores": summaries.side_by_side(self.ranking),
@@ -73,35 +75,37 @@ class RankingOutput:
             "runs": summaries.runs(self.stability),
         }
         signature = Signature.from_dict(self.ranking.signature).short
-        return {name: replace(made, signature=signature) for name, made in found.items()}
+        return {name: replace(table, signature=signature) for name, table in found.items()}
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
-        """What is shown, block by block."""
+        """Yield the blocks of the terminal output."""
         ranking, tables, say = self.ranking, self.tables, Translator(Language.EN)
         systems = asdict(ranked(ranking))
         yield Text.assemble(
-            (f"{count(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
+            (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
             f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
         )
-        yield _shown(tables.pop("systems"), width)
+        yield _rendered(tables.pop("systems"), width)
         if found := lead(systems, say):
             yield Text(found)
         legend = [_CHANCE]
         if ranking.pairs:
-            alike = f"Systems that share a letter: no difference shown (p > {threshold(ranking.level):g}, Holm)."
-            legend = [alike, *legend, _DIFFERENCE]
+            letters = (
+                f"Systems that share a letter do not differ significantly (p > {threshold(ranking.level):g}, Holm)."
+            )
+            legend = [letters, *legend, _DIFFERENCE]
         yield Text("\n".join((*legend, *ranking.notes)), style="dim")
         for name in ("scores", "pairs", "winners"):
-            made = tables.pop(name)
-            if len(ranking.systems) > 1 and (name != "scores" or len(made.columns) > 3):  # noqa: PLR2004
-                yield _shown(made, width)
-        yield from (_shown(made, width, MAX_SHOWN) for made in tables.values() if made.rows)
+            table = tables.pop(name)
+            if len(ranking.systems) > 1 and (name != "scores" or len(table.columns) > 3):  # noqa: PLR2004
+                yield _rendered(table, width)
+        yield from (_rendered(table, width, MAX_SHOWN) for table in tables.values() if table.rows)
         yield result_tables.signature(Signature.from_dict(ranking.signature))
 
 
 @dataclass(frozen=True, slots=True)
 class FactorsOutput:
-    """The levels of factors, compared."""
+    """Comparisons of factor levels."""
 
     name: ClassVar = "factors"
     rows: ClassVar = ("levels", "pairs")
@@ -110,7 +114,7 @@ class FactorsOutput:
     signature: Signature
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON, valid against `schemas/factors.schema.json`."""
+        """Return JSON that is valid against `schemas/factors.schema.json`."""
         return {
             "format": FORMAT,
             "factors": [one.to_dict() for one in self.factors],
@@ -119,20 +123,23 @@ class FactorsOutput:
 
     @property
     def tables(self) -> dict[str, Table]:
-        """The tables by the names of their files."""
+        """Tables by file name."""
         found = {"levels": summaries.levels(self.factors), "pairs": summaries.contrasts(self.factors)}
-        return {name: replace(made, signature=self.signature.short) for name, made in found.items()}
+        return {name: replace(table, signature=self.signature.short) for name, table in found.items()}
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
-        """What is shown, block by block."""
+        """Yield the blocks of the terminal output."""
         first = self.factors[0]
         yield Text.assemble(
-            (f"{count(len(self.factors), 'factor')} of {count(sum(first.documents.values()), 'prediction')}", "bold"),
+            (
+                f"{counted(len(self.factors), 'factor')} of {counted(sum(first.documents.values()), 'prediction')}",
+                "bold",
+            ),
             f"\n{summaries.AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
         )
-        yield from (_shown(made, width) for made in self.tables.values() if made.rows)
+        yield from (_rendered(table, width) for table in self.tables.values() if table.rows)
         unbalanced = [
-            f"{one.name} is unbalanced: its levels have other documents. Those that two of them share are compared."
+            f"{one.name} is unbalanced: its levels cover different documents. Only shared documents are compared."
             for one in self.factors
             if not one.balanced
         ]
@@ -142,23 +149,14 @@ class FactorsOutput:
 
 
 def _interval(found: Interval) -> str:
-    return f"{100.0 * found.level:g} % intervals ({found.method}), seed {found.seed}"
+    return f"{100.0 * found.level:g}% confidence intervals ({found.method}), seed {found.seed}"
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "system"), count(2, "system")
-    ('1 system', '2 systems')
-    """
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
-def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
-    """A table for a terminal: paths are nested, and as wide as there is room; of others columns are left out first."""
-    found = _fitting(found, width)
-    made = result_tables.table(*(column.name for column in found.columns))
-    for place, column in zip(made.columns, found.columns, strict=True):
+def _rendered(found: Table, width: int, most: int | None = None) -> RenderableType:
+    """Return a table for the terminal; tables of paths nest them, others omit columns on narrow terminals."""
+    found = _fit_columns(found, width)
+    grid = result_tables.table(*(column.name for column in found.columns))
+    for place, column in zip(grid.columns, found.columns, strict=True):
         place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
     rows = [[escape_hidden(text) for text in row] for row in found.texts[:most]]
     if found.columns[0].name == "path":
@@ -167,13 +165,13 @@ def _shown(found: Table, width: int, most: int | None = None) -> RenderableType:
         for row, label in zip(rows, nested_labels([str(row[0]) for row in found.rows[:most]], room), strict=True):
             row[0] = label
     for row in rows:
-        made.add_row(*row)
+        grid.add_row(*row)
     more = len(found.rows) - len(rows)
-    return titled(f"{found.title} (the first {len(rows)} of {len(found.rows)})" if more else found.title, made)
+    return titled(f"{found.title} (first {len(rows)} of {len(found.rows)})" if more else found.title, grid)
 
 
-def _fitting(found: Table, width: int) -> Table:
-    """The table without the columns that are missed least, as long as it is too wide to leave names whole."""
+def _fit_columns(found: Table, width: int) -> Table:
+    """Return the table without as many optional columns as needed to fit the width."""
     if found.columns[0].name == "path":
         return found
     for name in OPTIONAL_COLUMNS:
@@ -184,22 +182,26 @@ def _fitting(found: Table, width: int) -> Table:
 
 
 def _widths(found: Table) -> list[int]:
-    """How wide each column is, its head included."""
+    """Return the width of each column, including its header."""
     texts = [[column.name for column in found.columns], *found.texts]
     return [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
 
 
 def write_results(folder: Path, found: RankingOutput | FactorsOutput, asked: Iterable[Export]) -> tuple[str, ...]:
-    """The results as JSON, all tables in one file as Markdown and as LaTeX, each as CSV, and as what is asked for."""
+    """Write the results as JSON, all tables as Markdown and LaTeX, each table as CSV, and the requested exports.
+
+    Returns:
+        The names of the files.
+    """
     tables = found.tables
-    shown = [made for made in tables.values() if made.rows]
+    shown = [table for table in tables.values() if table.rows]
     texts = {
         f"{found.name}.json": json_text(found.to_dict()),
-        f"{found.name}.md": "\n".join(f"## {made.title}\n\n{made.markdown()}" for made in shown),
-        f"{found.name}.tex": "\n".join(f"% {made.title}\n{made.latex()}" for made in shown),
+        f"{found.name}.md": "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in shown),
+        f"{found.name}.tex": "\n".join(f"% {table.title}\n{table.latex()}" for table in shown),
     }
     for name, text in texts.items():
         with atomic_text_file(folder / name) as file:
             file.write(text)
     exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
-    return (*texts, *write(folder, exported, {name: ExportTable.of(made) for name, made in tables.items()}))
+    return (*texts, *write(folder, exported, {name: ExportTable.of(table) for name, table in tables.items()}))

@@ -1,4 +1,4 @@
-"""One pair of documents under several choices, side by side: what each of them costs."""
+"""Compare one pair of documents with several matchings or distances, side by side."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 
 MAX_SHOWN: Final = 5
-"""So many pairs that differ are shown for each choice; the others are counted."""
+"""Maximum number of differing pairs to show per choice."""
 
 NUMBERS: Final = ("S", "f1q", "quality", "W1", "OSPA-W1")
 _NARROW: Final = ("f1q", "W1", "OSPA-W1")
-"""The columns where there is no room for all."""
+"""Columns on narrow terminals."""
 _STYLES: Final = {"f1q": "bold"}
 _LEGEND: Final = (
-    "S: sum of the qualities of the pairs. W1: cost of moving the entries, all of one mass, at best; OSPA-W1: what "
-    "their numbers cost; both from the distances between entries that each choice makes. differ: pairs made here or "
-    "by the first choice, not by both."
+    "S: sum of the pair qualities. W1: minimum transport cost between the entries, all of equal mass. OSPA-W1: cost of "
+    "the difference in number of entries. Both use the entry distances of the choice. differ: pairs made only by "
+    "this choice or only by the first."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySideRow:
-    """What came of one choice; `more` and `fewer` are the pairs of entries that it alone, or the first alone, makes."""
+    """Results of one choice; `more` are the pairs that only it makes, `fewer` those only of the first choice."""
 
     choice: Configuration
     comparison: Comparison
@@ -52,7 +52,7 @@ class SideBySideRow:
     fewer: tuple[Pair, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The choice, the columns of the table, the pairs by JSON Pointers in gold and in the prediction."""
+        """Return the choice, the table columns and the pairs, as JSON Pointers into gold and prediction."""
         pairs = {
             name: [{"gold": gold, "predicted": predicted} for gold, predicted in pairs]
             for name, pairs in (("more", self.more), ("fewer", self.fewer))
@@ -62,7 +62,11 @@ class SideBySideRow:
 
 
 def rows(choices: Sequence[Configuration], gold: Json, predicted: Json) -> list[SideBySideRow]:
-    """The documents compared under each choice; pairs are told from those of the first one. Raises DataError."""
+    """Compare the documents with each choice; differing pairs are relative to the first choice.
+
+    Raises:
+        DataError: The documents cannot be compared.
+    """
     found: list[SideBySideRow] = []
     first: dict[Pair, None] = {}
     for choice in choices:
@@ -85,7 +89,7 @@ def rows(choices: Sequence[Configuration], gold: Json, predicted: Json) -> list[
 
 
 def _pairs(comparison: Comparison) -> Iterator[Pair]:
-    """The pairs of entries, by their pointers in gold and in the prediction."""
+    """Yield the pairs of entries as pointers into gold and prediction."""
     records = RecordTree.of(comparison.entry_levels)
     for level in comparison.entry_levels:
         if level.text == f"{comparison.entries}/*" and level.item and not level.inner:
@@ -94,12 +98,12 @@ def _pairs(comparison: Comparison) -> Iterator[Pair]:
 
 
 def to_json(found: Sequence[SideBySideRow]) -> dict[str, Any]:
-    """The table as JSON, with the same keys."""
+    """Return the table as JSON."""
     return {"entries": found[0].comparison.entries, "choices": [row.to_dict() for row in found]}
 
 
 def blocks(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableType]:
-    """The table, and below it the pairs that differ."""
+    """Yield the table, then the differing pairs of each choice."""
     first = found[0].comparison
     tally = first.scores
     sizes = f"{result_tables.count(tally.gold)} gold, {result_tables.count(tally.predicted)} predicted"
@@ -107,23 +111,25 @@ def blocks(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableTyp
         (f"{len(found)} choices side by side", "bold"), f"\nentries {first.entries or '(the whole)'}: {sizes}"
     )
     shown = NUMBERS if width >= result_tables.WIDE_TERMINAL else _NARROW
-    made = result_tables.table("choice", *shown, "differ")
+    grid = result_tables.table("choice", *shown, "differ")
     for row in found:
         cells = (Text(result_tables.number(row.numbers[name]), style=_STYLES.get(name, "")) for name in shown)
-        made.add_row(row.choice.label, *cells, str(len(row.more) + len(row.fewer)))
-    yield made
+        grid.add_row(row.choice.label, *cells, str(len(row.more) + len(row.fewer)))
+    yield grid
     yield Text(_LEGEND, style="dim")
     for row in found:
         if row.more or row.fewer:
-            yield titled(f"{row.choice.label}: pairs made here (+), or by the first alone (-)", _differing(row))
+            yield titled(
+                f"{row.choice.label}: pairs made only here (+) or only by the first choice (-)", _differing(row)
+            )
 
 
 def _differing(row: SideBySideRow) -> RenderableType:
     signed = [("+", *pair) for pair in row.more] + [("-", *pair) for pair in row.fewer]
     signed.sort(key=lambda one: (order(one[1]), order(one[2])))
-    made = Table.grid(padding=(0, 1))
+    grid = Table.grid(padding=(0, 1))
     for sign, gold, predicted in signed[:MAX_SHOWN]:
-        made.add_row(sign, f"{gold or '(the whole)'} = {predicted or '(the whole)'}")
+        grid.add_row(sign, f"{gold or '(the whole)'} = {predicted or '(the whole)'}")
     if len(signed) > MAX_SHOWN:
-        made.add_row("", Text(f"... and {len(signed) - MAX_SHOWN} more pairs", style="dim"))
-    return made
+        grid.add_row("", Text(f"... and {len(signed) - MAX_SHOWN} more pairs", style="dim"))
+    return grid

@@ -1,4 +1,4 @@
-"""One comparison as a tree of verdicts: what is right is named, what is not is opened."""
+"""A comparison as a tree of verdicts; correct nodes are collapsed."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ STYLES: Final = {
     Verdict.SPURIOUS: "red",
 }
 MAX_DEPTH: Final = 12
-"""Nodes that lie deeper are not opened."""
+"""Maximum depth of expanded nodes."""
 
 _INDENT: Final = 4
 _LEAST: Final = 16
 _TITLE: Final = 32
 _SPARED: Final = 3
-"""Leaving out fewer characters than this is not worth an ellipsis."""
+"""Minimum number of characters to replace with an ellipsis."""
 
 
 def verdict_tree(comparison: Comparison, width: int) -> Tree:
-    """The nodes of a comparison with their verdicts; those that are correct are not opened."""
-    return _TreeBuilder.of(comparison, width).grown()
+    """Return the nodes of a comparison with their verdicts; correct nodes are collapsed."""
+    return _TreeBuilder.of(comparison, width).build()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -62,20 +62,20 @@ class _TreeBuilder:
                 below.setdefault(parent, []).append(level.first + at)
         return cls(records, records.verdicts(comparison.close).tolist(), below, comparison.entries, width)
 
-    def grown(self) -> Tree:
-        made = Tree("", hide_root=True, guide_style="dim")
+    def build(self) -> Tree:
+        root = Tree("", hide_root=True, guide_style="dim")
         for record in self.below.get(-1, []):
-            self.add(made, record, 0)
-        return made
+            self.add(root, record, 0)
+        return root
 
     def add(self, tree: Tree, record: int, depth: int) -> None:
-        """One node, and what it holds where something is wrong with that."""
+        """Add a node, and its children unless it is correct."""
         branch = tree.add(self.line(record, depth))
         verdict = self.verdicts[record]
         if verdict == Verdict.CORRECT or not self.opened(record):
             return
         if depth >= MAX_DEPTH:
-            branch.add(Text("... as deep as this tree goes; --format json has it all", style="dim"))
+            branch.add(Text("... deeper nodes are omitted; --format json has all of them", style="dim"))
             return
         correct = []
         for child in sorted(self.below.get(record, ()), key=self.place):
@@ -87,7 +87,7 @@ class _TreeBuilder:
             branch.add(Text.assemble(("correct", STYLES[Verdict.CORRECT]), f" {', '.join(correct)}", style="dim"))
 
     def opened(self, record: int) -> bool:
-        """Whether both sides hold others of one kind."""
+        """Whether both sides are objects, or both are lists."""
         level, at = self.records.place(record)
         return not level.leaf and level.gold_kind[at] == level.predicted_kind[at]
 
@@ -96,7 +96,7 @@ class _TreeBuilder:
         return level.item and wildcard(level.path[:-1]) == self.entries
 
     def place(self, record: int) -> tuple[bool, bool, object]:
-        """Fields as the schema has them, items as in gold; the spurious at the end."""
+        """Sort key: fields in schema order, items in gold order, spurious nodes last."""
         level, at = self.records.place(record)
         gold = self.records.pointer(record, gold=True)
         pointer = gold if gold is not None else self.records.pointer(record, gold=False)
@@ -135,19 +135,19 @@ class _TreeBuilder:
             paired = float(level.matched[at])
             missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired
             counts = {"matched": paired, "missing": missing, "spurious": spurious}
-            told = (f"{count(size)} {name}" for name, size in counts.items() if size > MASS_TOLERANCE)
-            parts.append(("  " + ", ".join(told), "dim"))
+            nonzero = (f"{count(size)} {name}" for name, size in counts.items() if size > MASS_TOLERANCE)
+            parts.append(("  " + ", ".join(nonzero), "dim"))
         return Text.assemble(*parts)
 
 
 def _title(value: Json) -> str:
-    """What to call an item: its first text."""
+    """Return the title of an item: its first text value."""
     texts = value.values() if isinstance(value, dict) else ()
     return next((_cut(_json(text), _TITLE) for text in texts if isinstance(text, str)), "")
 
 
 def _values(gold: Json, predicted: Json, room: int) -> str:
-    """What either side has, in about `room` cells; of two long texts, the parts where they begin to differ."""
+    """Return the values of both sides in about `room` cells; long texts are cut to the first difference."""
     sides = [_json(side) for side in (gold, predicted) if side is not ABSENT]
     if len(sides) == 1:
         return _cut(sides[0], max(room, _LEAST))
