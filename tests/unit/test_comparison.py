@@ -193,7 +193,7 @@ def test_an_overlay_marks_the_root():
     assert Comparator(record(b=ROWS), overlay={"": {"entries": True}}).entries == ""
     marked = record(a=TEXT, b=MARKED)
     assert Comparator(marked, overlay={"": {"entries": True}, "/b": {"entries": False}}).entries == ""
-    with pytest.raises(SchemaError, match="Expected one list to be marked as entries, got the root, /b"):
+    with pytest.raises(SchemaError, match="Expected only one list to be marked as entries, got the root, /b"):
         Comparator(marked, overlay={"": {"entries": True}})
 
 
@@ -203,7 +203,7 @@ def test_a_mark_that_changes_nothing_leaves_the_signature():
 
 
 def test_only_one_list_may_be_marked():
-    with pytest.raises(SchemaError, match="Expected one list to be marked as entries, got /a, /b"):
+    with pytest.raises(SchemaError, match="Expected only one list to be marked as entries, got /a, /b"):
         Comparator(record(a=MARKED, b=MARKED))
 
 

@@ -84,7 +84,7 @@ def test_an_alias_of_an_overlay_counts_and_what_is_ignored_does_not():
 def test_gold_under_an_alias_is_what_the_certificate_excludes():
     """Such a document is not at distance 0 from itself, and is the only kind of which the certificate does not speak."""
     comparator = Comparator(LETTER)
-    assert ("/sent", "gold holds nothing under an alias, /date") in [
+    assert ("/sent", "gold has no value under the alias /date") in [
         (one.path, one.condition) for one in comparator.certificate.assumes
     ]
     for document in ({"to": "x", "date": "1"}, {"to": "x", "sent": "1"}):

@@ -186,7 +186,7 @@ class TestEntries:
     def test_two_marks_are_refused(self):
         marked = {"type": "array", "items": STRING, "x-arbitre": {"entries": True}}
         (problem,) = refused(obj(xs=marked, ys=marked))
-        assert problem.message == "Expected one list to be marked as entries, got /xs, /ys"
+        assert problem.message == "Expected only one list to be marked as entries, got /xs, /ys"
 
 
 class TestLimits:
@@ -397,7 +397,7 @@ class TestExplain:
                 "/hidden": {"kind": "", "notes": "ignored"},
                 "/anything": {"kind": "any", "distance": "by kind"},
                 "/either": {"kind": "number or string", "distance": "exact, yujian-bo"},
-                "/parent": {"kind": "object", "notes": "as the root"},
+                "/parent": {"kind": "object", "notes": "same as the root"},
             }.items()
         }
 
@@ -411,7 +411,7 @@ class TestExplain:
             "/tree": "",
             "/tree/label": "",
             "/tree/children": "",
-            "/tree/children/*": "as /tree",
+            "/tree/children/*": "same as /tree",
         }
 
 
