@@ -235,7 +235,9 @@ class TestLimits:
         start = time.monotonic()
         problems = refused({"allOf": branches})
         assert time.monotonic() - start < 1
-        assert [problem.message for problem in problems] == ["Expected at most 256 alternatives in one place, got more"]
+        assert [problem.message for problem in problems] == [
+            "Expected at most 256 alternatives for one value, got more"
+        ]
         assert problems[0].hint == "Simplify the combinations of anyOf, oneOf and allOf."
 
     def test_branches_of_fields_of_branches_are_refused_where_they_are_too_many(self):
@@ -243,7 +245,7 @@ class TestLimits:
             return {"anyOf": [obj(**{f"f{number}_{n}": STRING}) for n in range(20)]}
 
         (problem,) = refused({"oneOf": [obj(kind={"const": n}, x=field(n)) for n in range(20)]})
-        assert problem.message == "Expected at most 256 alternatives in one place, got more"
+        assert problem.message == "Expected at most 256 alternatives for one value, got more"
         assert problem.pointer == "/oneOf/0/properties/x"
 
     @pytest.mark.parametrize(
@@ -276,7 +278,7 @@ class TestLimits:
             Comparator({"$defs": definitions, "$ref": "#/$defs/d0"})
         except SchemaError as error:
             problems = error.problems
-        too_many = {"Expected at most 256 alternatives in one place, got more"}
+        too_many = {"Expected at most 256 alternatives for one value, got more"}
         assert {problem.message for problem in problems} == (
             too_many if {"anyOf", "oneOf"} & twice({}).keys() else set()
         )

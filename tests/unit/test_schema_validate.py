@@ -229,7 +229,7 @@ def test_a_large_document():
         ({"$ref": "#/title/x"}, "Write #/$defs/NAME"),
         ({"$ref": "#/title"}, None),
         ({"$ref": "https://example.org/x"}, "is not fetched"),
-        ({"$ref": "other.json"}, "A schema that is not a file"),
+        ({"$ref": "other.json"}, "A relative reference needs a schema file"),
         ({"$ref": "http://[bad"}, "Write #/$defs/NAME"),
         ({"$dynamicRef": "#nowhere"}, "Write #/$defs/NAME"),
     ],
