@@ -550,9 +550,9 @@ def test_a_list_opposite_another_kind_lists_its_items():
 @pytest.mark.parametrize(
     ("pointer", "message"),
     [
-        ("/speaker", 'Nothing was compared at /speaker\n  Did you mean "/speakers"'),
-        ("/speakers/5", "Nothing was compared at /speakers/5"),
-        ("/speakers/*", "Nothing was compared at /speakers/\\*"),
+        ("/speaker", 'No value was compared at /speaker\n  Did you mean "/speakers"'),
+        ("/speakers/5", "No value was compared at /speakers/5"),
+        ("/speakers/*", "No value was compared at /speakers/\\*"),
         ("speakers", "Expected a JSON Pointer .* got 'speakers'\n  Did you mean \"/speakers\"?"),
     ],
 )
@@ -599,7 +599,7 @@ def test_violations_are_of_the_prediction_and_change_no_score():
     (violation,) = comparison.violations
     assert (violation.pointer, violation.keyword, comparison.quality) == ("/a", "minimum", 1.0)
     assert compare(schema, {"a": 1}, ABSENT).violations == ()
-    with pytest.raises(DataError, match="The violations are not known"):
+    with pytest.raises(DataError, match="The schema violations are not available"):
         _ = round_trip(comparison).violations
 
 
