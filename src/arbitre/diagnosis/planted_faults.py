@@ -116,11 +116,11 @@ def plant_faults(
     found = {"none": [list(entries) for entries in lists]}
     for name, fault in FAULTS.items():
         rng, others = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-        found[name] = [fault(entries, _struck(len(entries), share, rng), others) for entries in lists]
+        found[name] = [fault(entries, _affected_positions(len(entries), share, rng), others) for entries in lists]
     return found
 
 
-def _struck(size: int, share: float, rng: np.random.Generator) -> frozenset[int]:
+def _affected_positions(size: int, share: float, rng: np.random.Generator) -> frozenset[int]:
     """Draw the affected positions of a list of this size; the position after each one is not affected."""
     free = np.arange(0, size - 1, 2)
     return frozenset(rng.choice(free, min(len(free), max(1, round(share * size))), replace=False).tolist())

@@ -59,7 +59,7 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
         (x, y) if d is not symmetric or is 0 for different documents, (x, y, z) if d(x, z) exceeds d(x, y) + d(y, z).
         None if none were found.
     """
-    examples = Examples(plan.root, _telling(plan))
+    examples = Examples(plan.root, _scalar_values(plan))
     moved = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
     most = POOLS // 4 if moved else POOLS
     pools = (
@@ -68,11 +68,11 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
         for frame in examples.frames(place)
         for values in _pools(plan, examples, frame, broken)
     )
-    found = (_shown(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
+    found = (_strongest_witness(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
     return next((one for one in found if one is not None), None)
 
 
-def _telling(plan: Plan) -> list[Json]:
+def _scalar_values(plan: Plan) -> list[Json]:
     """Return scalar values from the options and the known violations of a plan's distances."""
     found: list[Json] = []
     for site in plan.sites:
@@ -109,7 +109,7 @@ def _triples(
     yield items[:3]
     measured = None
     if len(items) == len(singles) and all(examples.valid(frame.wrap(one)) for one in singles[:DOCUMENTS]):
-        measured = _measured(plan, [frame.wrap(one) for one in singles[:DOCUMENTS]])
+        measured = _pairwise_distances(plan, [frame.wrap(one) for one in singles[:DOCUMENTS]])
     if measured is not None:
         table = measured[0]
         slack = table[:, :, None] + table[None, :, :] - table[:, None, :]
@@ -123,24 +123,26 @@ def _triples(
         yield chance.sample(items, 3)
 
 
-def _shown(plan: Plan, examples: Examples, frame: Frame, values: Sequence[Json], fact: Fact) -> Witness | None:
+def _strongest_witness(
+    plan: Plan, examples: Examples, frame: Frame, values: Sequence[Json], fact: Fact
+) -> Witness | None:
     """Return the documents with these values that violate a property most; None if none do."""
     pairs = ((value, frame.wrap(value)) for value in values)
     some = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
-    measured = _measured(plan, [document for _, document in some]) if some else None
+    measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
     if measured is None:  # possibly only some of them cannot be compared
-        some = [pair for pair in some if _measured(plan, [pair[1]]) is not None]
-        measured = _measured(plan, [document for _, document in some]) if some else None
+        some = [pair for pair in some if _pairwise_distances(plan, [pair[1]]) is not None]
+        measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
     if measured is None:
         return None
     for one in _ORDER.get(fact, (fact,)):
-        at = _violated(*measured, one)
+        at = _most_violating(*measured, one)
         if at is not None:
             return Witness(tuple(some[index][1] for index in at), tuple(some[index][0] for index in at))
     return None
 
 
-def _measured(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] | None:
+def _pairwise_distances(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] | None:
     """Return the pairwise distances, shape (n, n), and a code per document, shape (n,), equal for equal documents.
 
     Return None if custom distances would be called, or the documents cannot be compared.
@@ -161,7 +163,7 @@ def _measured(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] |
     return table, np.where(present, row_codes(root)[:size], -1)
 
 
-def _violated(table: Floats, codes: Indices, fact: Fact) -> tuple[int, ...] | None:
+def _most_violating(table: Floats, codes: Indices, fact: Fact) -> tuple[int, ...] | None:
     """Return the indices of the documents that violate a property most; None if none do."""
     excess: Floats
     if fact == "identity":

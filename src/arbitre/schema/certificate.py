@@ -166,7 +166,7 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         here = reached[index]
         breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
         if not path or site.absent != policies[path[:-1]]:
-            identified[Equivalence(text, "absent", _nothing(site.absent))] = None
+            identified[Equivalence(text, "absent", _absent_values(site.absent))] = None
         identified |= dict.fromkeys(_identified(site, reached[index], path))
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
     known = {found.reason for found in breaks}
@@ -207,7 +207,7 @@ def _undeclared(
                 pending.append(there)
 
 
-def _nothing(absence: Absence) -> str:
+def _absent_values(absence: Absence) -> str:
     """Return in words which values count as absent."""
     values = [json.dumps(value) for value in absence.values]
     return f"{', '.join(values)} and a missing value" if values else "nothing: null counts as a value"
@@ -271,7 +271,9 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        yield MetricViolation(wildcard(path), reason, _nearest(leaf), fact, (path,), known=facts.witness or ())
+        yield MetricViolation(
+            wildcard(path), reason, _closest_alternative(leaf), fact, (path,), known=facts.witness or ()
+        )
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
 
@@ -296,13 +298,13 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
-def _nearest(leaf: Leaf) -> str:
-    if leaf.distance.name in _NEAREST:
-        return _NEAREST[leaf.distance.name]
+def _closest_alternative(leaf: Leaf) -> str:
+    if leaf.distance.name in _CLOSEST:
+        return _CLOSEST[leaf.distance.name]
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")
 
 
-_NEAREST: Final = {
+_CLOSEST: Final = {
     "osa": "yujian-bo",
     "indel": "indel-yujian-bo",
     "dice": "jaccard",

@@ -40,7 +40,7 @@ class PlanFacts:
         """Return the facts of compiled sites; `reached` holds the reach of each site."""
         both = list(zip(sites, reached, strict=True))
         countable = frozenset(index for index, (site, reach) in enumerate(both) if _countable(site, reach))
-        telling = [
+        informative = [
             index
             for index, (site, reach) in enumerate(both)
             if site.declared and reach.lists and site.list.items not in countable
@@ -48,12 +48,12 @@ class PlanFacts:
         return cls(
             match_equal_first=Licence.of(sites, reached).pseudometric,
             is_multiset=countable,
-            has_informative_lists=with_declared_above(sites, telling),
-            expensive_above=_dear(sites, reached),
+            has_informative_lists=with_declared_above(sites, informative),
+            expensive_above=_expensive_above(sites, reached),
         )
 
 
-def _dear(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[int, float]:
+def _expensive_above(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[int, float]:
     """Return, by site, the pair count above which comparing its values is expensive; other sites are left out."""
     own = [
         min((leaf.distance.expensive_above for leaf in reach.leaves), default=math.inf) if site.declared else math.inf
@@ -61,7 +61,7 @@ def _dear(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[int, float]:
     ]
     found: dict[int, float] = {}
     for least in sorted(set(own) - {math.inf}, reverse=True):
-        wanted = (index for index, dear in enumerate(own) if dear <= least)
+        wanted = (index for index, pairs in enumerate(own) if pairs <= least)
         found |= dict.fromkeys(with_declared_above(sites, wanted), least)
     return found
 

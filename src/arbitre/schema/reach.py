@@ -124,7 +124,7 @@ class Licence:
     def of(cls, sites: Sequence[Site], reached: Sequence[Reach]) -> Self:
         """Return the largest sets of sites that have the properties and contain only such sites."""
         every = [list(below(site)) for site in sites]
-        not_identical = _and_above(
+        not_identical = _with_ancestors(
             (index for index, site in enumerate(sites) if not _identical(site, reached[index])),
             [[child.site for child in children] for children in every],
         )
@@ -132,7 +132,7 @@ class Licence:
         for index, children in enumerate(every):
             if any(child.equal and child.site in not_identical for child in children):
                 broken.add(index)
-        broken = _and_above(broken, [[child.site for child in children if not child.equal] for children in every])
+        broken = _with_ancestors(broken, [[child.site for child in children if not child.equal] for children in every])
         whole = frozenset(range(len(sites)))
         return cls(whole - not_identical, whole - broken)
 
@@ -154,7 +154,7 @@ def _pseudometric(site: Site, reach: Reach) -> bool:
     return site.leaf is not None or (site.list.metric and not site.list.matcher.key)
 
 
-def _and_above(found: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
+def _with_ancestors(found: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
     """Return these sites and all their ancestors."""
     parents: list[list[int]] = [[] for _ in children]
     for index, several in enumerate(children):
@@ -172,5 +172,5 @@ def _and_above(found: Iterable[int], children: Sequence[Sequence[int]]) -> set[i
 def with_declared_above(sites: Sequence[Site], found: Iterable[int]) -> frozenset[int]:
     """Return these sites and all their declared ancestors."""
     return frozenset(
-        _and_above(found, [[child.site for child in below(site)] if site.declared else [] for site in sites])
+        _with_ancestors(found, [[child.site for child in below(site)] if site.declared else [] for site in sites])
     )

@@ -144,7 +144,7 @@ def _joined(near: dict[str, Subschemas], far: dict[str, Subschemas]) -> dict[str
 
 def merge_scalars(branches: Sequence[Alternative]) -> list[Alternative]:
     """Return the branches of a union, with pure enums of scalar values merged into one."""
-    listing = [shape for shape in branches if _lists(shape)]
+    listing = [shape for shape in branches if _is_enum(shape)]
     if len(listing) < 2:  # noqa: PLR2004  (there is nothing to merge)
         return list(branches)
     one = replace(
@@ -152,10 +152,10 @@ def merge_scalars(branches: Sequence[Alternative]) -> list[Alternative]:
         kinds=frozenset(kind for shape in listing for kind in shape.kinds or ()),
         enum=tuple(value for shape in listing for value in shape.enum or ()),
     )
-    return [one if shape is listing[0] else shape for shape in branches if shape is listing[0] or not _lists(shape)]
+    return [one if shape is listing[0] else shape for shape in branches if shape is listing[0] or not _is_enum(shape)]
 
 
-def _lists(shape: Alternative) -> bool:
+def _is_enum(shape: Alternative) -> bool:
     return shape.enum is not None and not shape.settings and all(kind.scalar for kind in shape.kinds or ())
 
 
@@ -167,8 +167,8 @@ def with_conditionals(shape: Alternative, extras: list[Alternative]) -> Alternat
         items, additional, prefix = items or extra.items, additional or extra.additional, prefix or extra.prefix
     return replace(
         shape,
-        properties=_with(shape.properties, [extra.properties for extra in extras]),
-        patterns=_with(shape.patterns, [extra.patterns for extra in extras]),
+        properties=_with_extras(shape.properties, [extra.properties for extra in extras]),
+        patterns=_with_extras(shape.patterns, [extra.patterns for extra in extras]),
         settings=settings,
         items=items,
         additional=additional,
@@ -180,21 +180,21 @@ def declare_conditionals(shape: Alternative) -> Alternative:
     """Turn subschemas that occur only in conditions into declarations."""
     return replace(
         shape,
-        properties={name: _hard(subschemas) for name, subschemas in shape.properties.items()},
-        patterns={name: _hard(subschemas) for name, subschemas in shape.patterns.items()},
-        additional=_hard(shape.additional),
-        prefix=tuple(map(_hard, shape.prefix)),
-        items=_hard(shape.items),
+        properties={name: _declared(subschemas) for name, subschemas in shape.properties.items()},
+        patterns={name: _declared(subschemas) for name, subschemas in shape.patterns.items()},
+        additional=_declared(shape.additional),
+        prefix=tuple(map(_declared, shape.prefix)),
+        items=_declared(shape.items),
     )
 
 
-def _hard(subschemas: Subschemas) -> Subschemas:
+def _declared(subschemas: Subschemas) -> Subschemas:
     if not all(located.soft for group in subschemas for located in group):
         return subschemas
     return tuple(tuple(replace(located, soft=False) for located in group) for group in subschemas)
 
 
-def _with(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
+def _with_extras(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
     """Add the subschemas of each name from all extras as one group."""
     found = dict(known)
     for name in dict.fromkeys(name for extra in extras for name in extra):

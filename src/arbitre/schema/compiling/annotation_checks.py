@@ -56,7 +56,7 @@ class Position:
     def problems(self) -> Iterator[Problem]:
         """Yield a problem for each setting that has no effect, or that only some of the alternatives have."""
         if self.whole:
-            yield from self._inside(self.common["distance"])
+            yield from self._nested_problems(self.common["distance"])
         for key in ("distance", "normalize", "match", "entries", "absent"):
             settings = [shape.settings[key] for shape in self.shapes if key in shape.settings]
             for setting in {(setting.pointer, setting.file): setting for setting in settings}.values():
@@ -65,7 +65,7 @@ class Position:
                 if problem is not None:
                     yield problem
 
-    def _inside(self, distance: Annotation) -> Iterator[Problem]:
+    def _nested_problems(self, distance: Annotation) -> Iterator[Problem]:
         """Yield a problem for each annotation inside a leaf, except in definitions, which may be used elsewhere."""
         place = distance.pointer.removesuffix(f"{KEYWORD}/distance")
         for located in (located for shape in self.shapes for located in shape.below()):
@@ -84,7 +84,7 @@ class Position:
                 message, hint = f"`{key}` applies to lists, but no list is declared here", None
                 if key == "entries":
                     hint = 'The root may be marked too, with `"entries": true`.'
-            elif self.whole and _together(setting, self.common["distance"]):
+            elif self.whole and _same_annotation(setting, self.common["distance"]):
                 message, hint = f"`{key}` has no effect on a list whose `distance` makes it a leaf", None
         elif key == "absent" and not shared:
             message = "`absent` differs between the branches of a union"
@@ -103,6 +103,6 @@ def _same(key: str, setting: Annotation, shape: Alternative) -> bool:
     return other is not None and (other == setting or canonical(other.value) == canonical(setting.value))
 
 
-def _together(setting: Annotation, other: Annotation) -> bool:
+def _same_annotation(setting: Annotation, other: Annotation) -> bool:
     """Return whether two settings belong to the same annotation."""
     return (setting.pointer.rpartition("/")[0], setting.file) == (other.pointer.rpartition("/")[0], other.file)

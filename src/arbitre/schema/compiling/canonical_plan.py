@@ -23,13 +23,13 @@ def canonical_sites(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[
     Returns:
         The merged sites, the marks by their new indices, and the digest (16 hexadecimal digits).
     """
-    said = [json.dumps(_said(site), sort_keys=True) for site in sites]
+    options = [json.dumps(_own_options(site), sort_keys=True) for site in sites]
     below = [_below(site) for site in sites]
-    order, numbers = _ordered([(text, marked.get(index)) for index, text in enumerate(said)], below)
-    text = json.dumps([[said[index], [numbers[child] for child in below[index]]] for index in order])
-    asked = list(map(_asked, sites))
-    if any(asked):  # the certificate's assumptions keep sites apart, but do not affect scores
-        keys = [(text, marked.get(index), asked[index]) for index, text in enumerate(said)]
+    order, numbers = _ordered([(text, marked.get(index)) for index, text in enumerate(options)], below)
+    text = json.dumps([[options[index], [numbers[child] for child in below[index]]] for index in order])
+    conditions = list(map(_metric_conditions, sites))
+    if any(conditions):  # the certificate's assumptions keep sites apart, but do not affect scores
+        keys = [(text, marked.get(index), conditions[index]) for index, text in enumerate(options)]
         order, numbers = _ordered(keys, below)
     return (
         [_renumbered(sites[index], numbers) for index in order],
@@ -43,9 +43,9 @@ def _ordered(keys: Sequence[Any], below: Sequence[Sequence[int]]) -> tuple[list[
 
     Sites are equivalent if they have equal keys and equivalent children.
     """
-    classes, count = _numbered(keys)
+    classes, count = _numbers_of(keys)
     while True:
-        classes, finer = _numbered(
+        classes, finer = _numbers_of(
             [(classes[index], *(classes[child] for child in below[index])) for index in range(len(keys))]
         )
         if finer == count:
@@ -56,13 +56,13 @@ def _ordered(keys: Sequence[Any], below: Sequence[Sequence[int]]) -> tuple[list[
     return order, [number[group] for group in classes]
 
 
-def _asked(site: Site) -> tuple[str, ...]:
+def _metric_conditions(site: Site) -> tuple[str, ...]:
     """Return the conditions under which the distances of a site are metrics."""
     leaves = (choice.leaf for choices in site.scalars.values() for choice in choices)
     return tuple(leaf.metric_if for leaf in leaves if leaf.metric_if is not None)
 
 
-def _numbered(keys: Sequence[Any]) -> tuple[list[int], int]:
+def _numbers_of(keys: Sequence[Any]) -> tuple[list[int], int]:
     """Return a number for each key, the same for equal keys, and the number of distinct keys."""
     known: dict[Any, int] = {}
     return [known.setdefault(key, len(known)) for key in keys], len(known)
@@ -100,7 +100,7 @@ def _renumbered(site: Site, numbers: Sequence[int]) -> Site:
     )
 
 
-def _said(site: Site) -> dict[str, Any]:
+def _own_options(site: Site) -> dict[str, Any]:
     """Return a site's own options as plain JSON."""
     return {
         "absent": site.absent.values,

@@ -92,7 +92,7 @@ class Subschema:
         try:
             found = self._resolved(keyword, reference)
         except (Unresolvable, ValueError, TypeError) as error:
-            hint = self._why(reference, error)
+            hint = self._reference_hint(reference, error)
             message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
             raise SchemaError(self.problem(message, keyword, hint=hint)) from error
         schema = found.contents
@@ -127,7 +127,7 @@ class Subschema:
             return lookup_recursive_ref(self.resolver)
         return self.resolver.lookup(reference)
 
-    def _why(self, reference: str, error: BaseException | None) -> str:
+    def _reference_hint(self, reference: str, error: BaseException | None) -> str:
         """Return a hint for a broken reference. Raises SchemaError if the referenced file is invalid."""
         while error is not None:
             if isinstance(error, SchemaError):

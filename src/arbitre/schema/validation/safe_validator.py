@@ -106,7 +106,7 @@ class SafeValidator:
         def limited(validator: Validator, value: Json, instance: Json, schema: Json) -> Errors:
             self._depth += 1
             try:
-                self._before(keyword, schema, validator)
+                self._count_reference(keyword, schema, validator)
                 for error in check(validator, value, instance, schema) or ():
                     self._step()
                     yield error
@@ -115,7 +115,7 @@ class SafeValidator:
 
         return limited
 
-    def _before(self, keyword: str, schema: Json, validator: Validator) -> None:
+    def _count_reference(self, keyword: str, schema: Json, validator: Validator) -> None:
         """Count and check a reference before it is followed. Raises SchemaError, TooManyStepsError."""
         self._step()
         if (id(schema), keyword) not in self._checked:
@@ -200,7 +200,7 @@ class SafeValidator:
             return set(instance)
         keys = self._named(schema, instance)
         for keyword in sorted(_REFERENCES & schema.keys()):
-            self._before(keyword, schema, validator)
+            self._count_reference(keyword, schema, validator)
             resolver = validator._resolver  # noqa: SLF001
             lookup = lookup_recursive_ref(resolver) if keyword == "$recursiveRef" else resolver.lookup(schema[keyword])
             target = validator.evolve(schema=lookup.contents, _resolver=lookup.resolver)

@@ -48,7 +48,7 @@ def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
     def found() -> list[Violation]:
         validator = _bounded(root, _STEPS * (100 + _size(document)))
         return [
-            Violation(pointer(error.absolute_path), _cut(error.message), str(error.validator or "false"))
+            Violation(pointer(error.absolute_path), _shortened(error.message), str(error.validator or "false"))
             for error in validator.iter_errors(document)
         ]
 
@@ -86,5 +86,5 @@ def _size(document: Json) -> int:
     return count
 
 
-def _cut(message: str) -> str:
+def _shortened(message: str) -> str:
     return message if len(message) <= _LONG else f"{message[: _LONG // 2]} … {message[-_LONG // 2 :]}"
