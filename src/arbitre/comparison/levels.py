@@ -202,7 +202,7 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
     """Return the levels with scales computed from the shares. Parents must come first."""
     if all(level.share is None for level in levels):
         return tuple(levels)
-    scales = np.ones(sum(map(len, levels)) + 1)  # the last one stands for no record
+    scales = np.ones(sum(map(len, levels)) + 1)  # the last element is for records without a parent
     found = []
     for level in levels:
         scale = scales[level.parent] if level.share is None else scales[level.parent] * level.share
@@ -300,7 +300,7 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
     A leaf at the path counts as its own pair, as in `of_nodes`. The weighted sum of the qualities equals the tally.
     """
     above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
-    wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last one stands for no record
+    wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for records without a parent
     for numbers in above:
         wanted[numbers] = True
     qualities, weights, documents = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.intp)]

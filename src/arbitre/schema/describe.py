@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.schema.nodes import Site
-from dataclasses import dataclass
 
 CLOSE: Final = 0.8
 """Minimum quality of a value that counts as close."""
