@@ -25,17 +25,20 @@ def identified(schema, **options):
     return [(one.path, one.by, one.values) for one in certificate(schema, **options).identifies]
 
 
-NULL = ("", "absent", "null and what is not there")
+NULL = ("", "absent", "null and a missing value")
 
 
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
         (WORD, []),
-        (WORDS, [("", "hungarian", "lists of the same items in another order")]),
+        (WORDS, [("", "hungarian", "lists with the same items in a different order")]),
         (annotated(WORDS, match="ordered"), []),
         (annotated(WORDS, match="sequence"), []),
-        (annotated(WORDS, match="set"), [("", "set", "lists of the same items in another order, or more than once")]),
+        (
+            annotated(WORDS, match="set"),
+            [("", "set", "lists with the same items in a different order, or with repeated items")],
+        ),
         (
             annotated(WORD, normalize=["strip", "casefold"]),
             [
@@ -43,14 +46,14 @@ NULL = ("", "absent", "null and what is not there")
                 ("", "casefold", "texts that differ in case (and ß and ss)"),
             ],
         ),
-        ({"type": "string", "format": "date"}, [("", "date", "the ways to write one instant")]),
+        ({"type": "string", "format": "date"}, [("", "date", "different notations of the same date")]),
         (
             {"type": "object", "properties": {"b": annotated(WORD, ignore=True), "a": annotated(WORD, ignore=True)}},
-            [("/a", "ignore", "all values, and none"), ("/b", "ignore", "all values, and none")],
+            [("/a", "ignore", "all values, and a missing field"), ("/b", "ignore", "all values, and a missing field")],
         ),
         (
             {"type": "object", "properties": {"day": annotated(WORD, aliases=["date", "when/day"])}},
-            [("/day", "aliases", "a prediction that holds it under /date or /when/day")],
+            [("/day", "aliases", "the field under /date or /when/day in a prediction")],
         ),
     ],
 )
@@ -69,10 +72,10 @@ def test_absence_is_listed_where_it_changes():
     }
     assert identified(schema) == [
         NULL,
-        ("/more", "absent", 'null, "" and what is not there'),
-        ("/none", "absent", "nothing: null is a value"),
+        ("/more", "absent", 'null, "" and a missing value'),
+        ("/none", "absent", "nothing: null counts as a value"),
     ]
-    assert identified(annotated(schema, absent=[]))[0] == ("", "absent", "nothing: null is a value")
+    assert identified(annotated(schema, absent=[]))[0] == ("", "absent", "nothing: null counts as a value")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_values_that_are_identified_are_equal(schema, pair):
 
 def test_a_recursive_schema_is_listed_once_around():
     schema = {"$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}, "$ref": "#/$defs/tree"}
-    assert identified(schema) == [NULL, ("", "hungarian", "lists of the same items in another order")]
+    assert identified(schema) == [NULL, ("", "hungarian", "lists with the same items in a different order")]
 
 
 def test_items_without_their_key_are_taken_for_granted():
@@ -102,7 +105,7 @@ def test_items_without_their_key_are_taken_for_granted():
     found = certificate(schema)
     assert found.verdict == "metric"
     assert [(one.path, one.condition) for one in found.assumes] == [
-        ("", "every item has its key, /id and /a/b: one without it is at 1 from itself")
+        ("", "every item has its key /id and /a/b (an item without it has distance 1 to itself)")
     ]
     assert Comparator(schema).compare(gold=[{"c": 1}], predicted=[{"c": 1}]).quality == 0.0
 
@@ -136,7 +139,7 @@ def test_a_witness_shows_the_fact_of_its_break():
     (one,) = certificate(
         annotated({"type": "array"}, distance="dice")
     ).breaks  # its facts show that it does not separate
-    assert (one.reason, one.fact) == ("dice breaks the triangle inequality", "triangle")
+    assert (one.reason, one.fact) == ("dice violates the triangle inequality", "triangle")
     assert len(one.witness) == 3
 
 
@@ -158,14 +161,14 @@ def test_as_json():
         "breaks": [
             {
                 "path": "/name",
-                "reason": "levenshtein breaks the triangle inequality",
+                "reason": "levenshtein violates the triangle inequality",
                 "remedy": "yujian-bo",
                 "witness": [{"name": "ab"}, {"name": "aba"}, {"name": "ba"}],
                 "values": ["ab", "aba", "ba"],
             }
         ],
         "identifies": [
-            {"path": "", "by": "absent", "values": "null and what is not there"},
+            {"path": "", "by": "absent", "values": "null and a missing value"},
             {"path": "/name", "by": "strip", "values": "texts that differ in white space at the ends"},
         ],
         "assumes": [],
@@ -186,7 +189,7 @@ def test_transport_beside_items_by_position_is_not_symmetric():
     comparator = Comparator(schema)
     assert comparator.certificate.verdict == "not a metric"
     assert [one.reason for one in comparator.certificate.breaks] == [
-        "transport with the solver exact is not symmetric beside items by position"
+        "transport with the solver exact is not symmetric in combination with `prefixItems`"
     ]
     there, back = ([1, 0], [0, 0, 0.5, 0.5]), ([0, 0, 0.5, 0.5], [1, 0])
     qualities = [comparator.compare(gold=gold, predicted=predicted).quality for gold, predicted in (there, back)]

@@ -193,7 +193,7 @@ def test_an_overlay_marks_the_root():
     assert Comparator(record(b=ROWS), overlay={"": {"entries": True}}).entries == ""
     marked = record(a=TEXT, b=MARKED)
     assert Comparator(marked, overlay={"": {"entries": True}, "/b": {"entries": False}}).entries == ""
-    with pytest.raises(SchemaError, match="Expected one list to be marked as entries, got the root, /b"):
+    with pytest.raises(SchemaError, match="Expected only one list to be marked as entries, got the root, /b"):
         Comparator(marked, overlay={"": {"entries": True}})
 
 
@@ -203,7 +203,7 @@ def test_a_mark_that_changes_nothing_leaves_the_signature():
 
 
 def test_only_one_list_may_be_marked():
-    with pytest.raises(SchemaError, match="Expected one list to be marked as entries, got /a, /b"):
+    with pytest.raises(SchemaError, match="Expected only one list to be marked as entries, got /a, /b"):
         Comparator(record(a=MARKED, b=MARKED))
 
 
@@ -553,9 +553,9 @@ def test_a_list_opposite_another_kind_lists_its_items():
 @pytest.mark.parametrize(
     ("pointer", "message"),
     [
-        ("/speaker", 'Nothing was compared at /speaker\n  Did you mean "/speakers"'),
-        ("/speakers/5", "Nothing was compared at /speakers/5"),
-        ("/speakers/*", "Nothing was compared at /speakers/\\*"),
+        ("/speaker", 'No value was compared at /speaker\n  Did you mean "/speakers"'),
+        ("/speakers/5", "No value was compared at /speakers/5"),
+        ("/speakers/*", "No value was compared at /speakers/\\*"),
         ("speakers", "Expected a JSON Pointer .* got 'speakers'\n  Did you mean \"/speakers\"?"),
     ],
 )
@@ -602,7 +602,7 @@ def test_violations_are_of_the_prediction_and_change_no_score():
     (violation,) = comparison.violations
     assert (violation.pointer, violation.keyword, comparison.quality) == ("/a", "minimum", 1.0)
     assert compare(schema, {"a": 1}, ABSENT).violations == ()
-    with pytest.raises(DataError, match="The violations are not known"):
+    with pytest.raises(DataError, match="The schema violations are not available"):
         _ = round_trip(comparison).violations
 
 

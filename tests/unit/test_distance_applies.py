@@ -21,31 +21,31 @@ TOLERANCE = {"tolerance": {"within": 1}}
     [
         (
             said(STRING, normalize=["numbers"], distance="jaccard"),
-            "`distance` cannot compare the lists that normalisers make of single values, got jaccard",
+            "`distance` jaccard cannot compare the lists that normalisers return for single values",
         ),
         (
             said(STRING, normalize=["numbers"], distance="levenshtein"),
-            "Expected `distance` to be one for lists, got levenshtein, which compares texts",
+            "Expected a `distance` for lists, got levenshtein, which compares strings",
         ),
         (
             said(NUMBER, normalize=["text"], distance={"absolute": {"scale": 1}}),
-            "Expected `distance` to be one for texts, got absolute, which compares numbers",
+            "Expected a `distance` for strings, got absolute, which compares numbers",
         ),
         (
             said({"enum": ["a", "b"]}, normalize=["number"], distance=TOLERANCE),
-            "Expected `distance` to be one for texts, got tolerance, which compares numbers",
+            "Expected a `distance` for strings, got tolerance, which compares numbers",
         ),
         (
             {"anyOf": [said(NUMBER, normalize=["text"], distance=TOLERANCE), STRING]},
-            "Expected `distance` to be one for texts, got tolerance, which compares numbers",
+            "Expected a `distance` for strings, got tolerance, which compares numbers",
         ),
         (
             said({"type": "array"}, normalize=["concat"], distance="jaccard"),
-            "Expected `distance` to be one for texts, got jaccard, which compares lists",
+            "Expected a `distance` for strings, got jaccard, which compares lists",
         ),
         (
             said({"type": ["array", "number"]}, normalize=["numbers"], distance=TOLERANCE),
-            "Expected `distance` to be one for lists, got tolerance, which compares numbers",
+            "Expected a `distance` for lists, got tolerance, which compares numbers",
         ),
     ],
 )

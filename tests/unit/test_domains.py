@@ -7,7 +7,7 @@ import pytest
 from arbitre import Comparator
 from arbitre.distances import Facts, catalogue
 
-LISTED, WHOLE = "every value is one of those that its enum lists", "every number is an integer"
+LISTED, WHOLE = "every value is in the enum", "every number is an integer"
 
 
 def said(schema, distance, **settings):

@@ -84,7 +84,7 @@ def test_an_alias_of_an_overlay_counts_and_what_is_ignored_does_not():
 def test_gold_under_an_alias_is_what_the_certificate_excludes():
     """Such a document is not at distance 0 from itself, and is the only kind of which the certificate does not speak."""
     comparator = Comparator(LETTER)
-    assert ("/sent", "gold holds nothing under an alias, /date") in [
+    assert ("/sent", "gold has no value under the alias /date") in [
         (one.path, one.condition) for one in comparator.certificate.assumes
     ]
     for document in ({"to": "x", "date": "1"}, {"to": "x", "sent": "1"}):
@@ -107,8 +107,8 @@ def test_violations_of_the_schema_and_values_that_are_not_json():
 def test_a_finding_says_what_to_do():
     (one,) = Comparator(LETTERS).check_gold([("page_1", [{"to": "x", "date": "1"}])]).findings
     assert str(one) == (
-        "page_1: Gold holds a value under an alias of /0/sent at /0/date\n"
-        "  Move it to /0/sent: aliases are read in predictions only."
+        "page_1: Gold has a value under an alias of /0/sent at /0/date\n"
+        "  Move it to /0/sent. Aliases are read in predictions only."
     )
 
 
@@ -141,11 +141,11 @@ def check(*options, code):
 @pytest.mark.usefixtures("files")
 def test_the_command_names_file_line_document_and_pointer():
     assert check("--gold", "gold", "--gold", "gold.jsonl", code=2).splitlines()[1:] == [
-        "gold/a.json: Gold holds a value under an alias of /sent in document 'a' at /date",
-        "  Move it to /sent: aliases are read in predictions only.",
+        "gold/a.json: Gold has a value under an alias of /sent in document 'a' at /date",
+        "  Move it to /sent. Aliases are read in predictions only.",
         "gold.jsonl:2: 2 is not of type 'string' (type) in document 'd' at /to",
-        "gold.jsonl:2: Gold holds a value under an alias of /sent in document 'd' at /date",
-        "  Move it to /sent: aliases are read in predictions only.",
+        "gold.jsonl:2: Gold has a value under an alias of /sent in document 'd' at /date",
+        "  Move it to /sent. Aliases are read in predictions only.",
         "gold.jsonl:3: Expected a finite number, got NaN in document 'e' at /to",
         "5 gold documents, 4 problems",
     ]
@@ -172,8 +172,8 @@ def test_json_for_programs():
                 "file": "gold/a.json",
                 "line": None,
                 "pointer": "/date",
-                "message": "Gold holds a value under an alias of /sent",
-                "hint": "Move it to /sent: aliases are read in predictions only.",
+                "message": "Gold has a value under an alias of /sent",
+                "hint": "Move it to /sent. Aliases are read in predictions only.",
             }
         ],
     }

@@ -17,7 +17,7 @@ def cells(html, row):
 def test_a_comparison_and_an_evaluation_are_tables():
     comparison = COMPARATOR.compare(gold={"a": "ink", "b": "x"}, predicted={"a": "ink"})
     html = comparison._repr_html_()
-    assert "quality 0.5000 of the whole document" in html
+    assert "Quality of the whole document: 0.5000" in html
     assert cells(html, "entries") == ["0.6667", "1", "0.5000", "1", "2", "1", "1"]
     assert comparison.signature.short in html
     evaluation = COMPARATOR.evaluate([("d", {"a": "ink"}, {"a": "ink"}), ("e", {"a": "x"}, arbitre.ABSENT)])

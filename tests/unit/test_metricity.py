@@ -235,7 +235,7 @@ def test_plain_json():
         ([["0"]], "Expected `matrix` to be a table of numbers, got <U1 of shape (1, 1)", None),
         ([[0j]], "Expected `matrix` to be a table of numbers, got complex128 of shape (1, 1)", None),
         ([[None]], "Expected `matrix` to be a table of numbers, got object of shape (1, 1)", None),
-        ([[0, 1], [0]], "Expected `matrix` to have rows of one length, got others", None),
+        ([[0, 1], [0]], "Expected `matrix` to have rows of equal length, got rows of different lengths", None),
         ([[0, 1]], "Expected `matrix` to be square, got shape (1, 2)", None),
     ],
 )
@@ -257,7 +257,7 @@ def test_a_matrix_that_is_none_is_refused(matrix, message, pointer):
         ({"tolerance": 1.0}, "Expected `tolerance` to be in [0, 1), got 1.0"),
         ({"same": [[True]]}, "Expected `same` to be a mask of shape (3, 3), got shape (1, 1) of bool"),
         ({"same": np.eye(3)}, "Expected `same` to be a mask of shape (3, 3), got shape (3, 3) of float64"),
-        ({"same": np.eye(3, dtype=bool), "pool": False}, "Expected `same` to come with a pool, got `pool` False"),
+        ({"same": np.eye(3, dtype=bool), "pool": False}, "Expected `same` only with a pool, got pool=False"),
     ],
 )
 def test_an_option_out_of_range_is_refused(options, message):

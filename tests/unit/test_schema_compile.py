@@ -186,7 +186,7 @@ class TestEntries:
     def test_two_marks_are_refused(self):
         marked = {"type": "array", "items": STRING, "x-arbitre": {"entries": True}}
         (problem,) = refused(obj(xs=marked, ys=marked))
-        assert problem.message == "Expected one list to be marked as entries, got /xs, /ys"
+        assert problem.message == "Expected only one list to be marked as entries, got /xs, /ys"
 
 
 class TestLimits:
@@ -235,7 +235,9 @@ class TestLimits:
         start = time.monotonic()
         problems = refused({"allOf": branches})
         assert time.monotonic() - start < 1
-        assert [problem.message for problem in problems] == ["Expected at most 256 alternatives in one place, got more"]
+        assert [problem.message for problem in problems] == [
+            "Expected at most 256 alternatives for one value, got more"
+        ]
         assert problems[0].hint == "Simplify the combinations of anyOf, oneOf and allOf."
 
     def test_branches_of_fields_of_branches_are_refused_where_they_are_too_many(self):
@@ -243,7 +245,7 @@ class TestLimits:
             return {"anyOf": [obj(**{f"f{number}_{n}": STRING}) for n in range(20)]}
 
         (problem,) = refused({"oneOf": [obj(kind={"const": n}, x=field(n)) for n in range(20)]})
-        assert problem.message == "Expected at most 256 alternatives in one place, got more"
+        assert problem.message == "Expected at most 256 alternatives for one value, got more"
         assert problem.pointer == "/oneOf/0/properties/x"
 
     @pytest.mark.parametrize(
@@ -276,7 +278,7 @@ class TestLimits:
             Comparator({"$defs": definitions, "$ref": "#/$defs/d0"})
         except SchemaError as error:
             problems = error.problems
-        too_many = {"Expected at most 256 alternatives in one place, got more"}
+        too_many = {"Expected at most 256 alternatives for one value, got more"}
         assert {problem.message for problem in problems} == (
             too_many if {"anyOf", "oneOf"} & twice({}).keys() else set()
         )
@@ -398,7 +400,7 @@ class TestExplain:
                 "/hidden": {"kind": "", "notes": "ignored"},
                 "/anything": {"kind": "any", "distance": "by kind"},
                 "/either": {"kind": "number or string", "distance": "exact, yujian-bo"},
-                "/parent": {"kind": "object", "notes": "as the root"},
+                "/parent": {"kind": "object", "notes": "same as the root"},
             }.items()
         }
 
@@ -412,7 +414,7 @@ class TestExplain:
             "/tree": "",
             "/tree/label": "",
             "/tree/children": "",
-            "/tree/children/*": "as /tree",
+            "/tree/children/*": "same as /tree",
         }
 
 

@@ -151,7 +151,7 @@ class TestRefused:
             assert refused(STRING, str(file))[0].message.startswith("The overlay is not valid")
         for text in ("[]", "null", "5"):
             file.write_text(text)
-            assert refused(STRING, file)[0].message.startswith("Expected an overlay to be an object of paths")
+            assert refused(STRING, file)[0].message.startswith("Expected an overlay to be an object with paths as keys")
         file.write_text("{" * 100_000)
         assert refused(STRING, file)[0].file == str(file)
 

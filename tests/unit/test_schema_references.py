@@ -103,7 +103,7 @@ class TestLocal:
             ("#/$defs/zzz", "Write #/$defs/NAME"),
             ("#nowhere", "Write #/$defs/NAME"),
             ("#/title/x", "Write #/$defs/NAME"),
-            ("other.json", "A schema that is not a file has no folder"),
+            ("other.json", "A relative reference needs a schema file"),
         ],
     )
     def test_one_that_leads_nowhere(self, reference, hint):
@@ -114,7 +114,7 @@ class TestLocal:
 
     def test_one_to_what_is_no_subschema(self):
         (problem,) = refused({"title": "a", "$ref": "#/title"})
-        assert problem.message == 'Expected `$ref` to name a subschema, got "#/title", which is none'
+        assert problem.message == 'Expected `$ref` to name a subschema, got "#/title", which is not a subschema'
 
     def test_what_is_referred_to_is_checked_wherever_it_stands(self):
         (problem,) = refused({"components": {"a": obj(b={"type": "strng"})}, "$ref": "#/components/a"})
@@ -300,7 +300,8 @@ class TestNetwork:
         (problem,) = refused(obj(a={"$ref": url}))
         assert problem.pointer == "/properties/a/$ref"
         assert (
-            problem.hint == f"{url} is not fetched over the network. Copy the subschema into $defs, or refer to a file."
+            problem.hint
+            == f"{url} is not fetched over the network. Copy the subschema into $defs, or reference a local file."
         )
 
     def test_a_relative_reference_below_an_id_that_is_a_url(self):

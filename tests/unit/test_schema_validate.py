@@ -145,7 +145,7 @@ class TestRegularExpressions:
         messages = [one.message for one in violations({"items": {"pattern": SLOW}}, [LONG] * 50)]
         assert time.monotonic() - start < 5
         assert len(messages) == 50
-        assert f"the pattern {SLOW!r} takes too long, and was not tried here" in messages
+        assert f"the pattern {SLOW!r} takes too long and was not tried here" in messages
 
     def test_a_slow_pattern_in_a_referenced_file(self, tmp_path):
         draft = "https://json-schema.org/draft/2020-12/schema"
@@ -204,7 +204,7 @@ def test_a_circle_in_a_part_that_is_not_compared(definition):
         "properties": {"b": {"$ref": "#/$defs/a"}},
         "x-arbitre": {"distance": "exact"},
     }
-    with pytest.raises(SchemaError, match="The violations of a document cannot be found in bounded time"):
+    with pytest.raises(SchemaError, match="Schema validation of a document takes too many steps"):
         violations(schema, {"b": 1})
 
 
@@ -214,7 +214,7 @@ def test_alternatives_that_multiply_in_recursion():
     document = 1
     for _ in range(30):
         document = {"a": document}
-    with pytest.raises(SchemaError, match="The violations of a document cannot be found in bounded time"):
+    with pytest.raises(SchemaError, match="Schema validation of a document takes too many steps"):
         violations(node, document)
 
 
@@ -230,7 +230,7 @@ def test_a_large_document():
         ({"$ref": "#/title/x"}, "Write #/$defs/NAME"),
         ({"$ref": "#/title"}, None),
         ({"$ref": "https://example.org/x"}, "is not fetched"),
-        ({"$ref": "other.json"}, "A schema that is not a file"),
+        ({"$ref": "other.json"}, "A relative reference needs a schema file"),
         ({"$ref": "http://[bad"}, "Write #/$defs/NAME"),
         ({"$dynamicRef": "#nowhere"}, "Write #/$defs/NAME"),
     ],
@@ -291,5 +291,5 @@ def test_dependencies_of_draft_7():
 def test_a_cycle_beside_unevaluated_properties():
     node = {"unevaluatedProperties": False, "$ref": "#/$defs/a"}
     schema = {"$defs": {"a": node}, "properties": {"a": node}, "x-arbitre": {"distance": "exact"}}
-    with pytest.raises(SchemaError, match="The violations of a document cannot be found in bounded time"):
+    with pytest.raises(SchemaError, match="Schema validation of a document takes too many steps"):
         violations(schema, {"a": {"x": 1}})

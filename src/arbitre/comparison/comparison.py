@@ -29,53 +29,53 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Comparison:
-    """What came of comparing `predicted` with `gold`: numbers first, the explanation worked out when asked for.
+    """The result of comparing a prediction with its gold document.
 
-    Pointers name nodes of the gold document. Fields that a prediction held under an alias are named as the schema
-    has them.
+    Scores are computed at once, explanations on request. Pointers refer to the gold document. Fields that a prediction
+    holds under an alias have their schema name.
     """
 
     level_source: LevelSource
     entry_levels: tuple[Level, ...]
-    """The levels down to the entries and their fields, which the scores need."""
+    """The levels down to the entries and their fields, from which the scores are computed."""
     gold: Json
     predicted: Json
     entries: str
-    """The wildcard path of the list of entries; "" is the root."""
+    """Wildcard path of the list of entries; "" is the root."""
     signature: Signature
     close: float
     schema: Subschema | None = None
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The records of everything that was compared, worked out anew at each call."""
+        """The records of all compared nodes, recomputed on each access."""
         return self.level_source.levels()
 
     @property
     def quality(self) -> float:
-        """The quality of the root, in [0, 1]; 1 where there is nothing on either side."""
+        """The quality of the root, in [0, 1]; 1 if both sides are empty."""
         return float(self.entry_levels[0].quality[0]) if self.entry_levels else 1.0
 
     @property
     def scores(self) -> Scores:
-        """The scores of the entries; where these lie below another list, of all of them together."""
+        """The scores of the entries; pooled if several lists hold entries."""
         return Scores(of_nodes(self.entry_levels, self.entries, 1).tally(0))
 
     @property
     def leaves(self) -> Scores:
-        """The scores over all leaves, each counted once whatever its weight."""
+        """The scores over all leaves, unweighted."""
         return Scores(leaves(self.levels, 1).tally(0))
 
     def by_path(self) -> dict[str, Scores]:
-        """The scores of every path with leaves and of the items of every list, by wildcard path, in document order."""
+        """Return the scores by wildcard path, for paths with leaves and for list items, in document order."""
         sums = by_path(self.levels, 1)
         return {path: Scores(sums[path].tally(0)) for path in sorted(sums, key=order)}
 
     @property
     def outside(self) -> dict[str, Scores]:
-        """The scores of the paths outside the entries, which `scores` leave out.
+        """The scores of the paths outside the entries, which `scores` does not include.
 
-        Empty where the root is the entries.
+        Empty if the root is the entries.
         """
         paths = self.by_path()
         return {path: paths[path] for path in outside(paths, self.entries)}
@@ -88,7 +88,7 @@ class Comparison:
         return Curve.of(qualities, tally.gold, tally.predicted, weights)
 
     def at(self, pointer: str) -> Node:
-        """The node at a JSON Pointer of the gold document. Raises DataError where nothing was compared there."""
+        """Return the node at a JSON Pointer of the gold document. Raises DataError if no node was compared there."""
         levels = self.levels
         records = RecordTree.of(levels)
         record = self._found(records, pointer)
@@ -106,7 +106,11 @@ class Comparison:
         )
 
     def alignment(self, pointer: str) -> Alignment:
-        """Who is matched to whom in the list at a JSON Pointer of gold. Raises DataError where there is no list."""
+        """Return the matching of the list at a JSON Pointer of the gold document. Raises DataError if it is not a list.
+
+        Args:
+            pointer: JSON Pointer of a list, such as "/people".
+        """
         try:
             levels = self.entry_levels if pointer == self.entries else self.level_source.levels(parse(pointer))
         except ValueError:
@@ -141,7 +145,7 @@ class Comparison:
         return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
 
     def _found(self, records: RecordTree, pointer: str) -> int:
-        """The record of the gold node at a pointer. Raises DataError where there is none."""
+        """Return the record of the gold node at a pointer. Raises DataError if there is none."""
         try:
             tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))
         except ValueError as error:
@@ -150,12 +154,12 @@ class Comparison:
         if record is None:
             every = RecordTree.of(self.levels)
             known = [text for number in range(len(every)) if (text := every.pointer(number, gold=True)) is not None]
-            hint = did_you_mean(pointer, known) or "Pointers name nodes of the gold document."
-            raise DataError.of("Nothing was compared", pointer=pointer, hint=hint)
+            hint = did_you_mean(pointer, known) or "Pointers refer to the gold document."
+            raise DataError.of("No value was compared", pointer=pointer, hint=hint)
         return record
 
     def explain(self) -> tuple[LeafVerdict, ...]:
-        """Every leaf with its verdict and its share of the whole, in document order of gold, then of the prediction."""
+        """Return all leaves with verdict and share of the document, in document order of gold, then spurious ones."""
         levels = self.levels
         records = RecordTree.of(levels)
         shares, verdicts = records.shares(), records.verdicts(self.close)
@@ -182,18 +186,20 @@ class Comparison:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What the prediction violates of the schema, validated when asked for.
+        """The schema violations of the prediction, computed on request.
 
-        Raises DataError where the comparison was read back.
+        Raises:
+            DataError: The comparison was read from JSON and has no schema.
         """
         if self.schema is None:
             raise DataError.of(
-                "The violations are not known", hint="Compare again: a comparison that was read back has no schema."
+                "The schema violations are not available",
+                hint="A comparison that was read from JSON has no schema. Compare the documents again.",
             )
         return () if self.predicted is ABSENT else find_violations(self.schema, self.predicted)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON, valid against `schemas/comparison.schema.json`; `from_dict` reads it back."""
+        """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""
         paths = self.by_path()
         plain: dict[str, Any] = {
             "format": FORMAT,
@@ -212,7 +218,7 @@ class Comparison:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
-        """The inverse of `to_dict`. Raises DataError where the format is another."""
+        """Create a comparison from the result of `to_dict`. Raises DataError for an unknown format."""
         gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
         levels = levels_from_json(data, (gold, predicted))
         return cls(
@@ -227,14 +233,16 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         columns = {"entries": self.scores, "leaves": self.leaves}
-        return scores_html(f"quality {self.quality:.4f} of the whole document", columns, self.by_path(), self.signature)
+        return scores_html(
+            f"Quality of the whole document: {self.quality:.4f}", columns, self.by_path(), self.signature
+        )
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
 
 
 def _tally(level: Level, at: int, square: float) -> Tally:
-    """What one record counts: a leaf itself, an object its fields, a list its items."""
+    """Return the tally of one record: a leaf counts itself, an object its fields, a list its items."""
     if level.leaf:
         gold, predicted, matched, mass, square = (float(m[at]) for m in replace(level, scale=None).leaf_masses())
         return Tally(gold, predicted, matched, mass, square)

@@ -1,4 +1,4 @@
-"""Results as small HTML tables, for notebooks; everything from data is escaped."""
+"""Small HTML tables of results for notebooks. All text from data is escaped."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 SHOWN: Final = ("f1q", "imq", "irq", "amq", "gold", "predicted", "matched")
 PATHS: Final = 30
-"""So many paths are shown; the others are counted."""
+"""Maximum number of paths in the table."""
 
 
 def scores_html(
     title: str, columns: Mapping[str, Scores | MacroScores], by_path: Mapping[str, Scores], signature: Signature
 ) -> str:
-    """The scores of a result, then those of its paths, and the signature.
+    """Return HTML with the scores of a result, the scores of its paths, and the signature.
 
     >>> from arbitre.signature import Signature
     >>> "&lt;b&gt;" in scores_html("<b>", {}, {}, Signature((), "1"))

@@ -1,4 +1,4 @@
-"""A comparison as plain JSON, and back: the format of `schemas/comparison.schema.json`."""
+"""Conversion of comparisons to and from plain JSON, in the format of `schemas/comparison.schema.json`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMAT: Final = "arbitre-comparison/1"
 
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
-    """Return every node as JSON values; a node that is absent on one side has null there."""
+    """Return every node as plain JSON; a side without a node is null."""
     records = RecordTree.of(levels)
     verdicts = records.verdicts(close)
     return [_node(records, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))]
@@ -63,7 +63,7 @@ def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str,
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _ReadNodes:
-    """The nodes of one level as they were read: rows are their positions in it."""
+    """The nodes of one level as read from JSON; rows are positions in these sequences."""
 
     tokens: Sequence[int | str]
     values: Sequence[Json]
@@ -83,17 +83,17 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
     """Return the levels of a comparison that was written as JSON.
 
     Args:
-        data: what `Comparison.to_dict` returned.
-        documents: gold and predicted, `ABSENT` where there is none.
+        data: The result of `Comparison.to_dict`.
+        documents: The gold document and the prediction; `ABSENT` if there is none.
 
     Raises:
-        DataError: the format is another one.
+        DataError: The format is unknown.
     """
     if data.get("format") != FORMAT:
         raise DataError.of(
             f'Expected `format` to be "{FORMAT}", got {data.get("format")!r}',
             pointer="/format",
-            hint="Give it what `Comparison.to_dict` returned, or compare again.",
+            hint="Pass the result of `Comparison.to_dict`, or compare the documents again.",
         )
     nodes: list[dict[str, Any]] = data["nodes"]
     levels = []
@@ -106,13 +106,13 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
 
 
 def _level_of(node: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What the nodes of one level have in common; the depth tells deep paths apart, whose text is folded."""
+    """Return the key shared by the nodes of one level. The depth distinguishes deep paths with equal abridged text."""
     depth = (node["gold"] or node["predicted"] or "").count("/")
     return node["path"], depth, node["leaf"], node["item"], _clashes(node), node["inner"], node["weight"]
 
 
 def _clashes(node: Mapping[str, Any]) -> bool:
-    """Whether a node pairs an object or list with something else (leaves are compared whatever their kinds)."""
+    """Return whether a node pairs an object or list with a value of another kind. Leaves may have any kinds."""
     kinds = node["gold_kind"], node["predicted_kind"]
     return not node["leaf"] and None not in kinds and kinds[0] != kinds[1]
 
@@ -162,7 +162,7 @@ def _level(
 
 
 def _path(node: dict[str, Any], nodes: list[dict[str, Any]]) -> Path:
-    """The path of a node; of deep ones, which are folded in their text, the end is found on the way up to the root."""
+    """Return the path of a node. The text of deep paths is abridged; their end is collected from the nodes above."""
     path = parse(node["path"])
     if len(path) <= DEPTH:
         return path
@@ -175,13 +175,13 @@ def _path(node: dict[str, Any], nodes: list[dict[str, Any]]) -> Path:
 
 
 def _kinds(members: list[dict[str, Any]]) -> Kinds:
-    """The kinds of the nodes of the gold side, then of those of the predicted side."""
+    """Return the kinds of the gold nodes, followed by those of the predicted nodes."""
     names = [node[key] for key in ("gold_kind", "predicted_kind") for node in members]
     return np.array([NONE if name is None else Kind[name.upper()] for name in names], dtype=np.int8)
 
 
 def _resolve(document: Json, tokens: Sequence[object]) -> Json:
-    """What stands in a document; ABSENT where a prediction held it under an alias."""
+    """Return the value at these tokens; ABSENT if a prediction holds it under an alias."""
     for token in tokens:
         if isinstance(document, list) and str(token).isdecimal() and int(str(token)) < len(document):
             document = document[int(str(token))]

@@ -1,7 +1,7 @@
-"""The result of a comparison in columns: a level per path, with a record per node compared there.
+"""Columnar results of a comparison: one level per path, with one record per compared node.
 
-A record is a matched pair of nodes, or a node of one side without a partner. It points to the record above it, so the
-levels hold the result trees of all documents that were compared together.
+A record is a matched pair of nodes, or a node without a partner. It points to its parent record, so the levels hold the
+result trees of all documents that were compared together.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
 
 Kinds = npt.NDArray[np.int8]
 Masses = tuple[Floats, Floats, Floats, Floats, Floats]
-"""What each record adds to the gold, predicted, matched, quality and quality_sq of a tally; shapes (records,)."""
+"""Contribution of each record to gold, predicted, matched, quality and quality_sq of a tally; shapes (records,)."""
 
 
 class LevelSource(Protocol):
     """A comparison whose levels are built on request."""
 
     def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
-        """Return the levels; with `down_to`, only those around that path and directly below it."""
+        """Return the levels; with `down_to`, only those on the way to that path and directly below it."""
         ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FixedLevels:
-    """Levels that are built already."""
+    """Levels that have already been built."""
 
     fixed: tuple[Level, ...]
 
-    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:  # noqa: ARG002  (more than asked for is fine)
+    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:  # noqa: ARG002  (extra levels do no harm)
         return self.fixed
 
 
 class NodeSource(Protocol):
-    """Where the nodes of a level are looked up on request. Rows are never negative unless stated."""
+    """Lookup of the nodes of a level. Rows are non-negative unless stated otherwise."""
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
-        """Return the key or position of each row in what holds it; empty texts at the root."""
+        """Return the key or list position of each row in its parent; "" for the root."""
         ...
 
     def values_of(self, rows: Indices) -> list[Json]:
-        """Return the value of each row, as it was read."""
+        """Return the original value of each row."""
         ...
 
     def kinds_at(self, rows: Indices) -> Kinds:
@@ -64,7 +64,7 @@ class NodeSource(Protocol):
 
 
 NONE = -1
-"""In `Level.gold_kind` and `predicted_kind`: no node on this side. In `Level.parent`: no record above."""
+"""In `Level.gold_kind` and `predicted_kind`: no node on this side. In `Level.parent`: no parent."""
 
 _text = lru_cache(maxsize=1024)(wildcard)
 
@@ -77,19 +77,19 @@ class Level:
         path: Wildcard path of the nodes.
         leaf: Whether the nodes are compared as single values.
         item: Whether the nodes are items of lists.
-        clash: Whether the records pair nodes of different kinds; each side has an `inner` record below.
-        inner: Whether the records are one side of the pair of different kinds above them, not nodes of their own.
-        weight: Weight of the nodes in the objects above them.
-        first: Number of the first record; records are numbered through all levels.
-        parent: Number of the record above, or NONE.
-        document: Position of the document among those compared together.
-        source: Where the nodes are looked up.
+        kind_mismatch: Whether the records pair nodes of different kinds; each side has an `inner` child record.
+        inner: Whether the records are one side of a parent with `kind_mismatch`, not nodes of their own.
+        weight: Weight of the nodes in their parent objects.
+        first: Number of the first record; records are numbered consecutively over all levels.
+        parent: Number of the parent record, or NONE.
+        document: Index of the document among those compared together.
+        source: Lookup of the nodes.
         left: Row of the gold node in `source`, or -1.
         right: Row of the predicted node in `source`, or -1.
         quality: Quality of the pair, in [0, 1]; 0 for a node without a partner.
-        gold: Tally of an object or a list, like `predicted`, `matched` and `mass` (of quality); 0 for leaves.
-        share: Share of the node that the record stands for, where mass is moved between lists; None where it is 1.
-        scale: Share that counts in tallies: `share` times the scale of the record above; None where it is 1.
+        gold: Tally of an object or a list, together with `predicted`, `matched` and `mass` (of quality); 0 for leaves.
+        share: Share of the node that the record stands for if lists are matched by transport; None if all are 1.
+        scale: Weight of the record in tallies: `share` times the scale of the parent; None if all are 1.
     """
 
     path: Path
@@ -137,7 +137,7 @@ class Level:
         return both
 
     def leaf_masses(self) -> Masses:
-        """Return what each record adds to the tally of leaves.
+        """Return the contribution of each record to the tally of leaves.
 
         A leaf is a single value, or an empty object or list. Leaves of different kinds are not matched.
         """
@@ -151,7 +151,7 @@ class Level:
         return self._counted(gold, predicted, matched)
 
     def node_masses(self) -> Masses:
-        """Return what each record adds to the tally of the nodes at the path."""
+        """Return the contribution of each record to the tally of the nodes at the path."""
         gold, predicted = self.left >= 0, self.right >= 0
         return self._counted(gold, predicted, gold & predicted)
 
@@ -177,7 +177,7 @@ _PER_RECORD = ("parent", "document", "left", "right", "quality", "gold", "predic
 
 
 def concatenated(parts: Sequence[Level]) -> Iterator[Level]:
-    """Join neighbouring levels of one path that differ in their records only."""
+    """Yield the levels of one path, joining adjacent levels that differ only in their records."""
     if len(parts) == 1:
         yield parts[0]
         return
@@ -199,10 +199,10 @@ def _joined_shares(levels: Sequence[Level]) -> Floats | None:
 
 
 def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
-    """Return the levels, given parents first, with their scales computed from the shares."""
+    """Return the levels with scales computed from the shares. Parents must come first."""
     if all(level.share is None for level in levels):
         return tuple(levels)
-    scales = np.ones(sum(map(len, levels)) + 1)  # the last one stands for no record
+    scales = np.ones(sum(map(len, levels)) + 1)  # the last element is for records without a parent
     found = []
     for level in levels:
         scale = scales[level.parent] if level.share is None else scales[level.parent] * level.share
@@ -238,7 +238,7 @@ class TallyArrays:
 
 
 def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> TallyArrays:
-    """Return the sums per document, added record by record: how levels divide the records does not change a bit."""
+    """Return the sums per document, added in record order, so that the split into levels does not affect rounding."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
     columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
     return TallyArrays(*(_added(document, column, documents) for column in columns))
@@ -256,7 +256,7 @@ def by_path(levels: Sequence[Level], documents: int) -> dict[str, TallyArrays]:
     parts: dict[str, list[tuple[Indices, Masses]]] = {}
     for level in _in_order(levels):
         if level.item and level.inner:
-            continue  # one side of items counted already
+            continue  # its items are already counted
         masses = level.node_masses() if level.item else level.leaf_masses()
         if masses[0].any() or masses[1].any():
             parts.setdefault(level.text, []).append((level.document, masses))
@@ -269,7 +269,7 @@ def leaves(levels: Sequence[Level], documents: int) -> TallyArrays:
 
 
 def of_nodes(levels: Sequence[Level], path: str, documents: int) -> TallyArrays:
-    """Return the sum of the tallies of the objects and lists at a path, per document.
+    """Return the summed tallies of the objects and lists at a path, per document.
 
     A leaf counts as an object with one field, itself.
     """
@@ -295,12 +295,12 @@ def root_qualities(levels: Sequence[Level], documents: int) -> Floats:
 
 
 def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, Indices]:
-    """Return quality, weight and document of the pairs directly below the nodes at a path; shapes (pairs,).
+    """Return quality, weight and document index of the pairs directly below the nodes at a path; shapes (pairs,).
 
-    A leaf at the path is its own pair, as in `of_nodes`. The qualities times the weights add up to the tally there.
+    A leaf at the path counts as its own pair, as in `of_nodes`. The weighted sum of the qualities equals the tally.
     """
     above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
-    wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last one stands for no record
+    wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for records without a parent
     for numbers in above:
         wanted[numbers] = True
     qualities, weights, documents = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.intp)]
@@ -319,7 +319,7 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
 
 
 def squared_masses(levels: Sequence[Level]) -> Floats:
-    """Return, for each record of all levels, the sum of weight x quality² over the pairs below; shape (records,)."""
+    """Return, for each record of all levels, the sum of weight x quality² over its child pairs; shape (records,)."""
     parents, squares = [np.empty(0, dtype=np.intp)], [np.empty(0)]
     for level in levels:
         if not level.inner:
@@ -331,5 +331,5 @@ def squared_masses(levels: Sequence[Level]) -> Floats:
 
 
 def _in_order(levels: Sequence[Level]) -> list[Level]:
-    """Return the levels in an order that depends on the paths only, so that sums are the same in any batch."""
+    """Return the levels in an order that depends only on the paths, so that sums do not depend on the batch."""
     return sorted(levels, key=lambda level: (level.text, level.inner, level.leaf, level.first))

@@ -1,4 +1,4 @@
-"""What a comparison says of one node: matches of a list, tallies and verdicts of nodes and leaves."""
+"""Results for single nodes: the matching of a list, and tallies and verdicts of nodes and leaves."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Match(NamedTuple):
-    """A matched pair of items: their positions in the two lists, its mass, and its quality in [0, 1].
+    """A matched pair of items: their positions in the two lists, and the mass and quality (in [0, 1]) of the pair.
 
-    The mass is 1 where lists are matched one to one; where mass is moved between them, an item has several partners.
+    The mass is 1 in an assignment. In a transport plan, an item may have several partners.
     """
 
     gold: int
@@ -31,10 +31,14 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Who is matched to whom in one pair of lists, by position in the documents.
+    """The matching of one pair of lists. Items are identified by position.
 
-    `missing` and `spurious` are the items that have no partner at all, `sizes` how many items the two lists hold, and
-    `unmatched` the mass of every item, by position in gold and in the prediction, that is left over.
+    Attributes:
+        pairs: The matched pairs.
+        missing: Positions of gold items without a partner.
+        spurious: Positions of predicted items without a partner.
+        sizes: Number of items in the gold list and in the predicted list.
+        unmatched: Unmatched mass by position, for the gold list and for the predicted list.
     """
 
     pairs: tuple[Match, ...]
@@ -45,7 +49,7 @@ class Alignment:
 
     @property
     def plan(self) -> Coupling:
-        """The same as masses: the shares of every item, its effective number of partners, what is left over of it."""
+        """The matching as a transport plan: shares, effective number of partners and unmatched mass of each item."""
         met = [pair.gold for pair in self.pairs], [pair.predicted for pair in self.pairs]
         mass = np.array([pair.mass for pair in self.pairs], dtype=np.float64)
         masses = np.zeros(self.sizes[0]), np.zeros(self.sizes[1])
@@ -56,13 +60,13 @@ class Alignment:
 
     @property
     def coupling(self) -> Floats:
-        """The masses, shape (n_gold, n_predicted): how much of a gold item goes to a predicted one."""
+        """Matched mass of each gold item and predicted item; shape (n_gold, n_predicted)."""
         return self.plan.matrix
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One compared node. `gold` and `predicted` are its values (ABSENT on the side where it is missing)."""
+    """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none)."""
 
     path: str
     pointer: str | None
@@ -80,7 +84,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class LeafVerdict:
-    """One leaf of the explanation: the sum of `share` x `quality` over all leaves is the quality of the root."""
+    """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root."""
 
     path: str
     pointer: str | None

@@ -1,4 +1,4 @@
-"""One comparison as a tree of records: where each stands, what stood there, what it counts, what is said of it."""
+"""One comparison as a tree of records, with the pointer, value, share and verdict of each record."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 MASS_TOLERANCE: Final = 1e-9
-"""Masses that differ by less are equal."""
+"""Masses that differ by less than this are equal."""
 
 
 class Verdict(enum.IntEnum):
-    """What is said of a node, from best to worst; a node is never better than what it holds."""
+    """The verdict on a node, from best to worst. A node is never better than its children."""
 
     CORRECT = 0
     CLOSE = 1
@@ -42,7 +42,7 @@ class Verdict(enum.IntEnum):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RecordTree:
-    """Access by record number to the levels of one comparison."""
+    """Access to the levels of one comparison by record number."""
 
     levels: Sequence[Level]
     firsts: tuple[int, ...]
@@ -55,12 +55,12 @@ class RecordTree:
         return self.levels[-1].first + len(self.levels[-1]) if self.levels else 0
 
     def place(self, record: int) -> tuple[Level, int]:
-        """The level of a record, and its position there."""
+        """Return the level of a record and its position in that level."""
         level = self.levels[bisect_right(self.firsts, record) - 1]
         return level, record - level.first
 
     def tokens(self, record: int, *, gold: bool) -> tuple[int | str, ...] | None:
-        """The tokens from the root to the node on one side; None where it has no such side."""
+        """Return the tokens from the root to the node on one side; None if that side has no node."""
         tokens: list[int | str] = []
         level, at = self.place(record)
         if (level.left if gold else level.right)[at] < 0:
@@ -77,15 +77,15 @@ class RecordTree:
         return None if tokens is None else pointer(tokens)
 
     def value(self, record: int, *, gold: bool) -> Json:
-        """The value on one side as it was read; ABSENT where there is none."""
+        """Return the original value on one side; ABSENT if there is none."""
         level, at = self.place(record)
         rows = (level.left if gold else level.right)[at : at + 1]
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
     def find(self, tokens: tuple[str, ...]) -> int | None:
-        """The record of the gold node at these tokens; None where nothing was compared there.
+        """Return the record of the gold node at these tokens; None if no node was compared there.
 
-        Of a node that is coupled with several, the one with the most mass.
+        If the node has several partners, return the pair with the most mass.
         """
         found: dict[int, float] = {}
         for level in self.levels:
@@ -104,15 +104,15 @@ class RecordTree:
         return max(found, key=lambda record: (found[record], -record)) if found else None
 
     def sides(self, record: int) -> list[int]:
-        """The record, and where it pairs two kinds those of its sides, which hold what lies below."""
+        """Return the record and, if it pairs different kinds, the records of its two sides, which hold its children."""
         inner = (level.first + (level.parent == record).nonzero()[0] for level in self.levels if level.inner)
         return [record, *(number for numbers in inner for number in numbers.tolist())]
 
     def shares(self) -> Floats:
-        """What each record can add to the quality of the root: its share of all that is asserted; shape (records,).
+        """Return the maximum contribution of each record to the quality of the root; shape (records,).
 
-        A leaf adds its share times its quality. A container hands its whole share down, so the shares of the leaves
-        add up to 1 and what they add up to is the quality of the root.
+        A leaf contributes its share times its quality. A container divides its share among its children, so the shares
+        of the leaves add up to 1, and their contributions to the quality of the root.
         """
         shares = np.zeros(len(self))
         below = np.zeros(len(self))
@@ -131,7 +131,7 @@ class RecordTree:
         return shares
 
     def verdicts(self, close: float) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-        """The verdict of every record: of a leaf by its quality, of what holds others the worst of theirs."""
+        """Return the verdict of each record: for a leaf by its quality, for a container the worst of its children."""
         verdicts = np.zeros(len(self), dtype=np.int8)
         for level in reversed(self.levels):
             here = slice(level.first, level.first + len(level))
@@ -156,5 +156,5 @@ class RecordTree:
 
 
 def kind_name(kind: int) -> str | None:
-    """The name of a kind as JSON Schema has it; None for no node."""
+    """Return the JSON Schema name of a kind; None for no node."""
     return None if kind == NONE else Kind(kind).name.lower()

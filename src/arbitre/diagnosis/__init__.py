@@ -1,4 +1,4 @@
-"""Diagnostics: how far a number, or the distance behind it, can be trusted."""
+"""Diagnostics of scores and distances: metric properties and distortion."""
 
 from arbitre.diagnosis.distortion import Distortion, distortion
 from arbitre.diagnosis.metricity import Metricity, metricity

@@ -1,4 +1,4 @@
-"""How far a matching is from the perfect one, seen in the whole matrix of costs."""
+"""Distortion: the deviation of a cost matrix under a matching from the distances within gold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Largest and mean |C[i, p(j)] - D[i, j]|, at least 0 (the perfect matrix); None where nothing is matched."""
+    """Maximum and mean of |C[i, p(j)] - D[i, j]|; 0 for a perfect prediction, None if there are no pairs."""
 
     max: float | None
     mean: float | None
@@ -29,14 +29,21 @@ class Distortion:
 def distortion(
     matrix: npt.ArrayLike, gold_matrix: npt.ArrayLike, pairs: Sequence[tuple[int, int]] | Indices
 ) -> Distortion:
-    """How far a matrix of costs is from the perfect one, that of gold against itself.
+    """Compute the deviation of a cost matrix from the distances within gold.
 
-    `matrix`, shape (n, m), has the costs C of gold against predicted, `gold_matrix`, shape (n, n), the distances D
-    within gold, `pairs`, shape (k, 2), the matched positions (j, p(j)). All gold rows i are set against each matched
-    j. Where the distance is a metric, `max` is the largest matched cost: then it adds nothing to the qualities, and
-    where it is above that, the distance is none.
+    Each matched pair (j, p(j)) is compared in all gold rows i. If the distance is a metric, `max` equals the largest
+    matched cost; a larger value shows that the distance is not a metric.
 
-    Raises DataError for matrices that `metricity` would refuse or that do not fit, and for pairs outside of them.
+    Args:
+        matrix: Costs C of gold against predicted, at least 0; shape (n, m).
+        gold_matrix: Distances D within gold, at least 0; shape (n, n).
+        pairs: Positions (j, p(j)) of the matched pairs; shape (k, 2), dtype integer.
+
+    Returns:
+        The maximum and the mean deviation over all rows and pairs.
+
+    Raises:
+        DataError: A matrix is not valid, the shapes do not fit, or a pair is out of range.
 
     >>> distortion([[0.25, 1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], [(0, 0), (1, 1)])
     Distortion(max=0.25, mean=0.0625)
@@ -46,7 +53,7 @@ def distortion(
     if within.shape != (rows, rows):
         raise DataError.of(
             f"Expected `gold_matrix` to have shape {(rows, rows)}, got {within.shape}",
-            hint="It has the rows of `matrix`, in the same order, on both sides.",
+            hint="Its rows and columns are the rows of `matrix`, in the same order.",
         )
     if not len(pairs):
         return Distortion(None, None)
@@ -57,7 +64,7 @@ def distortion(
     if matched.shape[1:] != (2,) or matched.dtype.kind not in "ui" or ((matched < 0) | (matched >= costs.shape)).any():
         raise DataError.of(
             f"Expected `pairs` to be positions (gold, predicted) in a matrix of shape {costs.shape}, got others",
-            hint="As in [(0, 1), (1, 0)].",
+            hint="For example [(0, 1), (1, 0)].",
         )
     gold, predicted = matched.T
     apart = np.abs(costs[:, predicted] - within[:, gold])

@@ -1,4 +1,4 @@
-"""The entries of documents, each measured against each: what `metricity` looks at, and the plainest transport."""
+"""The pairwise distances of the entries of documents, as input for `metricity`, and the cost of list lengths."""
 
 from __future__ import annotations
 
@@ -25,18 +25,22 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 MAX_ENTRIES: Final = 4000
-"""Pools of more entries are refused."""
+"""Maximum number of entries in a pool."""
 CHUNK_CELLS: Final = 1 << 18
-"""So many distances are measured at a time."""
+"""Maximum number of distances that are computed at once."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EntryPool:
-    """N entries, those of gold first, and the distance of each from each.
+    """N entries, gold entries first, and their pairwise distances.
 
-    `distances`, shape (N, N), in [0, 1], 0 is equal: d(row, column) as the plan measures an entry of gold against a
-    predicted one, nothing made symmetric. `documents`, shape (N,), and `pointers` say where each entry stands; `gold`
-    how many are of gold. `whole` is how many entries there were to draw from.
+    Attributes:
+        distances: d(row, column) with the row as gold and the column as predicted, not made symmetric; shape (N, N),
+            in [0, 1], 0 for equal entries.
+        documents: Index of the document of each entry; shape (N,).
+        pointers: JSON Pointer of each entry in its document.
+        gold: Number of gold entries.
+        whole: Number of entries before sampling.
     """
 
     distances: Floats
@@ -51,11 +55,13 @@ class EntryPool:
 
 @dataclass(frozen=True, slots=True)
 class Cardinality:
-    """What two lists of entries differ by, with what is due to their lengths set apart.
+    """The cost of comparing two lists of entries, with and without the cost of their different lengths.
 
-    `w1` is the cost of the exact transport of one to the other, every entry of a side weighing the same; `ospa` that of
-    the best one-to-one matching, an entry without partner costing 1. Both in [0, 1], 0 is equal, and w1 <= ospa.
-    `w1` is None where one list is empty.
+    Both costs are in [0, 1], 0 for equal lists, and w1 <= ospa.
+
+    Attributes:
+        w1: Cost of the exact transport with equal weights on each side; None if exactly one list is empty.
+        ospa: Cost of the optimal assignment, where an entry without partner costs 1.
     """
 
     w1: float | None
@@ -63,16 +69,27 @@ class Cardinality:
 
     @property
     def share(self) -> float | None:
-        """What the lengths cost, ospa - w1: 0 where they are the same."""
+        """The cost of different lengths, ospa - w1; 0 for lists of equal length."""
         return None if self.w1 is None else max(0.0, self.ospa - self.w1)
 
 
 def build_entry_pool(
     plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, sample: int | None = None, seed: int = 0
 ) -> EntryPool:
-    """The entries of all these documents, pooled; where there are more than `sample`, so many drawn with `seed`.
+    """Pool the entries of documents and compute their pairwise distances.
 
-    Raises DataError for values that are not JSON, for a pool without entries, and for one of more than 4000.
+    Args:
+        plan: The compiled schema.
+        gold: Gold documents.
+        predicted: Predictions.
+        sample: Maximum number of entries, drawn at random; None for all.
+        seed: Random seed of the sample.
+
+    Returns:
+        The pool.
+
+    Raises:
+        DataError: A value is not JSON, or the pool has no entries or more than 4000.
     """
     entries = _Entries.of(plan, gold, predicted)
     rows, whole = entries.rows, len(entries.rows)
@@ -82,7 +99,7 @@ def build_entry_pool(
         raise DataError.of(
             f"Expected a pool of 1 to {MAX_ENTRIES} entries, got {len(rows)}",
             pointer=wildcard(plan.entries) if not len(rows) else None,
-            hint="Draw some of them with `sample`." if len(rows) else "Mark the list of the entries in the schema.",
+            hint="Draw a sample with `sample`." if len(rows) else "Mark the list of the entries in the schema.",
         )
     documents = entries.column.root_rows(rows)
     first = int(np.count_nonzero(documents < len(gold)))
@@ -96,9 +113,10 @@ def build_entry_pool(
 
 
 def cardinality(plan: Plan, gold: Json, predicted: Json) -> Cardinality | None:
-    """The cost of the entries as plain transport, and as a matching; None where they are not one list.
+    """Compute the cost of the entries as a transport and as an assignment; None if they are not a single list.
 
-    Raises DataError for values that are not JSON.
+    Raises:
+        DataError: A value is not JSON.
     """
     if STAR in plan.entries:
         return None
@@ -117,14 +135,14 @@ def cardinality(plan: Plan, gold: Json, predicted: Json) -> Cardinality | None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Entries:
-    """The column that holds all entries, and the rows that count."""
+    """The column of the entries, and the rows that are present."""
 
     column: Column
     rows: Indices
 
     @classmethod
     def of(cls, plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> _Entries:
-        """The items of the list of entries; where the root is no list, the documents themselves."""
+        """Return the items of the list of entries, or the documents themselves if the root is not a list."""
         columns = build_columns(plan, gold, predicted)
         path = (*plan.entries, STAR)
         found = [one for one in columns if one.path == path and one.item and isinstance(one.parent, ListColumn)]
@@ -132,7 +150,7 @@ class _Entries:
             found = columns[:1]
         if len(found) > 1:
             raise DataError.of(
-                "Expected the entries to stand in lists of one kind, got several", pointer=wildcard(path)
+                "Expected all lists of entries to have the same type in the schema, got several", pointer=wildcard(path)
             )
         if not found:
             return cls(columns[0], np.empty(0, dtype=np.intp))
@@ -141,7 +159,7 @@ class _Entries:
         return cls(column, rows if column.present is None else rows[column.present])
 
     def qualities(self, left: Indices, right: Indices) -> Floats:
-        """The quality of each pair, shape (len(left), len(right))."""
+        """Return the quality of each pair; shape (len(left), len(right)), in [0, 1]."""
         found = np.empty((len(left), len(right)))
         height = max(1, CHUNK_CELLS // max(1, len(right)))
         for begin in range(0, len(left), height):

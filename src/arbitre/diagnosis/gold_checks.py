@@ -1,6 +1,6 @@
-"""Checks of a single gold document: what in it makes the scores of predictions unreliable.
+"""Checks of a single gold document for errors that make scores unreliable.
 
-To add a check, write a function that yields the findings of one document and enter it in `CHECKS`.
+To add a check, write a function that yields the findings of one document and add it to `CHECKS`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Tokens = tuple[str | int, ...]
 
 UNREADABLE: Final = "unreadable"
-"""Name of the check that fails for a document that is not JSON; no other check then runs."""
+"""Name of the check that fails for a document that is not JSON; no other checks run in this case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Finding:
     """One problem of a gold document.
 
     Attributes:
-        check: Name of the check that reports it, a key of `CHECKS` or "unreadable".
+        check: Name of the check: a key of `CHECKS`, or "unreadable".
         pointer: JSON Pointer of the value in the document.
         message: What is wrong.
-        hint: What to do about it, where that is known.
+        hint: How to fix it, if known.
     """
 
     check: str
@@ -52,13 +52,13 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
 
     Args:
         plan: The compiled schema.
-        document: The gold document, as it was read.
+        document: The gold document.
 
     Returns:
-        The findings, check by check, each in document order.
+        The findings, grouped by check, in document order.
 
     Raises:
-        SchemaError: The violations of the schema cannot be found in bounded time.
+        SchemaError: Schema validation takes too many steps.
     """
     try:
         check(document)
@@ -68,13 +68,13 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
 
 
 def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
-    """Values that violate the schema."""
-    for one in find_violations(plan.root, document):
-        yield Finding("schema", one.pointer, f"{one.message} ({one.keyword})")
+    """Yield the values that violate the schema."""
+    for violation in find_violations(plan.root, document):
+        yield Finding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
 
 
 def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
-    """Values that stand under an alias: aliases are read in predictions, never in gold."""
+    """Yield the values under an alias. Aliases are read in predictions only."""
     reaching = _reaching(plan.sites)
     found: dict[Tokens, Tokens] = {}
     pending: deque[tuple[int, Json, Tokens]] = deque([(0, document, ())])
@@ -91,13 +91,13 @@ def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
         yield Finding(
             "alias",
             pointer(source),
-            f"Gold holds a value under an alias of {pointer(target)}",
-            f"Move it to {pointer(target)}: aliases are read in predictions only.",
+            f"Gold has a value under an alias of {pointer(target)}",
+            f"Move it to {pointer(target)}. Aliases are read in predictions only.",
         )
 
 
 def _reaching(sites: Sequence[Site]) -> set[int]:
-    """The sites at or below which an object has aliases."""
+    """Return the sites that have aliases on an object, or contain such a site."""
     above: dict[int, list[int]] = {}
     for index, site in enumerate(sites):
         node = site.object
@@ -115,7 +115,7 @@ def _reaching(sites: Sequence[Site]) -> set[int]:
 
 
 def _children(site: Site, value: Json) -> Iterator[tuple[int, Json, str | int]]:
-    """The values that an object or a list holds, with the site and the token of each; ignored fields are left out."""
+    """Yield (site, value, token) for each child of an object or list, except ignored fields."""
     if isinstance(value, list):
         prefix = site.list.prefix
         for position, item in enumerate(value):
@@ -128,15 +128,15 @@ def _children(site: Site, value: Json) -> Iterator[tuple[int, Json, str | int]]:
 
 
 def _undeclared(node: ObjectNode, key: str) -> int:
-    """The site of a key that is not among `properties`."""
+    """Return the site of a key that is not in `properties`."""
     for pattern, site in node.patterns:
         try:
             if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
                 return site
         except TimeoutError:
-            continue  # a comparison refuses this key, and says so
+            continue  # a comparison reports this key as an error
     return node.additional
 
 
 CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[Finding]]]] = {"schema": _violating, "alias": _aliased}
-"""The checks by name, in the order in which they run."""
+"""The checks by name, in the order of execution."""

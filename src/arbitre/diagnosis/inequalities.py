@@ -1,6 +1,6 @@
-"""The inequalities of a table of dissimilarities: where they break, by how much, and what repairs them.
+"""Triangle and quadrangle inequalities of a table of distances: their violations and metric repair.
 
-Tables hold finite numbers in [0, 1], scaled so beforehand; excesses of at most `slack` count as rounding.
+Tables hold finite numbers, scaled to [0, 1]. An excess of at most `slack` counts as a rounding error.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
 
 RESOLUTION: Final = 1e-12
-"""Powers of dissimilarities are told apart down to this."""
+"""Minimum slack for comparing powers of distances."""
 
 
 class InequalityBlock(NamedTuple):
-    """Inequalities direct <= detour, two arrays of one shape, and the points of each, broadcast to that shape.
+    """A block of inequalities direct <= detour.
 
-    A detour through a point twice is infinite: it says nothing.
+    Attributes:
+        direct: Left sides.
+        detour: Right sides, same shape as `direct`; infinite if a point occurs twice, which excludes the inequality.
+        points: Indices of the points of each inequality, broadcastable to the same shape.
     """
 
     direct: Floats
@@ -32,7 +35,7 @@ class InequalityBlock(NamedTuple):
 
 
 def draw_tuples(rng: np.random.Generator, size: int, number: int, samples: int) -> Indices:
-    """`samples` tuples of `number` different points among `size`, uniform, with replacement; (number, samples)."""
+    """Draw `samples` uniform tuples of `number` distinct points out of `size`; shape (number, samples), dtype intp."""
     points = np.empty((0, samples), dtype=np.intp)
     for taken in range(number):
         fresh = rng.integers(size - taken, size=samples, dtype=np.intp)
@@ -43,7 +46,12 @@ def draw_tuples(rng: np.random.Generator, size: int, number: int, samples: int) 
 
 
 def triples(lengths: Floats, chosen: Indices | None = None) -> Iterator[InequalityBlock]:
-    """S[i, k] <= S[i, j] + S[j, k] of a symmetric S, shape (n, n): `chosen`, shape (3, t), or all by middle point."""
+    """Yield the triangle inequalities S[i, k] <= S[i, j] + S[j, k].
+
+    Args:
+        lengths: The symmetric matrix S; shape (n, n).
+        chosen: Triples (i, j, k); shape (3, t). None for all, one block per middle point j.
+    """
     if chosen is not None:
         i, j, k = chosen
         yield InequalityBlock(lengths[i, k], lengths[i, j] + lengths[j, k], (i, j, k))
@@ -56,7 +64,12 @@ def triples(lengths: Floats, chosen: Indices | None = None) -> Iterator[Inequali
 
 
 def quadruples(costs: Floats, chosen: Indices | None = None) -> Iterator[InequalityBlock]:
-    """C[i, j] <= C[i, h] + C[k, h] + C[k, j], shape (n, m): `chosen`, shape (4, t), as (i, k, j, h), or all of them."""
+    """Yield the quadrangle inequalities C[i, j] <= C[i, h] + C[k, h] + C[k, j].
+
+    Args:
+        costs: The matrix C; shape (n, m).
+        chosen: Quadruples (i, k, j, h); shape (4, t). None for all.
+    """
     if chosen is not None:
         i, k, j, h = chosen
         yield InequalityBlock(costs[i, j], costs[i, h] + costs[k, h] + costs[k, j], (i, k, j, h))
@@ -73,11 +86,15 @@ def quadruples(costs: Floats, chosen: Indices | None = None) -> Iterator[Inequal
 
 @dataclass(frozen=True, slots=True)
 class InequalityViolations:
-    """What is wrong with some inequalities direct <= detour.
+    """Statistics of violated inequalities direct <= detour.
 
-    `count` of them are broken, by `total` in all, by `largest` at most; `relaxed` is the largest direct / detour, at
-    most 1 where none is broken, inf for a detour of length 0, None where every one reads 0 <= 0; `witness` holds the
-    points of the one broken most.
+    Attributes:
+        count: Number of violated inequalities.
+        total: Sum of the excesses direct - detour.
+        largest: Largest excess.
+        relaxed: Largest direct / detour: at most 1 without violations, inf for a detour of length 0, None if all
+            inequalities are 0 <= 0.
+        witness: Points of the inequality with the largest excess; None without violations.
     """
 
     count: int
@@ -88,7 +105,7 @@ class InequalityViolations:
 
 
 def survey(blocks: Iterable[InequalityBlock], slack: float) -> InequalityViolations:
-    """Look at every inequality of the blocks; memory is that of one block."""
+    """Collect the violations of all blocks. Holds one block in memory at a time."""
     count, total, largest, relaxed = 0, 0.0, 0.0, 0.0
     witness = None
     for direct, detour, points in blocks:
@@ -109,16 +126,16 @@ def survey(blocks: Iterable[InequalityBlock], slack: float) -> InequalityViolati
 
 
 def _ratio(direct: Floats, detour: Floats) -> float:
-    """The largest direct / detour, 0 of 0 left out."""
+    """Return the largest direct / detour, ignoring 0 / 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.fmax.reduce(direct / detour, axis=None, initial=0.0))
 
 
 def snowflake(lengths: Floats, slack: float, chosen: Indices | None = None) -> float:
-    """The largest power in (0, 1] of the lengths that obeys the triangle inequality; 0 where none does.
+    """Return the largest x in (0, 1] such that lengths^x satisfies the triangle inequality; 0 if there is none.
 
-    Each round solves a^x + b^x = c^x for the triple broken most under the power so far. Every smaller power obeys
-    too, as x -> t^(y/x) is concave for y <= x.
+    Each iteration solves a^x + b^x = c^x for the triple with the largest excess at the current power. Every smaller
+    power y satisfies the inequality too, as t -> t^(y/x) is concave for y <= x.
     """
     exponent, slack = 1.0, max(slack, RESOLUTION)
     while (worst := survey(triples(lengths**exponent, chosen), slack).witness) is not None:
@@ -133,11 +150,14 @@ def snowflake(lengths: Floats, slack: float, chosen: Indices | None = None) -> f
 
 
 def repair(lengths: Floats) -> Floats:
-    """The largest pseudo-metric that is nowhere above `lengths`: shortest paths between all points.
+    """Return the largest pseudo-metric that is at most `lengths`: the shortest paths between all points.
 
-    `lengths`, shape (n, n), is symmetric with a zero diagonal; inf where nothing is known. O(n³), in n vectorised
-    steps (Floyd, 1962). Decrease-only metric repair (Brickell, Dhillon, Sra and Tropp, 2008). The dense
-    `scipy.sparse.csgraph.floyd_warshall` is not used: it takes lengths next to 0 for missing edges.
+    This is decrease-only metric repair (Brickell, Dhillon, Sra and Tropp, 2008) in O(n³), with n vectorised steps
+    (Floyd, 1962). `scipy.sparse.csgraph.floyd_warshall` is not used because it treats lengths close to 0 as missing
+    edges.
+
+    Args:
+        lengths: Symmetric matrix with a zero diagonal, inf for unknown lengths; shape (n, n).
 
     >>> repair(np.array([[0.0, 0.25, 1.0], [0.25, 0.0, 0.25], [1.0, 0.25, 0.0]]))[0]
     array([0.  , 0.25, 0.5 ])
@@ -151,7 +171,7 @@ def repair(lengths: Floats) -> Floats:
 
 
 def repair_table(costs: Floats) -> Floats:
-    """The same between two sides, shape (n, m), of which nothing but the costs across is known."""
+    """Repair a matrix of costs between two sets of points, as `repair`; shape (n, m)."""
     size, rows = sum(costs.shape), len(costs)
     lengths = np.full((size, size), np.inf)
     np.fill_diagonal(lengths, 0.0)

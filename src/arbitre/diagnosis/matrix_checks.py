@@ -1,4 +1,4 @@
-"""What a matrix of dissimilarities has to be before anything is said of it."""
+"""Validation of matrices of distances."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ if TYPE_CHECKING:
 
 
 def check_matrix(name: str, matrix: npt.ArrayLike) -> Floats:
-    """The matrix in float64. Raises DataError where it is none, or no dissimilarities."""
+    """Return the matrix as float64.
+
+    Raises:
+        DataError: The value is not a matrix, or has entries that are negative or not finite.
+    """
     try:
         array = np.asarray(matrix)
     except ValueError as error:
-        raise DataError.of(f"Expected `{name}` to have rows of one length, got others", hint=str(error)) from error
+        raise DataError.of(
+            f"Expected `{name}` to have rows of equal length, got rows of different lengths", hint=str(error)
+        ) from error
     if array.ndim != 2 or array.dtype.kind not in "buif" or not array.size:  # noqa: PLR2004
         raise DataError.of(
             f"Expected `{name}` to be a table of numbers, got {array.dtype} of shape {array.shape}",
-            hint="Give one row per gold value and one column per predicted value, at least one of each.",
+            hint="Pass one row per gold value and one column per predicted value, at least one of each.",
         )
     values = array.astype(np.float64)
     wrong = np.argwhere(~(np.isfinite(values) & (values >= 0.0)))
@@ -31,6 +37,6 @@ def check_matrix(name: str, matrix: npt.ArrayLike) -> Floats:
         raise DataError.of(
             f"Expected every entry of `{name}` to be a finite number, at least 0, got {values[row, column]:g}",
             pointer=f"/{row}/{column}",
-            hint="Give distances, 0 for equal values; a similarity s in [0, 1] becomes 1 - s.",
+            hint="Pass distances, with 0 for equal values. Convert a similarity s in [0, 1] to 1 - s.",
         )
     return values

@@ -1,4 +1,4 @@
-"""How near a matrix of distances is to that of a metric, and what is wrong with it."""
+"""Metricity: how close a matrix of distances is to a pseudo-metric, and which properties it violates."""
 
 from __future__ import annotations
 
@@ -20,34 +20,35 @@ if TYPE_CHECKING:
     from arbitre.diagnosis.inequalities import InequalityViolations
 
 EXACT_UP_TO: Final = 500**3
-"""So many inequalities are all looked at: those of a pool of 500 points, or of a table of 105 by 105."""
+"""Maximum number of inequalities for an exhaustive check: a pool of 500 points, or a table of 105 by 105."""
 SAMPLES: Final = 1_000_000
+"""Number of inequalities drawn if there are too many for an exhaustive check."""
 MAX_REPAIRED: Final = 2000
-"""A matrix of which a sample is looked at is repaired whole up to so many points, else in a part of that size."""
+"""Maximum number of points to repair if inequalities are sampled; larger matrices are repaired in part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metricity:
-    """What keeps a matrix from being that of a pseudo-metric; None is undefined, 0 a defect that is absent.
+    """How far a matrix is from a pseudo-metric. A defect of 0 is absent; None is undefined.
 
-    D is the matrix, S = (D + Dᵀ)/2 with zero diagonal. `metricity` is (1 - symmetry_defect)(1 - identity_defect)
-    (1 - repair_mass), in [0, 1], 1 exactly where D is a pseudo-metric; the middle factor is at least 0. It is None for
-    a table (`pool` False), which tells nothing of symmetry and identity; quadrangles take the place of triangles there.
+    D is the matrix, and S = (D + Dᵀ)/2 with zero diagonal. `metricity` is (1 - symmetry_defect) *
+    max(0, 1 - identity_defect) * (1 - repair_mass), in [0, 1]; it is 1 exactly if D is a pseudo-metric. For a table
+    (`pool` False), symmetry and identity are undefined, so `metricity` is None, and quadrangles replace triangles.
 
-    - `symmetry_defect` = sum |D - Dᵀ| / sum (D + Dᵀ), `symmetry_max` = max |D - Dᵀ|.
-    - `identity_defect`: mean of the diagonal. `separation_defect`: share of the pairs of different values at S = 0.
-    - `triangle_rate`: share of the ordered triples of points with S_ik > S_ij + S_jk, `triangle_interval` its
-      Clopper-Pearson interval where it was estimated; `triangle_max` and `triangle_mean`: largest and mean excess, the
-      mean over all triples.
-    - `relaxed_triangle`: the least c with S_ik <= c (S_ij + S_jk); at most 1 where no triple is broken, else more, inf
-      where values at 0 from each other differ towards a third. `snowflake`: the largest x <= 1 such that S^x obeys the
-      triangle inequality, 0 if none does.
-    - `repair_mass`: share of the sum of S that the greatest pseudo-metric below S takes away; `repaired`: how many
-      pairs it changes. Both are of `repair_size` of the points, drawn with `seed` where these are not all.
-    - `witness`: the points (i, j, k) of the triple broken most; of a table the rows and columns (i, k, j, h) with
-      C_ij > C_ih + C_kh + C_kj. None where none is broken.
-    - `exact`: whether all inequalities were looked at; else `samples` of them, drawn with `seed`, and the largest
-      excess, the constant, the power and the witness are of those alone. `size`: the points, n + m of a table.
+    - `symmetry_defect`: sum |D - Dᵀ| / sum (D + Dᵀ). `symmetry_max`: max |D - Dᵀ|.
+    - `identity_defect`: mean of the diagonal. `separation_defect`: share of pairs of different values with S = 0.
+    - `triangle_rate`: share of ordered triples with S_ik > S_ij + S_jk. `triangle_interval`: its Clopper-Pearson
+      interval if the rate was estimated. `triangle_max`, `triangle_mean`: largest and mean excess over all triples.
+    - `relaxed_triangle`: the smallest c with S_ik <= c (S_ij + S_jk). It is at most 1 without violations, and inf if
+      two points with distance 0 have different distances to a third. `snowflake`: the largest x <= 1 such that S^x
+      satisfies the triangle inequality; 0 if there is none.
+    - `repair_mass`: share of the sum of S that is removed by the largest pseudo-metric below S. `repaired`: number of
+      pairs that it changes. Both use `repair_size` points, drawn with `seed` if these are not all.
+    - `witness`: points (i, j, k) of the triple with the largest excess; for a table, rows and columns (i, k, j, h) with
+      C_ij > C_ih + C_kh + C_kj. None without violations.
+    - `exact`: whether all inequalities were checked. Otherwise `samples` of them were drawn with `seed`, and the
+      largest excess, the constant, the power and the witness refer to the sample. `size`: number of points (n + m for a
+      table).
     """
 
     pool: bool
@@ -79,7 +80,7 @@ class Metricity:
     tolerance: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON: undefined is null, infinite the text "Infinity", a tuple a list."""
+        """Return plain JSON: undefined values are null, infinity is the text "Infinity", and tuples are lists."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
 
@@ -100,21 +101,31 @@ def metricity(
     tolerance: float = 1e-9,
     same: npt.ArrayLike | None = None,
 ) -> Metricity:
-    """How near a matrix of distances is to that of a pseudo-metric, and what is wrong with it.
+    """Measure how close a matrix of distances is to a pseudo-metric.
 
-    A `pool` is square, shape (N, N), and holds the distances between all points as they were computed: gold with gold,
-    gold with predicted, and back. Without it the matrix, shape (n, m), holds gold against predicted alone; it is part
-    of some pseudo-metric exactly where no quadrangle is broken. Whether a prediction is good plays no part in either:
-    `distortion` tells that.
+    A pool holds the distances between all points: gold with gold, gold with predicted, and predicted with gold. A table
+    holds only gold with predicted; it can be extended to a pseudo-metric exactly if no quadrangle is violated. The
+    result does not depend on whether predictions are good; see `distortion`. Takes O(N³) or O(n² m²) time.
 
-    Up to `exact_up_to` triples or quadruples (a pool of 500, a table of 105 by 105) all are looked at; of more,
-    `samples` drawn with `seed`, and the rate has an interval of confidence `level` (Clopper and Pearson, 1934).
-    Defects of at most `tolerance` times the largest entry count as rounding. `same`, a mask of shape (N, N), says which
-    points are the same value; without it `separation_defect` is None, as a pool holds equal values wherever a
-    prediction is right. O(N³), O(n² m²).
+    Args:
+        matrix: Distances, finite and at least 0; shape (N, N) for a pool, (n, m) for a table.
+        pool: Whether the matrix is a pool.
+        seed: Random seed of the samples.
+        exact_up_to: Maximum number of triples or quadruples for an exhaustive check (default: a pool of 500 points, or
+            a table of 105 by 105).
+        samples: Number of triples or quadruples drawn if there are more.
+        level: Confidence level of the interval of a sampled rate (Clopper and Pearson, 1934).
+        tolerance: Share of the largest entry up to which a defect counts as a rounding error.
+        same: Mask of pairs of points with the same value; shape (N, N). Without it, `separation_defect` is None, as a
+            pool contains equal values for correct predictions.
 
-    Raises DataError for a matrix that is empty, not square where it should be, or has an entry that is negative or not
-    finite, and ArbitreError for an option out of range.
+    Returns:
+        The metricity and the defects.
+
+    Raises:
+        DataError: The matrix is empty, a pool is not square, an entry is negative or not finite, or `same` does not
+            fit.
+        ArbitreError: An option is out of range.
 
     >>> found = metricity([[0, 1, 4], [1, 0, 1], [4, 1, 0]])
     >>> found.triangle_rate, found.relaxed_triangle, found.snowflake, found.witness
@@ -126,26 +137,26 @@ def metricity(
     table = check_matrix("matrix", matrix)
     if not pool:
         if same is not None:
-            raise DataError.of("Expected `same` to come with a pool, got `pool` False", hint="Leave `same` out.")
+            raise DataError.of("Expected `same` only with a pool, got pool=False", hint="Leave `same` out.")
         return _of_table(table, options)
     rows, columns = table.shape
     if rows != columns:
         raise DataError.of(
             f"Expected `matrix` to be square, got shape {table.shape}",
-            hint="Give the distances between all points of gold and predicted together, or pass pool=False.",
+            hint="Pass the distances between all gold and predicted points together, or set pool=False.",
         )
     mask = None if same is None else np.asarray(same)
     if mask is not None and (mask.dtype != np.bool_ or mask.shape != table.shape):
         raise DataError.of(
             f"Expected `same` to be a mask of shape {table.shape}, got shape {mask.shape} of {mask.dtype}",
-            hint="True where two points are the same value.",
+            hint="Set it to True for each pair of points with the same value.",
         )
     return _of_pool(table, mask, options)
 
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """What to look at, and what to overlook."""
+    """Validated options of `metricity`."""
 
     seed: int
     exact_up_to: int
@@ -158,11 +169,13 @@ class _Options:
             if (value := getattr(self, name)) < least:
                 raise ArbitreError.of(f"Expected `{name}` to be at least {least}, got {value}")
         if not 0.0 < self.level < 1.0:
-            raise ArbitreError.of(f"Expected `level` to be between 0 and 1, got {self.level}", hint="As in level=0.95.")
+            raise ArbitreError.of(
+                f"Expected `level` to be between 0 and 1, got {self.level}", hint="For example level=0.95."
+            )
         if not 0.0 <= self.tolerance < 1.0:
             raise ArbitreError.of(
                 f"Expected `tolerance` to be in [0, 1), got {self.tolerance}",
-                hint="It is a share of the largest entry, as in tolerance=1e-9.",
+                hint="It is a share of the largest entry, for example tolerance=1e-9.",
             )
 
 
@@ -183,7 +196,7 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
     if not exact and size > MAX_REPAIRED:
         points = rng.permutation(size)[:MAX_REPAIRED]
         part = lengths[np.ix_(points, points)]
-    # as long as no triple is broken there is nothing to repair
+    # without violated triples there is nothing to repair
     lowered = _lowered(part, part if exact and not found.count else repair(part), slack)
 
     symmetry = _share(asymmetry[asymmetry > slack], unit + unit.T)
@@ -252,7 +265,7 @@ def _of_table(table: Floats, options: _Options) -> Metricity:
 
 
 def _separation(lengths: Floats, same: Mask | None, slack: float) -> float | None:
-    """The share of the pairs of different values that are at 0 from each other."""
+    """Return the share of pairs of different values with distance 0."""
     if same is None:
         return None
     different = lengths[np.triu(~same, 1)]
@@ -261,7 +274,7 @@ def _separation(lengths: Floats, same: Mask | None, slack: float) -> float | Non
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """What violations come to, in the unit of the matrix."""
+    """Rate and size of violations, in the unit of the matrix."""
 
     rate: float | None
     interval: tuple[float, float] | None
@@ -270,7 +283,7 @@ class _Rates:
 
     @classmethod
     def of(cls, found: InequalityViolations, number: int, scale: float, sampled: _Options | None) -> _Rates:
-        """Of `number` inequalities, of which some were drawn where options are given."""
+        """Return the rates for `number` inequalities; `sampled` holds the options if they were sampled."""
         if not number:
             return cls(None, None, None, None)
         interval = None
@@ -282,18 +295,18 @@ class _Rates:
 
 
 def _scaled(table: Floats) -> tuple[float, Floats]:
-    """The largest entry, and the table in units of it: what is a share of it does not change, and sums stay finite."""
+    """Return the largest entry and the table divided by it, so that sums stay finite."""
     scale = float(table.max()) or 1.0
     return scale, table / scale
 
 
 def _lowered(lengths: Floats, repaired: Floats, slack: float) -> Floats:
-    """What a repair takes away, but for rounding."""
+    """Return the amount that a repair removes; amounts within `slack` are set to 0."""
     lowered = lengths - repaired
     lowered[lowered <= slack] = 0.0
     return lowered
 
 
 def _share(part: Floats, whole: Floats) -> float:
-    """The sum of a part by the sum of the whole; 0 where there is nothing, as nothing is wrong with it."""
+    """Return the sum of a part divided by the sum of the whole; 0 if the whole is 0."""
     return float(part.sum() / (whole.sum() or 1.0))

@@ -1,4 +1,4 @@
-"""Faults planted on purpose into lists of entries: which score reacts to which of them, under which matching."""
+"""Artificial faults in lists of entries, to test which score reacts to which fault under a matching."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 EntryJson = dict[str, Any]
 
 _NOISE: Final = 0.1
-"""So many of the letters of a noisy text are replaced."""
+"""Share of letters that are replaced in a noisy text."""
 
 
 def omission(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Generator) -> list[EntryJson]:
-    """The entries without those at these positions."""
+    """Return the entries without those at these positions."""
     return [entry for position, entry in enumerate(entries) if position not in at]
 
 
 def duplicate(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Generator) -> list[EntryJson]:
-    """The entries with those at these positions listed twice, one right after the other."""
+    """Return the entries with those at these positions repeated immediately after the original."""
     return [entry for position, entry in enumerate(entries) for _ in range(1 + (position in at))]
 
 
 def merge(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Generator) -> list[EntryJson]:
-    """The entries with each of these and the next one made one: the lists of both, all else of the first."""
+    """Return the entries with each at these positions merged with the next: joins lists, keeps other fields."""
     found: list[EntryJson] = []
     for position, entry in enumerate(entries):
         if position - 1 in at:
@@ -49,7 +49,7 @@ def merge(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Genera
 
 
 def swap(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Generator) -> list[EntryJson]:
-    """The entries with a value of each of these and of the next one exchanged, drawn from those that differ."""
+    """Return the entries with one random differing value swapped between each at these positions and the next."""
     found = list(entries)
     for position in sorted(at):
         one, other = found[position : position + 2]
@@ -61,7 +61,7 @@ def swap(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Gener
 
 
 def noise(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Generator) -> list[EntryJson]:
-    """The entries with one letter in ten, and at least one, replaced in every text of those at these positions."""
+    """Return the entries with one letter in ten, at least one, replaced in each text at these positions."""
     return [_noisy(entry, rng) if position in at else entry for position, entry in enumerate(entries)]
 
 
@@ -84,39 +84,50 @@ FAULTS: Final[Mapping[str, Callable[[Sequence[EntryJson], Collection[int], np.ra
     "swap": swap,
     "noise": noise,
 }
-"""The faults by name: each makes of a list of entries, positions in it and a generator the list with that fault."""
+"""The fault functions by name; each takes entries, positions and a random generator, and returns faulty entries."""
 
 
 def plant_faults(
     lists: Sequence[Sequence[EntryJson]], *, share: float = 0.2, seed: int = 0
 ) -> dict[str, list[list[EntryJson]]]:
-    """The lists as they are, under "none", then with each fault in about `share` of the entries of each list.
+    """Plant each kind of fault into lists of entries.
 
-    Every fault strikes the same entries, drawn with `seed`, none of them next to another; at least one in a list of two
-    or more. Raises ArbitreError for a share that is not above 0 and at most 0.5.
+    All faults affect the same entries. Affected entries are never adjacent, and a list of two or more entries has at
+    least one.
+
+    Args:
+        lists: Lists of entries.
+        share: Approximate share of affected entries, in (0, 0.5].
+        seed: Random seed.
+
+    Returns:
+        The faulty lists by name of the fault; the original lists under "none".
+
+    Raises:
+        ArbitreError: `share` is out of range.
 
     >>> plant_faults([[{"name": "Ada"}, {"name": "Bob"}]])["duplicate"]
     [[{'name': 'Ada'}, {'name': 'Ada'}, {'name': 'Bob'}]]
     """
     if not 0.0 < share <= 0.5:  # noqa: PLR2004
         raise ArbitreError.of(
-            f"Expected `share` to be above 0 and at most 0.5, got {share}", hint="No two neighbours are struck."
+            f"Expected `share` to be above 0 and at most 0.5, got {share}", hint="Affected entries are never adjacent."
         )
     found = {"none": [list(entries) for entries in lists]}
     for name, fault in FAULTS.items():
         rng, others = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-        found[name] = [fault(entries, _struck(len(entries), share, rng), others) for entries in lists]
+        found[name] = [fault(entries, _affected_positions(len(entries), share, rng), others) for entries in lists]
     return found
 
 
-def _struck(size: int, share: float, rng: np.random.Generator) -> frozenset[int]:
-    """The positions of a list of this size that are struck: each with a neighbour after it that is not."""
+def _affected_positions(size: int, share: float, rng: np.random.Generator) -> frozenset[int]:
+    """Draw the affected positions of a list of this size; the position after each one is not affected."""
     free = np.arange(0, size - 1, 2)
     return frozenset(rng.choice(free, min(len(free), max(1, round(share * size))), replace=False).tolist())
 
 
 def score_faults(plan: Plan, gold: Sequence[Json], faulty: Mapping[str, Sequence[Json]]) -> dict[str, Scores]:
-    """The scores of the entries of all documents for each fault, by its name. Raises DataError and SolverError."""
+    """Return the pooled scores of the entries by name of the fault. Raises DataError and SolverError."""
     every = [document for documents in faulty.values() for document in documents]
     levels = compare_to_levels(plan, [*gold] * len(faulty), every)
     tallies = iter(of_nodes(levels, wildcard(plan.entries), len(every)).tallies())

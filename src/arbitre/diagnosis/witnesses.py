@@ -1,4 +1,4 @@
-"""Documents that show why a schema's distance is not a metric: found by comparing them, when they are asked for."""
+"""Witnesses: documents that show why a schema's distance is not a metric, searched on request."""
 
 from __future__ import annotations
 
@@ -30,29 +30,36 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 NEAR: Final = 1e-9
-"""Distances that differ by less than this count as equal."""
+"""Tolerance for comparing distances."""
 
 DRAWS: Final = 12
-"""Number of choices of three items whose lists are compared, to break a matching."""
+"""Number of item triples whose lists are compared to find a violation by a matching."""
 
 DOCUMENTS: Final = 48
-"""Number of documents compared with each other at a time."""
+"""Maximum number of documents compared with each other at once."""
 
 POOLS: Final = 40
-"""Number of sets of documents that are compared to show one break."""
+"""Maximum number of sets of documents compared for one violation."""
 
 _ORDER: Final[dict[Fact, tuple[Fact, ...]]] = {"metric": ("identity", "symmetric", "triangle")}
 
 
 @lru_cache(maxsize=64)
 def find(plan: Plan, broken: MetricViolation) -> Witness | None:
-    """Documents of the schema that break what a certificate says is broken, or None where none was found.
+    """Search for valid documents that show a violation listed in a certificate.
 
-    They are valid against the schema, and the distances that `Comparator.compare` computes between them violate the
-    fact: (x,) is not at 0 from itself, d(x, y) differs from d(y, x) or is 0 for different documents, or d(x, z) exceeds
-    d(x, y) + d(y, z). The search is deterministic and bounded. A function of the user is never called for it.
+    The search is deterministic and bounded, and never calls custom distances.
+
+    Args:
+        plan: The compiled schema.
+        broken: The violation.
+
+    Returns:
+        Documents whose distances, as computed by `Comparator.compare`, violate the property: (x,) if d(x, x) is not 0,
+        (x, y) if d is not symmetric or is 0 for different documents, (x, y, z) if d(x, z) exceeds d(x, y) + d(y, z).
+        None if none were found.
     """
-    examples = Examples(plan.root, _telling(plan))
+    examples = Examples(plan.root, _scalar_values(plan))
     moved = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
     most = POOLS // 4 if moved else POOLS
     pools = (
@@ -61,12 +68,12 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
         for frame in examples.frames(place)
         for values in _pools(plan, examples, frame, broken)
     )
-    found = (_shown(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
+    found = (_strongest_witness(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
     return next((one for one in found if one is not None), None)
 
 
-def _telling(plan: Plan) -> list[Json]:
-    """Single values that the distances of a plan name, or are known to fail on."""
+def _scalar_values(plan: Plan) -> list[Json]:
+    """Return scalar values from the options and the known violations of a plan's distances."""
     found: list[Json] = []
     for site in plan.sites:
         for leaf in Reach.of(site).every:
@@ -77,7 +84,7 @@ def _telling(plan: Plan) -> list[Json]:
 
 
 def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:
-    """Values to be put at the place of a break: those that its distance is known to fail on, then examples."""
+    """Yield sets of values to try at the path of a violation: known violating values first, then examples."""
     if broken.known:
         yield broken.known
     if not broken.listed:
@@ -95,14 +102,14 @@ def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation
 def _triples(
     plan: Plan, examples: Examples, frame: Frame, items: Sequence[Json], singles: Sequence[Json]
 ) -> Iterator[Sequence[Json]]:
-    """Three items at a time, those first that are nearly on a line, or nearly at equal distances: then some others."""
+    """Yield triples of items: first those closest to violating the triangle inequality, then random ones."""
     if len(items) <= 3:  # noqa: PLR2004
         yield items
         return
     yield items[:3]
     measured = None
     if len(items) == len(singles) and all(examples.valid(frame.wrap(one)) for one in singles[:DOCUMENTS]):
-        measured = _measured(plan, [frame.wrap(one) for one in singles[:DOCUMENTS]])
+        measured = _pairwise_distances(plan, [frame.wrap(one) for one in singles[:DOCUMENTS]])
     if measured is not None:
         table = measured[0]
         slack = table[:, :, None] + table[None, :, :] - table[:, None, :]
@@ -111,32 +118,34 @@ def _triples(
         nearest = np.argsort(slack, axis=None, kind="stable")[:DRAWS]
         for at in nearest[np.isfinite(slack.flat[nearest])]:
             yield [items[int(index)] for index in np.unravel_index(int(at), slack.shape)]
-    chance = random.Random(0)  # noqa: S311  (no secret: the same documents on every run)
+    chance = random.Random(0)  # noqa: S311  (not for cryptography; fixed seed for reproducibility)
     for _ in range(DRAWS):
         yield chance.sample(items, 3)
 
 
-def _shown(plan: Plan, examples: Examples, frame: Frame, values: Sequence[Json], fact: Fact) -> Witness | None:
-    """The documents among those that hold these values which violate a fact most."""
+def _strongest_witness(
+    plan: Plan, examples: Examples, frame: Frame, values: Sequence[Json], fact: Fact
+) -> Witness | None:
+    """Return the documents with these values that violate a property most; None if none do."""
     pairs = ((value, frame.wrap(value)) for value in values)
     some = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
-    measured = _measured(plan, [document for _, document in some]) if some else None
-    if measured is None:  # perhaps only some of them cannot be compared
-        some = [pair for pair in some if _measured(plan, [pair[1]]) is not None]
-        measured = _measured(plan, [document for _, document in some]) if some else None
+    measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
+    if measured is None:  # possibly only some of them cannot be compared
+        some = [pair for pair in some if _pairwise_distances(plan, [pair[1]]) is not None]
+        measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
     if measured is None:
         return None
     for one in _ORDER.get(fact, (fact,)):
-        at = _violated(*measured, one)
+        at = _most_violating(*measured, one)
         if at is not None:
             return Witness(tuple(some[index][1] for index in at), tuple(some[index][0] for index in at))
     return None
 
 
-def _measured(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] | None:
-    """The distance of every document to every one, shape (n, n), and a code for each, the same for equal ones.
+def _pairwise_distances(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] | None:
+    """Return the pairwise distances, shape (n, n), and a code per document, shape (n,), equal for equal documents.
 
-    None where functions of users would have to be called, or the documents cannot be compared.
+    Return None if custom distances would be called, or the documents cannot be compared.
     """
     size = len(documents)
     try:
@@ -154,8 +163,8 @@ def _measured(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, Indices] |
     return table, np.where(present, row_codes(root)[:size], -1)
 
 
-def _violated(table: Floats, codes: Indices, fact: Fact) -> tuple[int, ...] | None:
-    """The documents that violate a fact most, by their distances."""
+def _most_violating(table: Floats, codes: Indices, fact: Fact) -> tuple[int, ...] | None:
+    """Return the indices of the documents that violate a property most; None if none do."""
     excess: Floats
     if fact == "identity":
         excess = table.diagonal()

@@ -1,4 +1,4 @@
-"""From a JSON Schema to a plan."""
+"""Compilation of a JSON Schema to a plan."""
 
 from __future__ import annotations
 
@@ -41,10 +41,20 @@ def compile_plan(
     distance: Json = None,
     max_calls: int | None = None,
 ) -> Plan:
-    """The plan of a schema. Raises SchemaError listing every problem found.
+    """Compile a schema to a plan.
 
-    `distances` are those that the schema may name. `match` is the matching of every array, and `distance` that of every
-    leaf it can measure, whatever the schema says (see `arbitre.schema.compiling.forced_choices`).
+    Args:
+        root: The root of the schema.
+        overlay: Annotations by wildcard path, or the path of a JSON file that holds them.
+        close: Minimum quality of a value that counts as close, in (0, 1].
+        distances: The distances that the schema may name.
+        match: A matching for every list; overrides the schema.
+        distance: A distance for every leaf that it can compare; overrides the schema. See
+            `arbitre.schema.compiling.forced_choices`.
+        max_calls: Maximum number of calls to a custom distance per document; None for no limit.
+
+    Raises:
+        SchemaError: The schema, the overlay or an option is not valid. Lists every problem.
     """
     if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
         raise SchemaError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
@@ -67,7 +77,7 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
     if claims:
         named = ", ".join(path or "the root" for path in claims)
         hint = 'Keep one `"entries": true`. An overlay can set the others to false.'
-        problems.append(Problem(f"Expected one list to be marked as entries, got {named}", root.file, hint=hint))
+        problems.append(Problem(f"Expected only one list to be marked as entries, got {named}", root.file, hint=hint))
     if overlay is not None:
         problems += overlay.unused([row.path for row in rows])
     if problems:

@@ -1,9 +1,10 @@
-"""Whether the distance that a schema defines between documents is a metric, and where it is not, why.
+"""The certificate: whether the distance that a schema defines between documents is a metric, and if not, why.
 
-Follows from the declared facts of the leaf distances and the kinds of the nodes, never from data: leaves that are
-metrics, objects under the union mean and lists under a matching that preserves metrics make a metric, by induction.
-It speaks of canonical values: normalised, without what counts as absent, and with the items of a list in any order
-where that does not count. What is lost on the way is listed too.
+The certificate is derived from the schema alone, never from data. By induction, the distance is a metric if the leaf
+distances are metrics, objects use the union mean and lists use a matching that preserves metrics.
+
+The verdict is about canonical values: normalised, without absent values, and with list items in any order where the
+order does not count. `Certificate.identifies` lists the values that become equal in this way.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ METRIC: Final = "metric"
 PSEUDOMETRIC: Final = "pseudo-metric"
 NEITHER: Final = "not a metric"
 
-_TWICE: Final = ", or more than once"
+_TWICE: Final = ", or with repeated items"
 _UNDECLARED: Final = ", for values that the schema does not declare"
 
 _PLACES: Final = 12
-"""Number of paths at which a break of undeclared values is looked for."""
+"""Maximum number of paths that are searched for a witness if undeclared values violate a property."""
 
 Fact = Literal["identity", "symmetric", "separating", "triangle", "metric"]
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Documents that break a fact, and the values in them that differ: one, two or three of each."""
+    """One, two or three documents that violate a property, and the values in which they differ."""
 
     documents: tuple[Json, ...]
     values: tuple[Json, ...]
@@ -51,33 +52,33 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class MetricViolation:
-    """A node that costs the property, why it does, and the nearest choice that keeps it."""
+    """A node that violates a metric property, the reason, and the closest alternative that satisfies it."""
 
     path: str
     reason: str
     remedy: str
     fact: Fact
-    """What is lost: `metric` is any of the others but `separating`."""
+    """The violated property. `metric` stands for any of the others except `separating`."""
     places: tuple[Path, ...] = field(default=(), compare=False, repr=False)
-    """Paths where it can be shown; several for values that the schema does not declare."""
+    """Paths to search for a witness; several for values that the schema does not declare."""
     listed: bool = field(default=False, compare=False, repr=False)
-    """Whether the matching of a list breaks it, not the distance of a leaf."""
+    """Whether the matching of a list violates the property, rather than the distance of a leaf."""
     known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
-    """Values for which the leaf's distance alone is known to fail."""
+    """Values for which the leaf's distance is known to violate the property."""
     seek: Callable[[MetricViolation], Witness | None] | None = field(default=None, compare=False, repr=False)
-    """Finds the witness when it is asked for."""
+    """Finds the witness on request."""
 
     @property
     def shown(self) -> Witness | None:
-        """The witness with the values that differ; None where none was found."""
+        """The witness with the differing values, or None if none was found."""
         return None if self.seek is None else self.seek(self)
 
     @property
     def witness(self) -> tuple[Json, ...] | None:
-        """Documents of the schema that violate its distance, or None where none was found.
+        """Valid documents that show the violation, or None if none were found.
 
-        (x,) where x is not at distance 0 from itself, (x, y) where symmetry is lost or different documents are at 0,
-        (x, y, z) where d(x, z) exceeds d(x, y) + d(y, z). They are searched for when this is read.
+        (x,) if d(x, x) is not 0, (x, y) if d is not symmetric or is 0 for different documents, and (x, y, z) if
+        d(x, z) exceeds d(x, y) + d(y, z). Reading this property runs the search.
         """
         found = self.shown
         return None if found is None else found.documents
@@ -85,7 +86,7 @@ class MetricViolation:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Values at a path that differ as they are read and are the same once they are compared, and what makes them so."""
+    """Different values at a path that are treated as equal before comparison, and the option that causes this."""
 
     path: str
     by: str
@@ -94,7 +95,7 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """What documents have to keep to at a path, for the verdict to hold of them."""
+    """A condition that the values at a path must satisfy for the verdict to hold."""
 
     path: str
     condition: str
@@ -102,9 +103,12 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is known of the distance between two documents, 1 - quality, for all documents that keep to `assumes`.
+    """What is known about the distance between two documents, 1 - quality.
 
-    `identifies` lists what is not told apart before anything is measured; the verdict is on what is left.
+    Attributes:
+        breaks: The violations of metric properties.
+        identifies: Values that are treated as equal before comparison; the verdict ignores their differences.
+        assumes: Conditions that documents must satisfy for the verdict to hold.
     """
 
     breaks: tuple[MetricViolation, ...] = ()
@@ -119,11 +123,11 @@ class Certificate:
         return PSEUDOMETRIC if self.breaks else METRIC
 
     def seeking(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
-        """The certificate whose witnesses are found by this function."""
+        """Return a copy of the certificate that uses this function to find witnesses."""
         return replace(self, breaks=tuple(replace(one, seek=seek) for one in self.breaks))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON: the verdict, and with its path every break, every identification and every assumption."""
+        """Return plain JSON with the verdict, the violations, the identified values and the assumptions."""
         return {
             "verdict": self.verdict,
             "breaks": [
@@ -142,14 +146,14 @@ class Certificate:
 
 
 class State(NamedTuple):
-    """A site, and whether it lies below the items of a list of which only equal ones are compared."""
+    """A site, and whether it lies inside a list that compares only equal items."""
 
     site: int
     equal: bool = False
 
 
 def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
-    """The certificate of compiled sites; `reached` says what the values at each of them reach."""
+    """Return the certificate of compiled sites; `reached` holds the reach of each site."""
     breaks, identified, assumed = dict[MetricViolation, None](), dict[Equivalence, None](), dict[Assumption, None]()
     policies: dict[Path, Absence] = {}
     declared: set[State] = set()
@@ -162,7 +166,7 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         here = reached[index]
         breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
         if not path or site.absent != policies[path[:-1]]:
-            identified[Equivalence(text, "absent", _nothing(site.absent))] = None
+            identified[Equivalence(text, "absent", _absent_values(site.absent))] = None
         identified |= dict.fromkeys(_identified(site, reached[index], path))
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
     known = {found.reason for found in breaks}
@@ -184,7 +188,7 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
 def _undeclared(
     sites: Sequence[Site], reached: Sequence[Reach], declared: set[State]
 ) -> Iterator[MetricViolation | Assumption]:
-    """What breaks or is assumed where only undeclared keys and kinds lead, nearest to the root first."""
+    """Yield violations and assumptions at sites that only undeclared keys and kinds reach, in breadth-first order."""
     paths: dict[State, Path] = {State(0): ()}
     pending = deque(paths)
     while pending:
@@ -203,10 +207,10 @@ def _undeclared(
                 pending.append(there)
 
 
-def _nothing(absence: Absence) -> str:
-    """What a policy takes for nothing, in words."""
+def _absent_values(absence: Absence) -> str:
+    """Return in words which values count as absent."""
     values = [json.dumps(value) for value in absence.values]
-    return f"{', '.join(values)} and what is not there" if values else "nothing: null is a value"
+    return f"{', '.join(values)} and a missing value" if values else "nothing: null counts as a value"
 
 
 def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Equivalence]:
@@ -214,15 +218,17 @@ def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Equivalence]:
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
         yield Equivalence(text, normalizer.name, normalizer.identifies)
     if any(leaf.distance.name == "date" for leaf in leaves):
-        yield Equivalence(text, "date", "the ways to write one instant")
+        yield Equivalence(text, "date", "different notations of the same date")
     if _is_list(site) and not site.list.matcher.in_order:
         twice = site.list.matcher.candidates is Candidates.SAME_VALUE
-        yield Equivalence(text, site.list.matcher.name, "lists of the same items in another order" + _TWICE * twice)
+        yield Equivalence(
+            text, site.list.matcher.name, "lists with the same items in a different order" + _TWICE * twice
+        )
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
-        yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"a prediction that holds it under {sources}")
+        yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"the field under {sources} in a prediction")
     for name in sorted(site.object.ignored):
-        yield Equivalence(wildcard((*path, name)), "ignore", "all values, and none")
+        yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
 
 
 def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumption]:
@@ -233,13 +239,13 @@ def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[As
         yield from _with_keys(site.list, path)
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
-        yield Assumption(path + wildcard(alias.target), f"gold holds nothing under an alias, {sources}")
+        yield Assumption(path + wildcard(alias.target), f"gold has no value under the alias {sources}")
 
 
 def _with_keys(node: ListNode, path: str) -> Iterator[Assumption]:
     if node.matcher.key:
         key = " and ".join(wildcard(tokens) for tokens in node.matcher.key)
-        yield Assumption(path, f"every item has its key, {key}: one without it is at 1 from itself")
+        yield Assumption(path, f"every item has its key {key} (an item without it has distance 1 to itself)")
 
 
 def _is_list(site: Site) -> bool:
@@ -247,7 +253,7 @@ def _is_list(site: Site) -> bool:
 
 
 def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bool) -> Iterator[MetricViolation]:  # noqa: FBT001
-    """What breaks at a site with these leaves, and this list if it is matched; below a set only identity counts."""
+    """Yield the violations of a site's leaves and list; `equal` checks identity only, for items compared if equal."""
     for leaf in leaves:
         facts, name = leaf.distance.facts, leaf.distance.name
         fact: Fact
@@ -260,12 +266,14 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
         elif not facts.symmetric:
             fact, reason = "symmetric", f"{name} is not symmetric"
         elif not facts.triangle:
-            fact, reason = "triangle", f"{name} breaks the triangle inequality"
-        elif name == "date":  # days and instants are apart, however they are written
+            fact, reason = "triangle", f"{name} violates the triangle inequality"
+        elif name == "date":  # different notations of one date are already listed under `identifies`
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        yield MetricViolation(wildcard(path), reason, _nearest(leaf), fact, (path,), known=facts.witness or ())
+        yield MetricViolation(
+            wildcard(path), reason, _closest_alternative(leaf), fact, (path,), known=facts.witness or ()
+        )
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
 
@@ -282,7 +290,7 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
         fact, reason = "metric", f"{name} does not preserve metrics"
         remedy = "the exact solver (a pseudo-metric), or hungarian" if matcher.transport is not None else remedy
     elif not node.metric:
-        fact, reason = "symmetric", f"{name} is not symmetric beside items by position"
+        fact, reason = "symmetric", f"{name} is not symmetric in combination with `prefixItems`"
     elif not matcher.separating:
         fact, reason = "separating", f"{name} is 0 for some different lists, such as [a] and [a, a]"
     else:
@@ -290,13 +298,13 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
-def _nearest(leaf: Leaf) -> str:
-    if leaf.distance.name in _NEAREST:
-        return _NEAREST[leaf.distance.name]
+def _closest_alternative(leaf: Leaf) -> str:
+    if leaf.distance.name in _CLOSEST:
+        return _CLOSEST[leaf.distance.name]
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")
 
 
-_NEAREST: Final = {
+_CLOSEST: Final = {
     "osa": "yujian-bo",
     "indel": "indel-yujian-bo",
     "dice": "jaccard",
@@ -305,6 +313,6 @@ _NEAREST: Final = {
     "cycle": "exact",
     "jaccard-ngrams": "yujian-bo",
     "table": "costs that obey the triangle inequality and are above 0 between different values",
-    "jaccard": "exact, or the items matched by set",
+    "jaccard": "exact, or `match`: set",
 }
-"""The nearest distance that keeps the property, where it is not that of the kind."""
+"""The closest distance that satisfies the property, by name; other distances use the default of their kind."""

@@ -1,8 +1,9 @@
-"""What a plan comes to: the resolved choices path by path, the path of the entries, the signature."""
+"""Summaries of a plan: the resolved options of each path, the path of the entries, and the signature."""
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
@@ -14,13 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.schema.nodes import Site
-from dataclasses import dataclass
 
 CLOSE: Final = 0.8
-"""From this quality on, a value that is not equal is close."""
+"""Minimum quality of a value that counts as close."""
 
 MAX_ROWS: Final = 5_000
-"""From so many rows on, a position that stands above is named and not unfolded again."""
+"""Number of rows above which repeated positions are referred to instead of expanded again."""
 
 KIND_NAMES: Final = {
     Kind.NULL: "null",
@@ -33,9 +33,9 @@ KIND_NAMES: Final = {
 
 
 class SchemaStep(NamedTuple):
-    """A declared path: its site, its weight, and the path it repeats, if it does.
+    """A declared path: its site, its weight, and the path of the same site that it repeats, if any.
 
-    `equal` says that it lies below the items of a list of which only equal ones are compared.
+    `equal` states whether it lies inside a list that compares only equal items.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class SchemaStep(NamedTuple):
 
 
 def walk(sites: Sequence[Site]) -> Iterator[SchemaStep]:
-    """Every declared path, shortest first; a recursive schema is walked once around."""
+    """Yield every declared path, shortest first; recursive parts are visited once."""
     pending: deque[tuple[SchemaStep, tuple[tuple[int, Path], ...]]] = deque([(SchemaStep((), 0), ())])
     first: dict[int, Path] = {}
     count = 0
@@ -79,7 +79,7 @@ def _below(site: Site, path: Path) -> Iterator[SchemaStep]:
 
 
 def rows_of(sites: Sequence[Site]) -> tuple[ResolvedPath, ...]:
-    """One row for every path, shortest first; what is ignored has one too."""
+    """Return one row for every path, shortest first, including ignored fields."""
     rows = []
     for step in walk(sites):
         rows.append(_row(sites[step.site], step))
@@ -109,7 +109,7 @@ def _row(site: Site, step: SchemaStep) -> ResolvedPath:
         distance=distance,
         match=_choice(site.list.matcher) if listed else "",
         normalize=normalize,
-        notes="" if step.repeats is None else f"as {wildcard(step.repeats) or 'the root'}",
+        notes="" if step.repeats is None else f"same as {wildcard(step.repeats) or 'the root'}",
     )
 
 
@@ -123,11 +123,11 @@ def _choices(made: Sequence[Any]) -> str:
 
 
 def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path, list[str]]:
-    """The path of the entries, () for the root, and all the paths that are marked where these are several.
+    """Return the path of the entries, () for the root, and all marked paths if there is more than one.
 
-    The entries are the list that is marked, or the root if that is marked. Without a mark they are the only shallowest
-    list of objects, if the schema declares no other value to compare outside it; otherwise the root. A list marked
-    `"entries": false` is never chosen.
+    The entries are the marked list, or the root if the root is marked. Without a mark, they are the shallowest list of
+    objects if there is exactly one at that depth and no values outside it are compared; otherwise the root. A list
+    marked `"entries": false` is never chosen.
     """
     steps = tuple(walk(sites))
     first = [(step.path, step.site) for step in steps if step.repeats is None]
@@ -151,9 +151,9 @@ def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path,
 
 
 def _outside(step: SchemaStep, entries: Path, site: Site) -> bool:
-    """Whether the schema declares values at this path that are compared outside the entries.
+    """Return whether the schema declares values at this path that are compared outside the entries.
 
-    Objects that only lead to the entries hold no value of their own.
+    Objects on the way to the entries do not count as values.
     """
     path = step.path
     if path[: len(entries)] == entries:
@@ -168,7 +168,7 @@ def _is_list(site: Site) -> bool:
 
 
 def signature_of(rows: Sequence[ResolvedPath], digest: str, entries: Path, close: float, version: str) -> Signature:
-    """The signature of a plan: what was chosen on every path, and the digest of all that can move a number."""
+    """Return the signature of a plan: the options of every path, and a digest of everything that can change a score."""
     found = {row.path or "/": text for row in rows if (text := _entry(row))}
     found |= {"entries": wildcard(entries) or "/", "plan": digest}
     if close != CLOSE:
@@ -184,7 +184,7 @@ def _entry(row: ResolvedPath) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPath:
-    """One line of `explain`: what was resolved for one path of the schema."""
+    """One row of `explain`: the resolved options of one path of the schema."""
 
     path: str
     kind: str

@@ -1,7 +1,7 @@
-"""The compiled plan: frozen nodes in one table, so that recursive schemas are plain indices.
+"""The nodes of a compiled plan, stored in one table and linked by index, so that schemas may be recursive.
 
-A `Site` is one position of the schema. It says for every kind of JSON value how it is compared there; kinds the schema
-does not declare are compared by kind, so a plan has an answer for any document.
+A `Site` is one position of the schema. It defines how each kind of JSON value is compared there. Kinds that the schema
+does not declare use a default for their kind, so a plan can compare any document.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _NULL: Final = Absence()
 class Leaf:
     """How single values are compared: `normalizers` in order, then `distance`.
 
-    `metric_if` is what values have to keep to for a distance that is no metric to be one between them, as the schema
-    asks of them; None where there is no such condition. It moves no number.
+    `metric_if` is a condition, imposed by the schema, under which a distance that is not a metric in general is one for
+    these values; None if there is none. It does not affect scores.
     """
 
     distance: Distance
@@ -37,7 +37,13 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class ScalarBranch:
-    """One scalar branch: taken by values in `values` (canonical keys; None takes any), under a branch in `tags`."""
+    """A branch for single values.
+
+    Attributes:
+        leaf: How the values are compared.
+        values: Canonical keys of the values that take this branch; None for any value.
+        tags: Branches of the enclosing object under which it applies; None for any.
+    """
 
     leaf: Leaf
     values: frozenset[Hashable] | None = None
@@ -46,10 +52,13 @@ class ScalarBranch:
 
 @dataclass(frozen=True, slots=True)
 class ObjectBranch:
-    """One object branch: the keys it declares and, per key, the canonical values its const or enum allows.
+    """A branch for objects.
 
-    It belongs to the branches `tags` of the enclosing object (None for any); keys with values that `absent` covers do
-    not count for it.
+    Attributes:
+        names: The declared keys.
+        tests: The canonical values that `const` or `enum` allows, by key.
+        tags: Branches of the enclosing object under which it applies; None for any.
+        absent: Which values count as absent; their keys are not used to choose the branch.
     """
 
     names: frozenset[str]
@@ -60,7 +69,7 @@ class ObjectBranch:
 
 @dataclass(frozen=True, slots=True)
 class FieldNode:
-    """A declared key: the site of its value, its weight, and whether that site looks at the branch taken here."""
+    """A declared key: the site of its value, its weight, and whether that site depends on the object's branch."""
 
     name: str
     site: int
@@ -70,9 +79,9 @@ class FieldNode:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Where a prediction may hold a field instead: all token paths start at the object that owns the alias.
+    """Other places where a prediction may hold a field. All token paths start at the object that owns the alias.
 
-    `null` says that null counts as absent there.
+    `null` states whether null counts as absent there.
     """
 
     target: tuple[str, ...]
@@ -82,11 +91,18 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class ObjectNode:
-    """How objects are compared: field by field, a missing one costing its whole weight.
+    """How objects are compared: field by field; a missing field costs its full weight.
 
-    `patterns` are (regular expression, site) pairs; `additional` is the site of every other key, counted together
-    under `*` where the schema declares them (`declared_map`), else each under its own name. `tagged` says that some of
-    these sites look at the branch taken here.
+    Attributes:
+        fields: The declared keys.
+        variants: The branches of a union of objects.
+        patterns: Pairs of a regular expression for keys and a site.
+        additional: Site of every other key.
+        declared_map: Whether the schema declares other keys. They are counted together under `*`, otherwise each under
+            its own name.
+        tagged: Whether a site of `patterns` or `additional` depends on the branch of this object.
+        ignored: Keys that are not compared.
+        aliases: Other places where a prediction may hold a field.
     """
 
     fields: tuple[FieldNode, ...] = ()
@@ -101,7 +117,7 @@ class ObjectNode:
 
 @dataclass(frozen=True, slots=True)
 class ListNode:
-    """How lists are compared: `prefix` sites by position, then the items of the rest matched by `matcher`."""
+    """How lists are compared: the first items by position (`prefix`), the remaining items matched by `matcher`."""
 
     items: int
     matcher: Matcher
@@ -110,10 +126,10 @@ class ListNode:
 
     @property
     def metric(self) -> bool:
-        """Whether the distance of lists is a (pseudo-)metric where that of the items is.
+        """Whether the distance of lists is a (pseudo-)metric if the distance of the items is one.
 
-        A transport that moves all mass counts the items as often as gold has them, beside the positions: with `prefix`
-        sites it is not symmetric.
+        Balanced transport scales the matched items to the number of gold items, so with `prefix` sites the distance is
+        not symmetric.
         """
         return self.matcher.metric and not (self.matcher.transport is not None and self.prefix)
 
@@ -122,10 +138,18 @@ class ListNode:
 class Site:
     """One position of the schema.
 
-    Where `leaf` is given every value here is one leaf, whatever its kind. Else values are normalised, then compared by
-    kind: scalars by the first fitting `ScalarBranch` of their kind, objects by `object`, lists by `list`. `other`
-    compares a list or an object that stands as one leaf where its distance is not for such; `declared` are the kinds
-    that the schema names.
+    If `leaf` is set, every value is compared as one leaf, whatever its kind. Otherwise values are normalised and then
+    compared by kind: scalars with the first `ScalarBranch` that fits, objects with `object`, lists with `list`.
+
+    Attributes:
+        absent: Which values count as absent.
+        scalars: The branches for single values, by kind.
+        object: How objects are compared.
+        list: How lists are compared.
+        other: Fallback for a list or object that is one leaf if the chosen distance does not support its kind.
+        leaf: How every value is compared as one leaf; None if values are compared by kind.
+        normalizers: Applied to every value, in order.
+        declared: The kinds that the schema declares.
     """
 
     absent: Absence

@@ -1,4 +1,4 @@
-"""The compiled plan: all that comparing documents needs to know of a schema."""
+"""The compiled plan: everything about a schema that a comparison needs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Plan:
-    """A compiled schema: `sites[0]` is the root. `entries` is the wildcard path of the list of entries, or ().
+    """A compiled schema.
 
-    `facts` are what the engine may take for granted; a user's function is called at most `max_calls` times for a
-    document (None: as often as it takes).
+    Attributes:
+        sites: The table of sites; the first is the root.
+        entries: Wildcard path of the list of entries; () if the root is the entries.
+        signature: Every option that can change a score.
+        close: Minimum quality of a value that counts as close.
+        root: The root of the schema.
+        rows: The resolved options, one row per path.
+        certificate: Whether the distance between documents is a metric.
+        facts: Properties that allow a faster computation with the same result.
+        max_calls: Maximum number of calls to a custom distance per document; None for no limit.
     """
 
     sites: tuple[Site, ...]

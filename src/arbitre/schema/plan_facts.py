@@ -1,4 +1,4 @@
-"""What the engine may take for granted at a site: it follows from the plan alone, never from the documents."""
+"""Properties of sites that allow a faster computation: derived from the plan alone, never from documents."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """Sets of sites.
+    """Properties of sites that the engine relies on.
 
-    * `match_equal_first`: equal items here may be matched first. For any JSON values the distance is a pseudo-metric
-      that is 0 for equal canonical values, so by the triangle inequality two equal items can always be partners in an
-      optimal matching.
-    * `is_multiset`: values of the declared kinds are equal or not, so an optimal matching is a count. The engine checks
-      each value for it: others may occur.
-    * `has_informative_lists`: there are declared lists in here whose items tell more than their number. Only speed
-      depends on it.
-    * `expensive_above`: there are declared values in here that are expensive to compare, from so many pairs on. Only
-      speed depends on it.
+    Attributes:
+        match_equal_first: Sites where equal items may be matched first. The distance is a pseudo-metric that is 0 for
+            equal canonical values, so by the triangle inequality an optimal matching exists that pairs equal items.
+        is_multiset: Sites whose declared values are either equal or not, so that matching them is counting. The engine
+            still checks each value, as other kinds may occur.
+        has_informative_lists: Sites with declared lists whose items carry more information than their count. Affects
+            only speed.
+        expensive_above: Pair count above which comparing the declared values of a site is expensive. Affects only
+            speed.
     """
 
     match_equal_first: frozenset[int]
@@ -37,10 +37,10 @@ class PlanFacts:
 
     @classmethod
     def of(cls, sites: Sequence[Site], reached: Sequence[Reach]) -> PlanFacts:
-        """The shortcuts that the compiled sites allow; `reached` says what the values at each of them reach."""
+        """Return the facts of compiled sites; `reached` holds the reach of each site."""
         both = list(zip(sites, reached, strict=True))
         countable = frozenset(index for index, (site, reach) in enumerate(both) if _countable(site, reach))
-        telling = [
+        informative = [
             index
             for index, (site, reach) in enumerate(both)
             if site.declared and reach.lists and site.list.items not in countable
@@ -48,20 +48,20 @@ class PlanFacts:
         return cls(
             match_equal_first=Licence.of(sites, reached).pseudometric,
             is_multiset=countable,
-            has_informative_lists=with_declared_above(sites, telling),
-            expensive_above=_dear(sites, reached),
+            has_informative_lists=with_declared_above(sites, informative),
+            expensive_above=_expensive_above(sites, reached),
         )
 
 
-def _dear(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[int, float]:
-    """From how many pairs on the values in each site are dear; nothing of the others."""
+def _expensive_above(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[int, float]:
+    """Return, by site, the pair count above which comparing its values is expensive; other sites are left out."""
     own = [
         min((leaf.distance.expensive_above for leaf in reach.leaves), default=math.inf) if site.declared else math.inf
         for site, reach in zip(sites, reached, strict=True)
     ]
     found: dict[int, float] = {}
     for least in sorted(set(own) - {math.inf}, reverse=True):
-        wanted = (index for index, dear in enumerate(own) if dear <= least)
+        wanted = (index for index, pairs in enumerate(own) if pairs <= least)
         found |= dict.fromkeys(with_declared_above(sites, wanted), least)
     return found
 

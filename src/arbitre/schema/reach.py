@@ -1,8 +1,7 @@
-"""Which leaves and lists the values at a site reach, and which sites have a pseudo-metric distance.
+"""The leaves and lists that compare the values at a site, and the sites whose distance is a pseudo-metric.
 
-The certificate and the shortcuts of the engine both rest on this module, so that they cannot disagree. It describes
-what is computed: after overrides, after normalisers that change the kind of a value, and for any JSON value, whether
-the schema declares its kind or not.
+The certificate and the plan facts both use this module, so they cannot disagree. It describes the actual computation:
+after overrides, after normalisers that change the kind of a value, and for any JSON value, declared or not.
 """
 
 from __future__ import annotations
@@ -24,10 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What compares the values at one site.
+    """The leaves and lists that compare the values at one site.
 
-    `leaves` compare the values of the declared kinds (of all kinds where none is declared), `others` only those of
-    further kinds. `lists` and `other_lists` say the same of the site's list: whether arrays are matched item by item.
+    Attributes:
+        leaves: Leaves that compare values of the declared kinds; of all kinds if none is declared.
+        others: Further leaves that compare only values of undeclared kinds.
+        lists: Whether arrays are declared here and matched item by item.
+        other_lists: Whether arrays are undeclared here and matched item by item.
     """
 
     leaves: tuple[Leaf, ...]
@@ -37,12 +39,12 @@ class Reach:
 
     @classmethod
     def of(cls, site: Site) -> Self:
-        """The leaves and lists that values at a site can reach."""
+        """Return the leaves and lists that values at a site can reach."""
         kinds = site.declared or frozenset(Kind)
         leaves: list[Leaf] = []
         others: list[Leaf] = []
         for leaf in _leaves(site, kinds):
-            if leaf not in leaves:  # leaves are equal by what they say, and cannot be hashed
+            if leaf not in leaves:  # leaves are compared by content and cannot be hashed
                 leaves.append(leaf)
         for leaf in _leaves(site, frozenset(Kind) - kinds):
             if leaf not in leaves and leaf not in others:
@@ -52,20 +54,20 @@ class Reach:
 
     @property
     def every(self) -> tuple[Leaf, ...]:
-        """All leaves that any value here can reach."""
+        """All leaves that a value of any kind can reach."""
         return self.leaves + self.others
 
 
 def kinds_after(normalizers: Iterable[Normalizer], kinds: Iterable[Kind]) -> frozenset[Kind]:
-    """The kinds that values of these kinds can have once they are normalised."""
+    """Return the kinds that values of these kinds can have after normalisation."""
     found = frozenset(kinds)
-    for one in normalizers:
-        found = frozenset(made for kind in found for made in one.kinds_of(kind))
+    for normalizer in normalizers:
+        found = frozenset(after for kind in found for after in normalizer.kinds_of(kind))
     return found
 
 
 def _leaves(site: Site, kinds: Iterable[Kind]) -> Iterator[Leaf]:
-    """The leaves that compare values of these kinds, in the order of the kinds; mirrors `engine.interning`."""
+    """Yield the leaves that compare values of these kinds, ordered by kind; mirrors `engine.interning`."""
     if site.leaf is not None:
         for kind in sorted(kinds_after(site.leaf.normalizers, kinds)):
             yield site.leaf if kind in site.leaf.distance.kinds else _default(site, kind)
@@ -80,7 +82,7 @@ def _leaves(site: Site, kinds: Iterable[Kind]) -> Iterator[Leaf]:
 
 
 def _default(site: Site, kind: Kind) -> Leaf:
-    """The leaf of a kind that no distance chosen here is made for."""
+    """Return the leaf for a kind that the chosen distances do not support."""
     if not kind.scalar:
         return site.other
     choices = site.scalars[kind]
@@ -88,7 +90,7 @@ def _default(site: Site, kind: Kind) -> Leaf:
 
 
 class Below(NamedTuple):
-    """A site below another, and its token; `equal` says that only equal values are compared there."""
+    """A child site and its token; `equal` states whether only equal values are compared there."""
 
     site: int
     token: Token
@@ -96,7 +98,7 @@ class Below(NamedTuple):
 
 
 def below(site: Site) -> Iterator[Below]:
-    """The sites of the values inside the objects and lists of a site, of any kind and under any key."""
+    """Yield the sites of the values inside the objects and lists of a site."""
     if site.leaf is not None:
         return
     yield from (Below(child.site, child.name) for child in site.object.fields)
@@ -108,10 +110,11 @@ def below(site: Site) -> Iterator[Below]:
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """What holds of the distance at each site, for any JSON values: sets of sites.
+    """Properties of the distance at each site for any JSON values, as sets of sites.
 
-    * `identical`: equal canonical values are at distance 0.
-    * `pseudometric`: so they are, and the distance is symmetric and obeys the triangle inequality.
+    Attributes:
+        identical: Sites where equal canonical values have distance 0.
+        pseudometric: Sites where the distance is also symmetric and satisfies the triangle inequality.
     """
 
     identical: frozenset[int]
@@ -119,9 +122,9 @@ class Licence:
 
     @classmethod
     def of(cls, sites: Sequence[Site], reached: Sequence[Reach]) -> Self:
-        """The greatest sets that hold what their sites say of themselves, above such sites only."""
+        """Return the largest sets of sites that have the properties and contain only such sites."""
         every = [list(below(site)) for site in sites]
-        not_identical = _and_above(
+        not_identical = _with_ancestors(
             (index for index, site in enumerate(sites) if not _identical(site, reached[index])),
             [[child.site for child in children] for children in every],
         )
@@ -129,27 +132,30 @@ class Licence:
         for index, children in enumerate(every):
             if any(child.equal and child.site in not_identical for child in children):
                 broken.add(index)
-        broken = _and_above(broken, [[child.site for child in children if not child.equal] for children in every])
+        broken = _with_ancestors(broken, [[child.site for child in children if not child.equal] for children in every])
         whole = frozenset(range(len(sites)))
         return cls(whole - not_identical, whole - broken)
 
 
 def _identical(site: Site, reach: Reach) -> bool:
-    """Whether equal values are at 0 where those below are; an item without its key matches nothing, not even itself."""
+    """Return whether equal values have distance 0 if this holds for all children.
+
+    An item without its key matches nothing, not even itself.
+    """
     if not all(leaf.distance.facts.identity for leaf in reach.every):
         return False
     return site.leaf is not None or (site.list.matcher.identity and not site.list.matcher.key)
 
 
 def _pseudometric(site: Site, reach: Reach) -> bool:
-    """Whether nothing is lost at the site itself."""
+    """Return whether the site's own leaves and list preserve pseudo-metrics."""
     if not all(leaf.distance.facts.pseudometric for leaf in reach.every):
         return False
     return site.leaf is not None or (site.list.metric and not site.list.matcher.key)
 
 
-def _and_above(found: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
-    """These sites, and all those with one of them below."""
+def _with_ancestors(found: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
+    """Return these sites and all their ancestors."""
     parents: list[list[int]] = [[] for _ in children]
     for index, several in enumerate(children):
         for child in several:
@@ -164,7 +170,7 @@ def _and_above(found: Iterable[int], children: Sequence[Sequence[int]]) -> set[i
 
 
 def with_declared_above(sites: Sequence[Site], found: Iterable[int]) -> frozenset[int]:
-    """These sites, and the declared ones with one of them below."""
+    """Return these sites and all their declared ancestors."""
     return frozenset(
-        _and_above(found, [[child.site for child in below(site)] if site.declared else [] for site in sites])
+        _with_ancestors(found, [[child.site for child in below(site)] if site.declared else [] for site in sites])
     )

@@ -1,1 +1,1 @@
-"""Subschemas to nodes: alternatives merged, choices resolved."""
+"""Compilation of subschemas to nodes: merges alternatives and resolves options."""

@@ -1,4 +1,4 @@
-"""Aliases on the objects where they start from."""
+"""Assignment of aliases to the objects from which they are resolved."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ if TYPE_CHECKING:
     from arbitre.schema.nodes import Site
 
 Aliases = dict[tuple[int, str], "Annotation"]
-"""The pointers under which a field may be held, by the site of its object and its name."""
+"""The `aliases` annotation of each field, by the site of its object and the field's name."""
 
 
 def with_aliases(
     sites: Sequence[Site], aliases: Mapping[tuple[int, str], Annotation]
 ) -> tuple[list[Site], list[Problem]]:
-    """The table with every alias put on the object it starts from, a list item, a map value or the root; and problems.
+    """Assign each alias to the object that owns it: a list item, a map value or the root.
 
-    A pointer is tried from the object that holds the field, then from the list item around it. It may not name a
-    declared field, whose value would be taken from it.
+    A pointer is resolved from the object that holds the field first, then from the owner. It must not name a declared
+    field, which would lose its value.
+
+    Returns:
+        The sites with their aliases, and the problems found.
     """
     found, problems = list(sites), list[Problem]()
     if not aliases:
@@ -43,14 +46,14 @@ def with_aliases(
                 if _declared(sites, owner, source):
                     message = f'Expected `aliases` to name no declared field, got "{"/".join(source)}"'
                     problems.append(
-                        setting.problem(message, "Where that field is to be read as this one, `ignore` it.")
+                        setting.problem(message, "To read that field's value as this field, set `ignore` on it.")
                     )
         found[owner] = replace(sites[owner], object=replace(sites[owner].object, aliases=tuple(owned)))
     return found, problems
 
 
 def _holding(sites: Sequence[Site], found: set[int]) -> set[int]:
-    """The sites of objects that hold one of these, as a field or a field of a field, or are one."""
+    """Return these sites and all sites of objects that hold one of them as a field, at any depth."""
     above: dict[int, list[int]] = {}
     for index, site in enumerate(sites):
         for child in site.object.fields:
@@ -66,7 +69,7 @@ def _holding(sites: Sequence[Site], found: set[int]) -> set[int]:
 def _below(
     sites: Sequence[Site], aliases: Mapping[tuple[int, str], Annotation], owner: int, holding: set[int]
 ) -> Iterator[tuple[Alias, Annotation]]:
-    """The aliases of the fields of an object and of the objects in it, once around where they recur."""
+    """Yield the aliases of all fields of an object, nested ones included; recursive parts are visited once."""
     pending: deque[tuple[int, tuple[str, ...], frozenset[int]]] = deque([(owner, (), frozenset({owner}))])
     while pending:
         index, path, above = pending.popleft()

@@ -1,4 +1,4 @@
-"""One alternative of a subschema, and the combination of two that apply together."""
+"""Alternatives of a subschema, and the intersection of two that apply together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 Subschemas = tuple[tuple["Subschema", ...], ...]
-"""The subschemas of one value: every group applies, and of each group any member."""
+"""The subschemas of one value. Every group applies; within a group, any member may apply."""
 
 _TYPES: Final = {
     "null": Kind.NULL,
@@ -31,7 +31,7 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One alternative: the kinds that it accepts (None for any), and what it declares for each."""
+    """One alternative: the kinds that it accepts (None for any), and its declarations for each kind."""
 
     kinds: frozenset[Kind] | None = None
     integer: bool = False
@@ -46,7 +46,7 @@ class Alternative:
 
     @property
     def values(self) -> frozenset[Hashable] | None:
-        """The canonical keys of the values that const or enum allows."""
+        """Canonical keys of the values that `const` or `enum` allows; None if it has neither."""
         return None if self.enum is None else frozenset(map(canonical, self.enum))
 
     @property
@@ -57,11 +57,11 @@ class Alternative:
         return self.kinds is None or kind in self.kinds
 
     def subschemas_for(self, name: str) -> Subschemas:
-        """The subschemas of the value of a key that matches no pattern."""
+        """Return the subschemas for the value of a key that matches no pattern."""
         return self.properties.get(name) or self.additional
 
     def below(self) -> Iterator[Subschema]:
-        """Yield the subschemas of all values inside."""
+        """Yield the subschemas of all nested values."""
         for subschemas in (
             *self.properties.values(),
             *self.patterns.values(),
@@ -78,7 +78,7 @@ NOTHING: Final = Alternative(kinds=frozenset())
 
 
 def alternative_of(located: Subschema, settings: Annotations) -> Alternative:
-    """The alternative that the keywords of one subschema declare, without references and combinations."""
+    """Return the alternative that a subschema's own keywords declare, without references and combinations."""
     schema = located.schema
     if "$ref" in schema and located.legacy:
         return Alternative(settings=settings)
@@ -108,12 +108,12 @@ def alternative_of(located: Subschema, settings: Annotations) -> Alternative:
 
 
 def _subschema(located: Subschema, key: str) -> Subschemas:
-    """The subschema of a keyword, unless it is a boolean, which does not describe values."""
+    """Return the subschema of a keyword; () for a boolean, which declares nothing."""
     return ((located.below(key),),) if isinstance(located.schema.get(key), dict) else ()
 
 
 def intersect(near: Alternative, far: Alternative) -> Alternative:
-    """Combine two alternatives that apply together; the settings of the nearer one take precedence."""
+    """Combine two alternatives that apply together; the settings of `near` take precedence."""
     kinds = far.kinds if near.kinds is None else near.kinds if far.kinds is None else near.kinds & far.kinds
     enum = near.enum if near.enum is not None else far.enum
     if near.enum is not None and (values := far.values) is not None:
@@ -134,7 +134,7 @@ def intersect(near: Alternative, far: Alternative) -> Alternative:
 
 
 def combine_groups(near: Subschemas, far: Subschemas) -> Subschemas:
-    """All groups of both, each once, so that recursive schemas have finitely many positions."""
+    """Return all groups of both without duplicates, so that recursive schemas have finitely many positions."""
     return tuple(dict.fromkeys(near + far))
 
 
@@ -143,8 +143,8 @@ def _joined(near: dict[str, Subschemas], far: dict[str, Subschemas]) -> dict[str
 
 
 def merge_scalars(branches: Sequence[Alternative]) -> list[Alternative]:
-    """The branches of a union, with those that only list scalar values merged into one enum."""
-    listing = [shape for shape in branches if _lists(shape)]
+    """Return the branches of a union, with pure enums of scalar values merged into one."""
+    listing = [shape for shape in branches if _is_enum(shape)]
     if len(listing) < 2:  # noqa: PLR2004  (there is nothing to merge)
         return list(branches)
     one = replace(
@@ -152,23 +152,23 @@ def merge_scalars(branches: Sequence[Alternative]) -> list[Alternative]:
         kinds=frozenset(kind for shape in listing for kind in shape.kinds or ()),
         enum=tuple(value for shape in listing for value in shape.enum or ()),
     )
-    return [one if shape is listing[0] else shape for shape in branches if shape is listing[0] or not _lists(shape)]
+    return [one if shape is listing[0] else shape for shape in branches if shape is listing[0] or not _is_enum(shape)]
 
 
-def _lists(shape: Alternative) -> bool:
+def _is_enum(shape: Alternative) -> bool:
     return shape.enum is not None and not shape.settings and all(kind.scalar for kind in shape.kinds or ())
 
 
 def with_conditionals(shape: Alternative, extras: list[Alternative]) -> Alternative:
-    """Add what conditions declare; what the shape declares itself takes precedence."""
+    """Add the declarations of conditional subschemas; the shape's own declarations take precedence."""
     settings, items, additional, prefix = dict(shape.settings), shape.items, shape.additional, shape.prefix
     for extra in extras:
         settings = extra.settings | settings
         items, additional, prefix = items or extra.items, additional or extra.additional, prefix or extra.prefix
     return replace(
         shape,
-        properties=_with(shape.properties, [extra.properties for extra in extras]),
-        patterns=_with(shape.patterns, [extra.patterns for extra in extras]),
+        properties=_with_extras(shape.properties, [extra.properties for extra in extras]),
+        patterns=_with_extras(shape.patterns, [extra.patterns for extra in extras]),
         settings=settings,
         items=items,
         additional=additional,
@@ -177,25 +177,25 @@ def with_conditionals(shape: Alternative, extras: list[Alternative]) -> Alternat
 
 
 def declare_conditionals(shape: Alternative) -> Alternative:
-    """Turn subschemas that only conditions mention into declarations."""
+    """Turn subschemas that occur only in conditions into declarations."""
     return replace(
         shape,
-        properties={name: _hard(subschemas) for name, subschemas in shape.properties.items()},
-        patterns={name: _hard(subschemas) for name, subschemas in shape.patterns.items()},
-        additional=_hard(shape.additional),
-        prefix=tuple(map(_hard, shape.prefix)),
-        items=_hard(shape.items),
+        properties={name: _declared(subschemas) for name, subschemas in shape.properties.items()},
+        patterns={name: _declared(subschemas) for name, subschemas in shape.patterns.items()},
+        additional=_declared(shape.additional),
+        prefix=tuple(map(_declared, shape.prefix)),
+        items=_declared(shape.items),
     )
 
 
-def _hard(subschemas: Subschemas) -> Subschemas:
+def _declared(subschemas: Subschemas) -> Subschemas:
     if not all(located.soft for group in subschemas for located in group):
         return subschemas
     return tuple(tuple(replace(located, soft=False) for located in group) for group in subschemas)
 
 
-def _with(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
-    """Add to every name the subschemas that any of the extras gives it, as one group."""
+def _with_extras(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
+    """Add the subschemas of each name from all extras as one group."""
     found = dict(known)
     for name in dict.fromkeys(name for extra in extras for name in extra):
         members = [located for extra in extras for group in extra.get(name, ()) for located in group]

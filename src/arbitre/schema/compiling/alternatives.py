@@ -1,4 +1,4 @@
-"""The alternatives of a subschema, with references, combinations and conditions resolved."""
+"""Expansion of a subschema into alternatives: resolves references, combinations and conditions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arbitre.schema.loading.references import Subschema
 
 MAX_ALTERNATIVES: Final = 256
-"""Maximum number of alternatives of one value: combinations of unions multiply."""
+"""Maximum number of alternatives of one value. Combinations of unions multiply."""
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _SAME_VALUE: Final = frozenset(
@@ -37,14 +37,14 @@ _SAME_VALUE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The subschemas that apply to the same value as the subschema that names them.
+    """The subschemas that apply to the same value as their parent subschema.
 
     Attributes:
-        required: Targets of references and members of `allOf`: all apply.
-        unions: The branches of `anyOf` and of `oneOf`: one of each applies.
-        conditional: `then`, `else` and dependent schemas: each may apply.
-        tests: `if` and `not`, which validate the value but describe nothing to compare.
-        problems: The references that cannot be resolved.
+        required: Targets of references and members of `allOf`; all apply.
+        unions: Branches of `anyOf` and of `oneOf`; one of each applies.
+        conditional: `then`, `else` and dependent schemas; each may apply.
+        tests: `if` and `not`, which validate the value but declare nothing to compare.
+        problems: One problem for each reference that cannot be resolved.
     """
 
     required: tuple[Subschema, ...]
@@ -60,7 +60,7 @@ class Parts:
 
     @classmethod
     def of(cls, located: Subschema) -> Parts:
-        """The parts of a subschema; a boolean subschema has none."""
+        """Return the parts of a subschema; a boolean subschema has none."""
         schema = located.schema
         if not isinstance(schema, dict) or _SAME_VALUE.isdisjoint(schema):
             return _NO_PARTS
@@ -92,7 +92,7 @@ def _members(located: Subschema, keyword: str) -> tuple[Subschema, ...]:
 
 @dataclass(slots=True)
 class Expander:
-    """Expands every subschema once, however often it is referred to; adds what is wrong to `problems`."""
+    """Expands subschemas into alternatives and caches the results; adds errors to `problems`."""
 
     problems: list[Problem]
     _known: dict[Subschemas, list[Alternative]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Expander:
     _without_cycle: set[Subschema] = field(default_factory=set)
 
     def alternatives(self, subschemas: Subschemas) -> list[Alternative]:
-        """The alternatives of a value to which all these groups apply, in order."""
+        """Return the alternatives of a value to which all these groups apply, in order."""
         if subschemas not in self._known:
             found = [Alternative()]
             for group in subschemas:
@@ -113,7 +113,7 @@ class Expander:
         return self._known[subschemas]
 
     def _expand(self, root: Subschema) -> list[Alternative]:
-        """The alternatives of one subschema."""
+        """Return the alternatives of one subschema."""
         if root in self._expanded:
             return self._expanded[root]
         if self._parts_of(root) is _NO_PARTS:
@@ -125,10 +125,10 @@ class Expander:
         return self._expanded[root]
 
     def _combined(self, located: Subschema) -> list[Alternative]:
-        """The alternatives of a subschema whose parts are expanded.
+        """Return the alternatives of a subschema whose parts are already expanded.
 
-        References and `allOf` must hold together; `anyOf` and `oneOf` are alternatives; `then` and `else` both add
-        what they declare. A setting nearer to the field overrides the same setting of what it refers to.
+        References and `allOf` apply together, `anyOf` and `oneOf` are alternatives, and both `then` and `else` add
+        their declarations. A setting of a subschema overrides the same setting of the subschemas that it refers to.
         """
         if not isinstance(located.schema, dict):
             return [Alternative() if located.schema else NOTHING]
@@ -145,7 +145,7 @@ class Expander:
         return [with_conditionals(shape, extras) for shape in found] if extras else found
 
     def _shapes(self, parts: Iterable[Subschema]) -> list[Alternative]:
-        anything = [Alternative()]  # what closes a cycle, which is reported, is not expanded
+        anything = [Alternative()]  # a reference that closes a cycle is reported and not expanded
         return [shape for part in parts for shape in self._expanded.get(part, anything)]
 
     def _parts_of(self, located: Subschema) -> Parts:
@@ -154,7 +154,7 @@ class Expander:
         return self._parts[located]
 
     def _check_cycles(self, root: Subschema) -> None:
-        """Report references that lead back to the same value, tests included: no document could be validated."""
+        """Report reference cycles that never reach a nested value; they make validation impossible."""
 
         def parts(located: Subschema) -> Iterator[Subschema]:
             found = self._parts_of(located)
@@ -162,10 +162,11 @@ class Expander:
 
         for located, cycle in _bottom_up(root, parts, self._without_cycle):
             self._without_cycle.add(located)
-            self.problems.extend(one.problem("The references form a cycle that never reaches a value") for one in cycle)
+            message = "The references form a cycle that never reaches a value"
+            self.problems.extend(member.problem(message) for member in cycle)
 
     def _all(self, left: list[Alternative], right: list[Alternative], located: Subschema) -> list[Alternative]:
-        """Every combination of one alternative of either side that can hold together; the left one is nearer."""
+        """Return all satisfiable intersections of a left and a right alternative; left settings take precedence."""
         found: list[Alternative] = []
         for near in left:
             for far in right:
@@ -173,38 +174,38 @@ class Expander:
                 if shape.possible:
                     found.append(shape)
             if len(found) > MAX_ALTERNATIVES:
-                message = f"Expected at most {MAX_ALTERNATIVES} alternatives in one place, got more"
+                message = f"Expected at most {MAX_ALTERNATIVES} alternatives for one value, got more"
                 hint = "Simplify the combinations of anyOf, oneOf and allOf."
                 self.problems.append(located.problem(message, hint=hint))
                 return found[:1]
         return found or [intersect(left[0], right[0])]
 
     def _check_branches(self, outer: list[Alternative], branches: list[Alternative]) -> None:
-        """A setting may stand on the union or on its branch, not differently on both: neither is nearer to the use."""
+        """Report settings that differ between a union and its branch; neither takes precedence."""
         for key in sorted({key for shape in outer for key in shape.settings}):
             setting = next(shape.settings[key] for shape in outer if key in shape.settings)
             for branch in branches:
                 other = branch.settings.get(key)
                 if other is not None and canonical(other.value) != canonical(setting.value):
-                    message = f"`{key}` is given on the union and, differently, on its branch ({other.pointer})"
+                    message = f"`{key}` has different values on the union and on its branch ({other.pointer})"
                     self.problems.append(setting.problem(message, "Keep one of the two."))
 
 
 def _bottom_up(
     root: Subschema, parts: Callable[[Subschema], Iterable[Subschema]], done: Iterable[Subschema]
 ) -> Iterator[tuple[Subschema, list[Subschema]]]:
-    """Yield what is below a subschema, and then itself, each once, without recursion.
+    """Yield a subschema's descendants and then the subschema itself, each once, without recursion.
 
     Args:
-        root: Where to start.
-        parts: Yields what is directly below a subschema.
-        done: What to skip; the caller adds each subschema that is yielded.
+        root: The subschema to start from.
+        parts: Returns the direct children of a subschema.
+        done: Subschemas to skip. The caller must add each subschema that is yielded.
 
     Yields:
-        A subschema, and those of its parts that lead back to it.
+        A subschema, and its children that lead back to it.
     """
     stack = [root]
-    cycles: dict[Subschema, list[Subschema]] = {}  # of the subschemas between the root and the top of the stack
+    cycles: dict[Subschema, list[Subschema]] = {}  # keys: the subschemas between the root and the top of the stack
     while stack:
         located = stack[-1]
         if located in done:

@@ -1,4 +1,4 @@
-"""What is said of a position as a whole, over all its alternatives, and whether it can act there."""
+"""The settings of a position over all its alternatives, and checks that they have an effect there."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ _CONTAINERS: Final = frozenset({Kind.ARRAY, Kind.OBJECT})
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The alternatives of one position.
+    """The alternatives of one position of a schema.
 
-    `common` are the settings that speak of the whole: those on which every alternative but null agrees. `declared`
-    are the kinds that are named; `whole` says that every value here is one leaf, whatever its kind. `root` says that
-    this is the root of the schema.
+    Attributes:
+        shapes: The alternatives.
+        common: Settings that all alternatives except null share.
+        declared: The declared kinds.
+        open: Whether an alternative accepts any kind.
+        root: Whether this is the root of the schema.
     """
 
     shapes: Sequence[Alternative]
@@ -43,54 +46,55 @@ class Position:
 
     @property
     def whole(self) -> bool:
+        """Whether every value here is one leaf, whatever its kind."""
         return "distance" in self.common and (self.open or bool(self.declared & _CONTAINERS))
 
     def setting(self, key: str) -> Annotation | None:
-        """The first setting under a key."""
+        """Return the first setting with this key."""
         return next((shape.settings[key] for shape in self.shapes if key in shape.settings), None)
 
     def problems(self) -> Iterator[Problem]:
-        """The settings that could never act, or that only a part of the alternatives has."""
+        """Yield a problem for each setting that has no effect, or that only some of the alternatives have."""
         if self.whole:
-            yield from self._inside(self.common["distance"])
+            yield from self._nested_problems(self.common["distance"])
         for key in ("distance", "normalize", "match", "entries", "absent"):
             settings = [shape.settings[key] for shape in self.shapes if key in shape.settings]
-            for setting in {(one.pointer, one.file): one for one in settings}.values():
+            for setting in {(setting.pointer, setting.file): setting for setting in settings}.values():
                 carrying = [shape for shape in self.shapes if shape.settings.get(key) == setting]
                 problem = self._problem(key, setting, carrying)
                 if problem is not None:
                     yield problem
 
-    def _inside(self, distance: Annotation) -> Iterator[Problem]:
-        """The annotations written inside of what is one leaf; those of definitions it refers to may serve elsewhere."""
+    def _nested_problems(self, distance: Annotation) -> Iterator[Problem]:
+        """Yield a problem for each annotation inside a leaf, except in definitions, which may be used elsewhere."""
         place = distance.pointer.removesuffix(f"{KEYWORD}/distance")
         for located in (located for shape in self.shapes for located in shape.below()):
             written = located.file == distance.file and located.pointer.startswith(place)
             if written and isinstance(located.schema, dict) and KEYWORD in located.schema:
-                hint = "Normalise the whole, or leave its `distance` out."
-                yield located.problem(f"`{KEYWORD}` says nothing inside of what is one leaf", KEYWORD, hint=hint)
+                hint = "Move it to the list or object that has the `distance`, or remove that `distance`."
+                yield located.problem(f"`{KEYWORD}` has no effect inside a leaf", KEYWORD, hint=hint)
 
     def _problem(self, key: str, setting: Annotation, carrying: list[Alternative]) -> Problem | None:
         kinds = frozenset(kind for shape in carrying for kind in (shape.kinds if shape.kinds is not None else Kind))
         shared = key in self.common
         message: str | None = None
-        hint: str | None = "Say it on the union."
+        hint: str | None = "Put it on the union."
         if key in ("match", "entries"):
             if Kind.ARRAY not in kinds and not (key == "entries" and self.root and setting.value):
-                message, hint = f"`{key}` is for lists, and no list is declared here", None
+                message, hint = f"`{key}` applies to lists, but no list is declared here", None
                 if key == "entries":
                     hint = 'The root may be marked too, with `"entries": true`.'
-            elif self.whole and _together(setting, self.common["distance"]):
-                message, hint = f"`{key}` says nothing of a list whose `distance` makes it one leaf", None
+            elif self.whole and _same_annotation(setting, self.common["distance"]):
+                message, hint = f"`{key}` has no effect on a list whose `distance` makes it a leaf", None
         elif key == "absent" and not shared:
             message = "`absent` differs between the branches of a union"
         elif key in ("distance", "normalize") and self.whole and not shared:
-            message = f"`{key}` is given on a branch of what is one leaf"
+            message = f"`{key}` is set on one branch, but the union is compared as one leaf"
         elif key == "normalize" and not self.whole and not any(kind.scalar for kind in kinds):
-            message = "`normalize` is for single values, and none is declared here"
-            hint = "Put it on the values inside, or give the list or object a `distance` that makes it one leaf."
+            message = "`normalize` applies to single values, but none is declared here"
+            hint = "Put it on the nested values, or give the list or object a `distance` that makes it a leaf."
         elif key == "distance" and not shared and kinds & _CONTAINERS:
-            message = "`distance` makes a list or an object one leaf, and stands on one branch only"
+            message = "`distance` makes a list or object a leaf, but is set on only one branch"
         return None if message is None else setting.problem(message, hint)
 
 
@@ -99,6 +103,6 @@ def _same(key: str, setting: Annotation, shape: Alternative) -> bool:
     return other is not None and (other == setting or canonical(other.value) == canonical(setting.value))
 
 
-def _together(setting: Annotation, other: Annotation) -> bool:
-    """Whether two settings stand in one annotation."""
+def _same_annotation(setting: Annotation, other: Annotation) -> bool:
+    """Return whether two settings belong to the same annotation."""
     return (setting.pointer.rpartition("/")[0], setting.file) == (other.pointer.rpartition("/")[0], other.file)

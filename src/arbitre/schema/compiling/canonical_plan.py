@@ -1,4 +1,4 @@
-"""The table of sites without doubles, and a digest of all in it that can move a number."""
+"""Deduplication of sites, and a digest of everything in them that can change a score."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ if TYPE_CHECKING:
 
 
 def canonical_sites(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[list[Site], dict[int, bool], str]:
-    """The table with sites that compare alike made one, the marks on it, and its digest (16 hexadecimal digits).
+    """Merge equivalent sites.
 
-    Two tables have one digest exactly when they compare alike: whether a subschema is written out or referred to, and
-    in which order properties are declared, does not show. By partition refinement (Moore, 1956): sites fall apart
-    where they say different things, then where the sites below them have fallen apart, until none do.
+    Two tables have the same digest exactly if they compare documents in the same way. The digest does not depend on
+    references versus inline subschemas, or on the order of properties. Uses partition refinement (Moore, 1956): sites
+    are split by their own options, then repeatedly by the classes of their children, until nothing changes.
+
+    Returns:
+        The merged sites, the marks by their new indices, and the digest (16 hexadecimal digits).
     """
-    said = [json.dumps(_said(site), sort_keys=True) for site in sites]
+    options = [json.dumps(_own_options(site), sort_keys=True) for site in sites]
     below = [_below(site) for site in sites]
-    order, numbers = _ordered([(text, marked.get(index)) for index, text in enumerate(said)], below)
-    text = json.dumps([[said[index], [numbers[child] for child in below[index]]] for index in order])
-    asked = list(map(_asked, sites))
-    if any(asked):  # what the certificate takes for granted keeps sites apart, and moves no number
-        keys = [(text, marked.get(index), asked[index]) for index, text in enumerate(said)]
+    order, numbers = _ordered([(text, marked.get(index)) for index, text in enumerate(options)], below)
+    text = json.dumps([[options[index], [numbers[child] for child in below[index]]] for index in order])
+    conditions = list(map(_metric_conditions, sites))
+    if any(conditions):  # the certificate's assumptions keep sites apart, but do not affect scores
+        keys = [(text, marked.get(index), conditions[index]) for index, text in enumerate(options)]
         order, numbers = _ordered(keys, below)
     return (
         [_renumbered(sites[index], numbers) for index in order],
@@ -36,10 +39,13 @@ def canonical_sites(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[
 
 
 def _ordered(keys: Sequence[Any], below: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """One site of every class, those with one key and the same below; and for every site the place of its class."""
-    classes, count = _numbered(keys)
+    """Return one site per equivalence class, and for every site the position of its class.
+
+    Sites are equivalent if they have equal keys and equivalent children.
+    """
+    classes, count = _numbers_of(keys)
     while True:
-        classes, finer = _numbered(
+        classes, finer = _numbers_of(
             [(classes[index], *(classes[child] for child in below[index])) for index in range(len(keys))]
         )
         if finer == count:
@@ -47,26 +53,26 @@ def _ordered(keys: Sequence[Any], below: Sequence[Sequence[int]]) -> tuple[list[
         count = finer
     order = _reached(classes, below)
     number = {classes[index]: position for position, index in enumerate(order)}
-    return order, [number[one] for one in classes]
+    return order, [number[group] for group in classes]
 
 
-def _asked(site: Site) -> tuple[str, ...]:
-    """What the values at a site have to keep to for its distances to be metrics."""
+def _metric_conditions(site: Site) -> tuple[str, ...]:
+    """Return the conditions under which the distances of a site are metrics."""
     leaves = (choice.leaf for choices in site.scalars.values() for choice in choices)
     return tuple(leaf.metric_if for leaf in leaves if leaf.metric_if is not None)
 
 
-def _numbered(keys: Sequence[Any]) -> tuple[list[int], int]:
-    """A number for each key, the same for equal ones, and how many there are."""
+def _numbers_of(keys: Sequence[Any]) -> tuple[list[int], int]:
+    """Return a number for each key, the same for equal keys, and the number of distinct keys."""
     known: dict[Any, int] = {}
     return [known.setdefault(key, len(known)) for key in keys], len(known)
 
 
 def _reached(classes: Sequence[int], below: Sequence[Sequence[int]]) -> list[int]:
-    """One site of every class, from the root on: an order that depends on what is said alone."""
+    """Return one site per class in breadth-first order from the root, which depends on the options only."""
     found = {classes[0]: 0}
     pending = [0]
-    for index in pending:  # grows while it is read
+    for index in pending:  # grows during iteration
         for child in below[index]:
             if classes[child] not in found:
                 found[classes[child]] = child
@@ -94,8 +100,8 @@ def _renumbered(site: Site, numbers: Sequence[int]) -> Site:
     )
 
 
-def _said(site: Site) -> dict[str, Any]:
-    """What a site says itself, as plain JSON."""
+def _own_options(site: Site) -> dict[str, Any]:
+    """Return a site's own options as plain JSON."""
     return {
         "absent": site.absent.values,
         "declared": sorted(site.declared),

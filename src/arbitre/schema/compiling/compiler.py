@@ -1,4 +1,4 @@
-"""From a schema to a plan: every reference, keyword, name and weight resolved, every problem reported at once."""
+"""Compilation of a schema to a table of sites: resolves references, keywords, names and weights."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from arbitre.schema.loading.references import Subschema
 
 Group = tuple[Tags, Subschemas]
-"""What holds of a value, and the branches of the enclosing object under which it does."""
+"""Subschemas of a value, and the branches of the enclosing object under which they apply."""
 
 Branch = tuple[frozenset[int], Alternative]
-"""One alternative of an object, and its number as a set."""
+"""One alternative of an object, with its index as a one-element set."""
 
 MAX_POSITIONS: Final = 20_000
-"""Maximum number of positions of a schema."""
+"""Maximum number of positions in a schema."""
 
 EXTREME: Final = 1e12
-"""Largest ratio between two weights in an object: a smaller share of the object is lost to rounding."""
+"""Maximum ratio of two weights in an object. Smaller shares of the object would be lost to rounding."""
 
 _ANYTHING: Final[list[Group]] = [(None, ())]
 
@@ -57,15 +57,15 @@ class _Request:
 
 @dataclass(slots=True)
 class Compiler:
-    """Builds the table of sites, one for each distinct position. The first site is that of the root.
+    """Builds the table of sites, one for each distinct position. The first site is the root.
 
     Attributes:
         distances: The distances that a schema may name.
         matchers: The matchers that a schema may name.
         normalizers: The normalisers that a schema may name.
-        problems: Everything that is wrong with the schema.
-        marked: The value of `entries`, by the index of the site that has it.
-        aliases: The setting `aliases`, by the index of the site of the object and the name of the field.
+        problems: The errors in the schema.
+        marked: The value of `entries`, by site index.
+        aliases: The `aliases` annotation, by site index of the object and name of the field.
     """
 
     distances: Catalogue[Distance]
@@ -79,14 +79,18 @@ class Compiler:
     _known: dict[object, int] = field(default_factory=dict)
     _queue: deque[_Request] = field(default_factory=deque)
     _root_mark: Annotation | None = None
-    """The `entries` of a root that is no list: it says nothing where a recursive schema comes back to the root."""
+    """The `entries` of a root that is not a list; ignored where a recursive schema refers back to the root."""
 
     def __post_init__(self) -> None:
         self._expander = Expander(self.problems)
         self._leaves = LeafBuilder(self.distances, self.normalizers, self.problems)
 
     def compile(self, root: Subschema, overlay: Overlay | None) -> list[Site]:
-        """Build the table of sites; adds what is wrong to `problems`. Raises SchemaError for too many positions."""
+        """Build the table of sites and add errors to `problems`.
+
+        Raises:
+            SchemaError: The schema has too many positions.
+        """
         sites: list[Site] = []
         self.problems += self._stray_field_keys([(None, ((root,),))], "the root of the schema", overlay)
         self._request(self._grouped([(None, ((root,),))]), Absence(), overlay)
@@ -97,7 +101,7 @@ class Compiler:
         return sites
 
     def _request(self, groups: Sequence[Group], absent: Absence, overlay: Overlay | None) -> int:
-        """The index of a position's site, which is built later if it is new."""
+        """Return the index of a position's site; queue the site to be built if it is new."""
         key = (tuple(groups), absent, None if overlay is None else id(overlay))
         if key not in self._known:
             self._known[key] = len(self._known)
@@ -116,7 +120,7 @@ class Compiler:
         if len(alternatives) > ALTERNATIVES:
             located = next(located for _, subschemas in request.groups for group in subschemas for located in group)
             self.problems.append(
-                located.problem(f"Expected at most {ALTERNATIVES} alternatives in one place, got more")
+                located.problem(f"Expected at most {ALTERNATIVES} alternatives for one value, got more")
             )
             alternatives = alternatives[:1]
         root = request.index == 0
@@ -148,7 +152,7 @@ class Compiler:
     def _without_root_mark(self, shape: Alternative) -> Alternative:
         if self._root_mark is None or shape.settings.get("entries") != self._root_mark:
             return shape
-        return replace(shape, settings={key: one for key, one in shape.settings.items() if key != "entries"})
+        return replace(shape, settings={key: value for key, value in shape.settings.items() if key != "entries"})
 
     def _object(
         self, index: int, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None
@@ -172,7 +176,7 @@ class Compiler:
     def _fields(
         self, index: int, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
     ) -> tuple[tuple[FieldNode, ...], frozenset[str]]:
-        """The keys that the branches declare: those that are compared, and the names of those that are ignored."""
+        """Return the compared fields of all branches, and the names of the ignored fields."""
         fields, ignored, weights = list[FieldNode](), set[str](), list[Annotation]()
         for name in dict.fromkeys(name for _, shape in branches for name in shape.properties):
             groups = self._grouped((branch, shape.subschemas_for(name)) for branch, shape in branches)
@@ -194,7 +198,7 @@ class Compiler:
     def _patterns(
         self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
     ) -> tuple[tuple[tuple[str, int], ...], bool]:
-        """The regular expressions for keys with their sites, and whether one of these depends on the branch."""
+        """Return (regular expression for keys, site) pairs, and whether any of the sites depends on the branch."""
         patterns, tagged = [], False
         for pattern in dict.fromkeys(pattern for _, shape in branches for pattern in shape.patterns):
             groups = self._grouped((branch, shape.patterns.get(pattern, ())) for branch, shape in branches)
@@ -205,7 +209,7 @@ class Compiler:
         return tuple(patterns), tagged
 
     def _additional(self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None) -> tuple[int, bool]:
-        """The site of every other key, and whether it depends on the branch."""
+        """Return the site of every other key, and whether it depends on the branch."""
         groups = self._grouped((branch, shape.additional) for branch, shape in branches)
         here = overlay if groups else None
         self.problems += self._stray_field_keys(groups, "the values of a map", here)
@@ -239,9 +243,7 @@ class Compiler:
         chosen = [shape.settings["match"] for _, shape in shapes if "match" in shape.settings]
         if chosen and (len(chosen) < len(shapes) or len({canonical(setting.value) for setting in chosen}) > 1):
             message = "`match` differs between the branches of a union"
-            self.problems.append(
-                chosen[-1].problem(message, "Lists at one place are matched in one way: say it on all.")
-            )
+            self.problems.append(chosen[-1].problem(message, "Set the same `match` on all branches that are lists."))
         if chosen:
             try:
                 return self.matchers.build(chosen[0].value, pointer=chosen[0].pointer)
@@ -250,7 +252,7 @@ class Compiler:
         return self.matchers.build("hungarian")
 
     def _field_settings(self, subschemas: Iterable[Subschemas], overlay: Overlay | None) -> Annotations:
-        """What is said of a field as a field; its branches must agree, unless an overlay decides."""
+        """Return the settings of a field itself. Its branches must agree unless an overlay sets them."""
         laid = {} if overlay is None else {key: overlay.settings[key] for key in FIELD_KEYS & overlay.settings.keys()}
         found: Annotations = {}
         for shape in (shape for group in subschemas for shape in self._expander.alternatives(group)):
@@ -258,25 +260,25 @@ class Compiler:
                 setting = shape.settings[key]
                 first = found.setdefault(key, setting)
                 if key not in laid and canonical(first.value) != canonical(setting.value):
-                    hint = "It may depend on the path only, never on the value."
+                    hint = "Set it to the same value on all branches."
                     message = f"`{key}` differs between the branches ({first.pointer})"
                     self.problems.append(setting.problem(message, hint))
         return found | laid
 
     def _stray_field_keys(self, groups: Iterable[Group], place: str, overlay: Overlay | None) -> list[Problem]:
-        """A problem for every setting of a field that is given where there is no field."""
+        """Return a problem for each field setting at a position that is not a field."""
         settings = [shape.settings for _, group in groups for shape in self._expander.alternatives(group)]
         settings += [overlay.settings] if overlay else []
         return [
-            here[key].problem(f"`{key}` is for the fields of an object, and this is {place}")
+            here[key].problem(f"`{key}` applies to the fields of an object, but this is {place}")
             for here in settings
             for key in sorted(FIELD_KEYS & here.keys())
         ]
 
     def _grouped(self, held: Iterable[Group], *, open_too: bool = False) -> list[Group]:
-        """The groups with those that say the same made one; where only one is left, the branch does not matter.
+        """Merge groups with equal subschemas. If only one group is left, it applies to every branch.
 
-        Branches that say nothing are left out, unless `open_too`.
+        Branches without subschemas are left out, unless `open_too` is set.
         """
         found: dict[Subschemas, Tags] = {}
         for tags, subschemas in held:
@@ -291,13 +293,15 @@ class Compiler:
 
 
 def _weight_problems(settings: Sequence[Annotation]) -> list[Problem]:
-    """Refuse weights in one object that are too far apart; a key without a weight weighs 1."""
+    """Return a problem if the weights in an object differ too much; a key without a weight has weight 1."""
     weights = sorted([1.0, *(float(setting.value) for setting in settings)])
     if weights[-1] / EXTREME <= weights[0]:
         return []
     farthest = max(settings, key=lambda setting: abs(log(setting.value)))
     message = f"Expected the weights in an object to differ by a factor of at most {EXTREME:g}"
-    hint = "A smaller share is lost to rounding. Keys without a weight weigh 1; `ignore` what should not count."
+    hint = (
+        "Smaller shares are lost to rounding. The default weight is 1; use `ignore` for fields that should not count."
+    )
     return [farthest.problem(f"{message}, got {weights[0]:g} and {weights[-1]:g}", hint)]
 
 
@@ -310,7 +314,7 @@ def _pattern_problems(pattern: str, located: Subschema) -> list[Problem]:
 
 
 def _distinct(alternatives: Iterable[Tagged]) -> list[Tagged]:
-    """The alternatives that differ in what they say of objects."""
+    """Return the alternatives with distinct object declarations."""
     found: dict[object, Tagged] = {}
     for tag, shape in alternatives:
         key = (tag, tuple(shape.properties.items()), tuple(shape.patterns.items()), shape.additional)

@@ -1,4 +1,4 @@
-"""Another matching or another distance than the schema says, for all of it: to see what the choice costs."""
+"""Overrides of the matching and the distance of a whole schema, to measure the effect of these choices."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What is put in place of what the schema says.
+    """A matching and a distance that replace those of the schema.
 
-    `matcher` matches every array that is compared item by item. `distance` measures every leaf whose own distance is
-    made for values of the same kinds, except those that are equal or not (`exact`: enumerations, constants, booleans,
-    integers). Normalisers, weights and all else stay.
+    Attributes:
+        matcher: Matching for every list that is compared item by item.
+        distance: Distance for every leaf whose own distance supports the same kinds of values. Leaves with `exact`
+            (enums, constants, booleans, integers) keep it.
+
+    Normalisers, weights and all other options are unchanged.
     """
 
     matcher: Matcher | None = None
     distance: Distance | None = None
 
     def apply(self, sites: Sequence[Site]) -> list[Site]:
-        """The sites with these choices."""
+        """Return the sites with the overrides applied."""
         return [self._site(site) for site in sites]
 
     def _site(self, site: Site) -> Site:

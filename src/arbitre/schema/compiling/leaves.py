@@ -1,4 +1,4 @@
-"""What is resolved for single values: their distance and their normalisers."""
+"""Compilation of leaves: resolves the distance and the normalisers of single values."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _NAMES: Final = {
     Kind.NULL: "null",
     Kind.BOOLEAN: "booleans",
     Kind.NUMBER: "numbers",
-    Kind.STRING: "texts",
+    Kind.STRING: "strings",
     Kind.ARRAY: "lists",
     Kind.OBJECT: "objects",
 }
 
 
 def default_distance(shape: Alternative, kind: Kind) -> str:
-    """The name of the distance of a kind of value where none is chosen: by type and format."""
+    """Return the name of the default distance of a kind, by type and format."""
     if shape.enum is not None:
         return "exact"
     if kind is Kind.STRING:
@@ -51,7 +51,7 @@ def default_distance(shape: Alternative, kind: Kind) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """A scalar branch with its choices built: `distance` is None where the default holds."""
+    """A scalar branch with its distance and normalisers built; `distance` is None for the default."""
 
     tags: Tags
     shape: Alternative
@@ -61,14 +61,14 @@ class _Branch:
 
 @dataclass(frozen=True, slots=True)
 class LeafBuilder:
-    """Builds the leaves of a schema; what is wrong is added to `problems`."""
+    """Builds the leaves of a schema; adds errors to `problems`."""
 
     distances: Catalogue[Distance]
     normalizers: Catalogue[Normalizer]
     problems: list[Problem]
 
     def normalizers_of(self, setting: Annotation | None) -> tuple[Normalizer, ...]:
-        """The normalisers of a setting, in order."""
+        """Return the normalisers of a setting, in order."""
         if setting is None:
             return ()
         several = isinstance(setting.value, list)
@@ -86,7 +86,7 @@ class LeafBuilder:
         return Leaf(self.distances.build("exact"))
 
     def whole(self, common: Annotations, shapes: Sequence[Alternative]) -> Leaf:
-        """The leaf of a position that is one leaf whatever stands there."""
+        """Return the leaf of a position where every value is compared as one leaf."""
         setting, normalizers = common["distance"], self.normalizers_of(common.get("normalize"))
         enum = next((shape.enum for shape in shapes if shape.enum is not None), None)
         distance = self._distance(setting, enum, normalizers)
@@ -96,9 +96,9 @@ class LeafBuilder:
         return Leaf(distance, normalizers)
 
     def scalars(self, alternatives: Sequence[Tagged], common: Annotations) -> Mapping[Kind, tuple[ScalarBranch, ...]]:
-        """The scalar branches by kind; a kind that no branch takes is compared by its own default.
+        """Return the scalar branches by kind; a kind without a branch uses its default distance.
 
-        The normalisers in `common` come first, for all branches; a branch keeps those that are its own.
+        The normalisers in `common` apply to all branches first, then a branch's own normalisers.
         """
         first = self.normalizers_of(common.get("normalize"))
         branches = [
@@ -118,7 +118,7 @@ class LeafBuilder:
 
     def _choices(self, kind: Kind, branches: list[_Branch], first: tuple[Normalizer, ...]) -> tuple[ScalarBranch, ...]:
         taking = [branch for branch in branches if branch.shape.takes(kind)]
-        if not taking and first:  # what normalisers make of a value may be of a kind that is not declared
+        if not taking and first:  # normalisers may turn a value into a kind that is not declared
             taking = [branch for branch in branches if branch.distance is not None and kind in branch.distance.kinds]
         choices = []
         for branch in taking:
@@ -133,7 +133,7 @@ class LeafBuilder:
         return tuple(choices) or (ScalarBranch(Leaf(self.distances.build(_BY_KIND[kind]))),)
 
     def _metric_if(self, distance: Distance, branch: _Branch, first: tuple[Normalizer, ...]) -> str | None:
-        """The condition under which the distance of the only branch of a position is a metric."""
+        """Return the condition under which the distance of a position's only branch is a metric."""
         normalizers = first + branch.normalizers
         values = None
         if branch.shape.enum is not None:
@@ -141,9 +141,9 @@ class LeafBuilder:
         return condition(distance, values, integer=branch.shape.integer and not normalizers)
 
     def _check_branches(self, branches: list[_Branch], first: tuple[Normalizer, ...]) -> None:
-        """Refuse a distance that measures nothing on any of the branches that have it.
+        """Report each distance that supports no value of the branches that use it.
 
-        The normalisers in `first` come before it is chosen by kind, a branch's own after that.
+        The normalisers in `first` apply before a branch is chosen by kind, a branch's own normalisers after.
         """
         for branch in branches:
             setting, distance = branch.shape.settings.get("distance"), branch.distance
@@ -151,33 +151,29 @@ class LeafBuilder:
                 continue
             sharing = [other for other in branches if other.shape.settings.get("distance") == setting]
             here = [(other.normalizers, _kinds(other.shape, first)) for other in sharing]
-            single = distance.kinds & frozenset(SCALARS)  # it is chosen for single values
+            single = distance.kinds & frozenset(SCALARS)  # branches are chosen for single values only
             if not any(kinds_after(own, kinds & single) & distance.kinds for own, kinds in here):
                 self._refuse(setting, distance, {kind for own, kinds in here for kind in kinds_after(own, kinds)})
 
     def _refuse(self, setting: Annotation, distance: Distance, found: Iterable[Kind]) -> None:
-        """Report a distance that compares nothing here: normalisers leave only values of the kinds found."""
+        """Report a distance that supports none of the kinds found after normalisation."""
         kinds = set(found) - {Kind.NULL}
         if not kinds:
             return
         here = " and ".join(_NAMES[kind] for kind in sorted(kinds))
         wanted = " and ".join(_NAMES[kind] for kind in sorted(distance.kinds))
-        message = f"Expected `distance` to be one for {here}, got {distance.name}, which compares {wanted}"
-        hint = 'Choose another, or normalise the values first (for instance "normalize": ["number"]).'
+        message = f"Expected a `distance` for {here}, got {distance.name}, which compares {wanted}"
+        hint = 'Choose another distance, or normalise the values first, for example with "normalize": ["number"].'
         if kinds & distance.kinds:
-            message = (
-                f"`distance` cannot compare the {here} that normalisers make of single values, got {distance.name}"
-            )
-            hint = (
-                'Declare a list here too, for instance "type": ["string", "array"], to compare the value as one leaf.'
-            )
+            message = f"`distance` {distance.name} cannot compare the {here} that normalisers return for single values"
+            hint = 'To compare the value as one leaf, declare a list too, for example "type": ["string", "array"].'
         self.problems.append(setting.problem(message, hint))
 
     def _distance(
         self, setting: Annotation, enum: tuple[Json, ...] | None, normalizers: tuple[Normalizer, ...]
     ) -> Distance:
         choice = setting.value
-        if choice == "ordinal" and enum is not None:  # the order of the enum is the order of the ranks
+        if choice == "ordinal" and enum is not None:  # the enum defines the order of the ranks
             ranks = [_normalized(value, normalizers) for value in enum if value is not None]
             choice = {"ordinal": {"order": list({canonical(rank): rank for rank in ranks}.values())}}
         try:
@@ -196,7 +192,13 @@ _BY_KIND: Final = {
 
 
 def _kinds(shape: Alternative, normalizers: tuple[Normalizer, ...], *, scalar: bool = True) -> frozenset[Kind]:
-    """The kinds that an alternative's values, or only its single values, can have once they are normalised."""
+    """Return the kinds that an alternative's values can have after normalisation.
+
+    Args:
+        shape: The alternative.
+        normalizers: Applied in order.
+        scalar: Whether to consider only single values.
+    """
     if shape.enum is not None:
         values = (value for value in shape.enum if kind_of(value).scalar or not scalar)
         return frozenset(kind_of(_normalized(value, normalizers)) for value in values)

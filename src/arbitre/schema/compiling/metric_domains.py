@@ -1,4 +1,4 @@
-"""Distances that are no metrics on all values, and are metrics on the few that a schema allows."""
+"""Conditions under which a distance that is not a metric in general is a metric on the values that a schema allows."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 MOST: Final = 32
-"""Number of values up to which all triangles of an enumeration are checked."""
+"""Maximum number of enum values for checking the triangle inequality on all triples."""
 
 ROUNDING: Final = 1e-12
-"""Excess of a side of a triangle that is due to rounding."""
+"""Tolerance for rounding errors in the triangle inequality."""
 
-LISTED: Final = "every value is one of those that its enum lists"
+LISTED: Final = "every value is in the enum"
 WHOLE: Final = "every number is an integer"
 
 
 def condition(distance: Distance, values: Sequence[Json] | None, *, integer: bool) -> str | None:
-    """What values have to keep to for a distance to be a metric between them; None where that is not known.
+    """Return the condition under which a distance is a metric on the values of a position; None if there is none.
 
-    `values` are all normalised values that the schema allows, or None for any; `integer` says that it allows integers
-    only. A function of the user is not called: its declared facts decide.
+    A custom distance is not called; its declared facts decide.
+
+    Args:
+        distance: The distance.
+        values: All normalised values that the schema allows; None for any value.
+        integer: Whether the schema allows only integers.
     """
     facts = distance.facts
     if facts.metric:
@@ -49,7 +53,7 @@ def condition(distance: Distance, values: Sequence[Json] | None, *, integer: boo
 
 
 def _metric(distance: Distance, values: Sequence[Json]) -> bool:
-    """Whether a distance is a metric between these different values."""
+    """Return whether a distance is a metric on these distinct values."""
     count = len(values)
     table = distance.pool(values).distances(*np.divmod(np.arange(count * count), count)).reshape(count, count)
     apart = table[~np.eye(count, dtype=np.bool_)]

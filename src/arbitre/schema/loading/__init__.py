@@ -1,1 +1,1 @@
-"""Schemas, references, annotations and overlays, read and checked."""
+"""Reading and validation of schemas, references, annotations and overlays."""

@@ -1,4 +1,4 @@
-"""A schema where none is at hand: inferred from gold documents."""
+"""Inference of a schema from gold documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
 
 def infer(documents: Iterable[Json]) -> dict[str, Any]:
-    """The JSON Schema that all these documents fit, through genson. Raises DataError where there is none to infer from.
+    """Infer a JSON Schema that all documents satisfy, with genson.
+
+    Args:
+        documents: Gold documents, at least one.
+
+    Returns:
+        The schema.
+
+    Raises:
+        DataError: There are no documents, or one of them is not JSON.
 
     >>> infer([{"name": "Ada", "pages": [1]}])["properties"]["pages"]
     {'type': 'array', 'items': {'type': 'integer'}}

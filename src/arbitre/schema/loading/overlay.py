@@ -1,4 +1,4 @@
-"""Overlays: annotations by wildcard path, for schemas that are not yours to edit."""
+"""Overlays: annotations by wildcard path, for schemas that you cannot edit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class Overlay:
-    """Settings by wildcard path: a tree of tokens. `used` says that the schema has the path."""
+    """A tree of settings by path token; `used` states whether the schema has the path."""
 
     settings: Annotations = field(default_factory=dict)
     below: dict[Token, Overlay] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Overlay:
 
     @classmethod
     def read(cls, source: Mapping[str, Json] | str | Path) -> Overlay:
-        """An overlay from a dictionary or a file. Raises SchemaError listing all that is wrong."""
+        """Read an overlay from a dictionary or a JSON file. Raises SchemaError listing every problem."""
         file = str(source) if isinstance(source, (str, Path)) else None
         data: Any = source
         if isinstance(source, (str, Path)):
@@ -38,9 +38,9 @@ class Overlay:
                 raise SchemaError.of(f"Cannot read the overlay: {error.strerror}", file=str(file)[:200]) from error
         if not isinstance(data, Mapping):
             raise SchemaError.of(
-                f"Expected an overlay to be an object of paths, got {type(data).__name__}",
+                f"Expected an overlay to be an object with paths as keys, got {type(data).__name__}",
                 file=file,
-                hint='Write {"/entries/*/name": {"distance": "exact"}}.',
+                hint='For example {"/entries/*/name": {"distance": "exact"}}.',
             )
         return cls._of(dict(data), file)
 
@@ -70,14 +70,14 @@ class Overlay:
         return self.below.get(token)
 
     def unused(self, known: Iterable[str]) -> Iterator[Problem]:
-        """A problem for every path that the schema, whose paths are `known`, does not have."""
+        """Yield a problem for each path of the overlay that is not in the schema; `known` are the schema's paths."""
         pending = [self]
         while pending:
             node = pending.pop()
             pending.extend(reversed(node.below.values()))
             if node.settings and not node.used:
                 setting = next(iter(node.settings.values()))
-                general = "`arbitre schema explain` lists the paths; list items and map keys are written *."
+                general = "`arbitre schema explain` lists the paths. Write * for list items and map keys."
                 yield Problem(
                     f'The schema has no path "{node.path}"',
                     file=setting.file,

@@ -1,4 +1,4 @@
-"""Loads schemas from a dictionary, a file or a Pydantic model, and resolves references without a network."""
+"""Loading of schemas from a dictionary, a file or a Pydantic model. References are never fetched over a network."""
 
 from __future__ import annotations
 
@@ -22,23 +22,28 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 SchemaSource = Any
-"""A schema: a dictionary (or true), the path of a file that holds one, or a Pydantic model class."""
+"""A schema: a dictionary (or boolean), the path of a JSON file, or a Pydantic model class."""
 
 _BESIDE: Final = frozenset(
     ("$schema", "$defs", "definitions", "$comment", "title", "description", "default", "examples", "deprecated")
 )
-"""Keywords that do not describe a value: next to only these, `$ref` is a plain reference."""
+"""Keywords that do not constrain a value; a `$ref` with only these beside it is a plain reference."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Subschema:
-    """A subschema, its place in a document, and how its references are resolved.
+    """A subschema with its location in a document and the context for resolving references.
 
-    Two are equal if they are the same object of a document, read in the same way.
+    Two subschemas are equal if they are the same object of a document and have equal `soft` and `scope`.
 
     Attributes:
-        soft: Whether it only adds to what is declared elsewhere: its types and constants are conditions.
-        scope: The URIs with dynamic anchors on the way here, which decide what `$dynamicRef` names.
+        schema: Its JSON: an object or a boolean.
+        document: The document that contains it.
+        shelf: All documents of the schema.
+        resolver: Resolves its references.
+        pointer: Its JSON Pointer in the document.
+        soft: Whether it occurs in a condition, so that its types and constants are not declarations.
+        scope: URIs with dynamic anchors on the way here; they determine the target of `$dynamicRef`.
     """
 
     schema: Json
@@ -64,7 +69,7 @@ class Subschema:
         return hash(self._identity)
 
     def __reduce__(self) -> tuple[Callable[[SchemaSource], Subschema], tuple[SchemaSource]]:
-        """Send the root of a schema to another process as its source."""
+        """Pickle the root of a schema as its source."""
         return load, (Path(self.document.file) if self.document.file is not None else self.document.contents,)
 
     @property
@@ -72,7 +77,7 @@ class Subschema:
         return id(self.schema), self.soft, self.scope
 
     def below(self, *tokens: str | int) -> Subschema:
-        """The subschema under these keys."""
+        """Return the subschema under these keys."""
         schema = self.schema
         for token in tokens:
             schema = schema[token]
@@ -82,18 +87,18 @@ class Subschema:
         return replace(self, schema=schema, resolver=resolver, pointer=self.pointer + pointer(tokens))
 
     def follow(self, keyword: str) -> Subschema:
-        """The subschema that `$ref`, `$dynamicRef` or `$recursiveRef` names. Raises SchemaError."""
+        """Return the target of `$ref`, `$dynamicRef` or `$recursiveRef`. Raises SchemaError if there is none."""
         reference = self.schema[keyword]
         try:
             found = self._resolved(keyword, reference)
         except (Unresolvable, ValueError, TypeError) as error:
-            hint = self._why(reference, error)
+            hint = self._reference_hint(reference, error)
             message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
             raise SchemaError(self.problem(message, keyword, hint=hint)) from error
         schema = found.contents
         document, place = self.shelf.place(schema) or (self.document, "")
         if not isinstance(schema, (dict, bool)):
-            message = f'Expected `{keyword}` to name a subschema, got "{reference}", which is none'
+            message = f'Expected `{keyword}` to name a subschema, got "{reference}", which is not a subschema'
             raise SchemaError(self.problem(message, keyword))
         self.shelf.check(schema, document, place)
         seen = reversed([uri for uri, _ in found.resolver.dynamic_scope()])
@@ -101,12 +106,12 @@ class Subschema:
         return replace(self, schema=schema, document=document, resolver=found.resolver, pointer=place, scope=scope)
 
     def direct(self) -> Subschema:
-        """The target of a plain reference; any other subschema itself."""
+        """Return the target of a plain reference, or the subschema itself if it is not one."""
         found, seen = self, {self}
         while found._plain:
             try:
                 found = found.follow("$ref")
-            except SchemaError:  # reported where it is expanded
+            except SchemaError:  # reported when the subschema is expanded
                 return self
             if found in seen:
                 return self
@@ -122,8 +127,8 @@ class Subschema:
             return lookup_recursive_ref(self.resolver)
         return self.resolver.lookup(reference)
 
-    def _why(self, reference: str, error: BaseException | None) -> str:
-        """A hint for a broken reference. Raises SchemaError if the file that it names is invalid."""
+    def _reference_hint(self, reference: str, error: BaseException | None) -> str:
+        """Return a hint for a broken reference. Raises SchemaError if the referenced file is invalid."""
         while error is not None:
             if isinstance(error, SchemaError):
                 raise error
@@ -134,11 +139,11 @@ class Subschema:
         keys = ("$defs", "definitions") if isinstance(contents, dict) else ()
         known = [escape(name) for key in keys for name in contents.get(key, ())]
         return did_you_mean(reference.rpartition("/")[2], known) or (
-            "Write #/$defs/NAME for a definition in this schema, FILE.json#/$defs/NAME for one in another file."
+            "Write #/$defs/NAME for a definition in this schema, or FILE.json#/$defs/NAME for one in another file."
         )
 
     def problem(self, message: str, *tokens: str | int, hint: str | None = None) -> Problem:
-        """A problem at this subschema, or at a key of it."""
+        """Return a problem at this subschema, or at one of its keys."""
         return Problem(message, file=self.file, pointer=self.pointer + pointer(tokens), hint=hint)
 
 
@@ -152,8 +157,8 @@ def load(source: SchemaSource) -> Subschema:
         The root of the schema.
 
     Raises:
-        SchemaError: The file cannot be read, the schema is not valid JSON Schema, or the source is something else.
-            Lists every problem that the metaschema finds.
+        SchemaError: The file cannot be read, the schema is not valid JSON Schema, or the source has another type.
+            Lists every violation of the metaschema.
     """
     shelf = SchemaStore()
     if isinstance(source, (str, Path)):

@@ -1,4 +1,4 @@
-"""The documents of a schema: its own and the files that it refers to. Nothing is fetched over a network."""
+"""The documents of a schema: its own and the files that it references. Nothing is fetched over a network."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 MAX_DEPTH: Final = 2_000
-"""Maximum number of lists and objects nested in each other in a schema."""
+"""Maximum nesting depth of lists and objects in a schema."""
 
 _LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
 
 
 class UnavailableError(Exception):
-    """No document can be read at a URI. The text is a hint."""
+    """No document can be read at a URI. The message is used as a hint."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SchemaDocument:
-    """One whole JSON document.
+    """A JSON document that contains schemas.
 
     Attributes:
-        contents: Its JSON.
-        uri: The base of its references.
-        file: Its name in messages.
+        contents: The parsed JSON.
+        uri: Base URI of its references.
+        file: File name for messages; None if it is not a file.
         validator: The validator class of its draft.
     """
 
@@ -56,7 +56,7 @@ class SchemaDocument:
 
     @property
     def legacy(self) -> bool:
-        """Whether its draft ignores all keywords next to `$ref`: draft 7 and earlier."""
+        """Whether its draft ignores all keywords next to `$ref` (draft 7 and earlier)."""
         return self.validator in _LEGACY
 
     @property
@@ -67,11 +67,11 @@ class SchemaDocument:
 
 @dataclass(eq=False, slots=True)
 class SchemaStore:
-    """The documents read so far. Each is read once, so a subschema is one object however often it is referred to.
+    """The documents read so far. Each is read once, so all references to a subschema return the same object.
 
     Attributes:
         registry: The documents, for resolving references.
-        dynamic: The URIs of resources with a dynamic anchor; the meaning of `$dynamicRef` depends on them alone.
+        dynamic: URIs of resources with a dynamic anchor; the target of `$dynamicRef` depends only on these.
     """
 
     registry: Registry[Any] = field(init=False)
@@ -128,11 +128,11 @@ class SchemaStore:
             raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
 
     def place(self, schema: Json) -> tuple[SchemaDocument, str] | None:
-        """The document that contains this list or object, and its JSON Pointer there."""
+        """Return the document that contains this list or object, and its JSON Pointer there."""
         return self._places.get(id(schema))
 
     def retrieve(self, uri: str) -> Resource[Any]:
-        """The document at a URI, which names a file or a metaschema. Raises UnavailableError, SchemaError."""
+        """Return the document at the URI of a file or a metaschema. Raises UnavailableError, SchemaError."""
         if uri not in self._resources:
             scheme = urlparse(uri).scheme
             if uri in METASCHEMAS:
@@ -146,11 +146,11 @@ class SchemaStore:
                 self.add(contents, uri, str(path))
             elif scheme:
                 raise UnavailableError(
-                    f"{uri} is not fetched over the network. Copy the subschema into $defs, or refer to a file."
+                    f"{uri} is not fetched over the network. Copy the subschema into $defs, or reference a local file."
                 )
             else:
                 raise UnavailableError(
-                    "A schema that is not a file has no folder for relative references. Pass the path of its file."
+                    "A relative reference needs a schema file. Pass the path of the file instead of its contents."
                 )
         return self._resources[uri]
 
@@ -182,7 +182,7 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
-    """Yield the id and the pointer of every list and object. Raises SchemaError for what is not JSON, or too deep."""
+    """Yield the id and pointer of every list and object. Raises SchemaError if it is not JSON or nested too deeply."""
     pending: list[tuple[Json, str, int]] = [(contents, "", 1)]
     while pending:
         value, place, level = pending.pop()
@@ -196,14 +196,14 @@ def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
         if isinstance(value, (dict, list)):
             if level > MAX_DEPTH:
                 message = f"Expected at most {MAX_DEPTH} nested lists and objects in a schema, got more"
-                raise SchemaError.of(message, file=file, hint="Move recursive parts to $defs, and refer to them.")
+                raise SchemaError.of(message, file=file, hint="Move nested parts to $defs and use $ref.")
             yield id(value), place
             inner = value.items() if isinstance(value, dict) else enumerate(value)
             pending.extend((part, f"{place}/{escape(token)}", level + 1) for token, part in inner)
 
 
 def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
-    """The validator class of the draft that a document declares."""
+    """Return the validator class of the draft that a document declares."""
     declared = isinstance(contents, dict) and isinstance(contents.get("$schema"), str)
     return validator_for(contents, default=default) if declared else default
 

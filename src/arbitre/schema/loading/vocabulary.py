@@ -1,4 +1,4 @@
-"""The `x-arbitre` keyword: read and checked."""
+"""Reading and validation of the `x-arbitre` keyword."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 KEYWORD: Final = "x-arbitre"
 FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
-"""Keys that speak of the field; the others speak of the value."""
+"""Keys that apply to a field; the others apply to its value."""
 
 _EXPECTED: Final = {
     "weight": "a positive number",
@@ -34,7 +34,7 @@ _CONDITIONS: Final = ("not", "if", "contains", "propertyNames")
 
 
 class Annotation(NamedTuple):
-    """What was chosen, and where."""
+    """The value of one setting, and where it was read."""
 
     value: Any
     pointer: str
@@ -64,7 +64,7 @@ def _misspelt(key: str) -> bool:
 
 
 def annotations_of(located: Subschema, problems: list[Problem]) -> Annotations:
-    """The settings of a subschema; what is wrong with them, or stands where it says nothing, is added to `problems`."""
+    """Return the settings of a subschema. Errors and annotations without effect are added to `problems`."""
     schema = located.schema
     hint = f'Did you mean "{KEYWORD}"?'
     problems.extend(located.problem(f'Unknown keyword "{key}"', key, hint=hint) for key in schema if _misspelt(key))
@@ -73,15 +73,15 @@ def annotations_of(located: Subschema, problems: list[Problem]) -> Annotations:
     for tokens in stray:
         inner = schema[tokens[0]].get(KEYWORD)
         if isinstance(inner, dict) and (tokens != ("properties",) or inner.keys() & _vocabulary()["properties"].keys()):
-            message = f"`{KEYWORD}` says nothing inside `{tokens[0]}`"
-            problems.append(located.problem(message, *tokens, KEYWORD, hint="Put it beside the keywords of a value."))
+            message = f"`{KEYWORD}` has no effect inside `{tokens[0]}`"
+            problems.append(located.problem(message, *tokens, KEYWORD, hint="Put it next to the keywords of a value."))
     if KEYWORD not in schema:
         return {}
     return check_annotation(schema[KEYWORD], f"{located.pointer}/{KEYWORD}", located.file, problems)
 
 
 def check_annotation(value: Json, place: str, file: str | None, problems: list[Problem]) -> Annotations:
-    """The settings of one annotation without those that are wrong; what is wrong is added to `problems`."""
+    """Return the valid settings of one annotation; errors are added to `problems`."""
     if not isinstance(value, dict):
         message = f"Expected `{KEYWORD}` to be an object, got {shown(value)}"
         problems.append(Problem(message, file=file, pointer=place))

@@ -1,4 +1,4 @@
-"""Example values of a schema, and documents that hold a given value at a given path: best effort, always valid."""
+"""Example values of a schema, and valid documents that hold a given value at a given path (best effort)."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ SCALARS: Final[dict[Kind, tuple[Json, ...]]] = {
     Kind.BOOLEAN: (False, True),
     Kind.NULL: (None,),
 }
-"""Values tried where a schema does not list its own, those that break most distances first."""
+"""Values to try if a schema has no enum; values that violate the most distances come first."""
 
 DEPTH: Final = 5
-"""Number of containers below which examples hold no further containers."""
+"""Maximum nesting depth of lists and objects in examples."""
 
 WIDTH: Final = 48
-"""Maximum number of examples for one position."""
+"""Maximum number of examples per position."""
 
 FRAMES: Final = 12
 """Maximum number of ways to put a value into a document."""
 
 
 class Frame(NamedTuple):
-    """A document with a hole: `wrap` fills it with a value, and `inside` are the subschemas that hold of that value."""
+    """A document template: `wrap` inserts a value, and `inside` are the subschemas that apply to the value."""
 
     wrap: Wrap
     inside: Subschemas
@@ -59,7 +59,7 @@ class Frame(NamedTuple):
 
 @dataclass(slots=True)
 class Examples:
-    """Makes example values and documents for one schema; the `telling` values are tried before others."""
+    """Creates example values and documents for one schema; tries the `telling` values first."""
 
     root: Subschema
     telling: Sequence[Json] = ()
@@ -68,18 +68,18 @@ class Examples:
     _checkers: dict[Subschema, Any] = field(default_factory=dict)
 
     def valid(self, document: Json) -> bool:
-        """Whether a document is valid against the whole schema."""
+        """Return whether a document is valid against the whole schema."""
         return self._valid(((self.root,),), document)
 
     def frames(self, path: Path) -> list[Frame]:
-        """Ways to put a value at a wildcard path into a document, the smallest documents first."""
+        """Return templates of documents with a value at a wildcard path, smallest first."""
         return list(islice(self._frames(((self.root,),), path, 0), FRAMES))
 
     def values(self, subschemas: Subschemas, depth: int = 0) -> list[Json]:
-        """Different values of which all these subschemas hold, at most `WIDTH`."""
+        """Return at most `WIDTH` distinct values to which all these subschemas apply."""
         key = (subschemas, depth)
         if key not in self._known:
-            self._known[key] = []  # a recursive schema finds nothing further inside itself
+            self._known[key] = []  # stops the recursion of recursive schemas
             found: dict[object, Json] = {}
             for shape in self._expander.alternatives(subschemas):
                 some = (value for value in self._of_shape(shape, depth) if self._valid(subschemas, value))
@@ -89,18 +89,18 @@ class Examples:
         return self._known[key]
 
     def lists(self, inside: Subschemas, items: Iterable[Json], size: int) -> Iterator[Json]:
-        """Every list of so many of these items, after what the schema puts in front of them."""
+        """Yield every list of `size` of these items, after the schema's `prefixItems`."""
         for shape in self._expander.alternatives(inside):
             if shape.takes(Kind.ARRAY):
                 head = self._head(shape, len(shape.prefix), 0)
                 yield from ([*head, *some] for some in product(items, repeat=size))
 
     def repeated(self, inside: Subschemas, items: Iterable[Json], size: int) -> Iterator[Json]:
-        """For every item the list that holds it so many times."""
+        """Yield for each item the list that holds it `size` times."""
         yield from (copies for item in items for copies in self.lists(inside, [item], size))
 
     def items(self, inside: Subschemas) -> list[Json]:
-        """Different items for the lists of a position."""
+        """Return distinct items for the lists of a position."""
         found: list[Json] = []
         for shape in self._expander.alternatives(inside):
             if shape.takes(Kind.ARRAY):
@@ -108,7 +108,7 @@ class Examples:
         return found
 
     def _valid(self, subschemas: Subschemas, value: Json) -> bool:
-        """Whether a value is valid: against every group, under any of its members."""
+        """Return whether a value is valid against at least one member of every group."""
         return all(any(self._fits(one, value) for one in group) for group in subschemas)
 
     def _fits(self, located: Subschema, value: Json) -> bool:
@@ -116,7 +116,7 @@ class Examples:
             self._checkers[located] = checker(located)
         try:
             return bool(self._checkers[located].is_valid(value))
-        except (TooManyStepsError, RecursionError):  # cannot be decided in bounded time
+        except (TooManyStepsError, RecursionError):  # not decidable in bounded time
             return False
 
     def _of_shape(self, shape: Alternative, depth: int) -> Iterator[Json]:
@@ -175,7 +175,7 @@ class Examples:
             within = shape.prefix[position] if position < len(shape.prefix) else shape.items
             head = self._head(shape, position, depth)
             for inner in self._frames(within, rest, depth + 1):
-                for copies in (1, 2) if token is STAR else (1,):  # a schema may ask for several items
+                for copies in (1, 2) if token is STAR else (1,):  # a schema may require several items
                     yield Frame(partial(_in_list, head, copies, inner.wrap), inner.inside)
 
     def _in_object(self, subschemas: Subschemas, shape: Alternative, path: Path, depth: int) -> Iterator[Frame]:
@@ -204,11 +204,11 @@ def _under_key(base: dict[str, Json], key: str, wrap: Wrap, value: Json) -> Json
 
 
 _KEYS: Final = ("k", "a", "1", "x1", "x_1", "A", "2024")
-"""Keys tried for patterns."""
+"""Keys to try for `patternProperties`."""
 
 
 def _required(subschemas: Subschemas) -> set[str]:
-    """The keys that these subschemas require, through references and `allOf`."""
+    """Return the keys that these subschemas require, including references and combinations."""
     found: set[str] = set()
     pending = [located for group in subschemas for located in group]
     seen: set[Subschema] = set()

@@ -1,7 +1,7 @@
 """JSON Schema validators with bounded running time.
 
-`jsonschema` validates, with two changes: regular expressions have a time limit (its own keywords search with `re`,
-which has none), and the number of references followed is limited (references can multiply, or form a cycle).
+This module adapts `jsonschema` in two ways. Regular expressions have a time limit, as `jsonschema` uses `re`, which has
+none. The number of followed references is limited, as references can multiply or form a cycle.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     Validator = Any  # jsonschema has no type for its validators and their classes
     Errors = Iterator[ValidationError]
     Keyword = Callable[[Validator, Any, Json, Any], Errors | None]
-    """How `jsonschema` checks a keyword: (validator, value of the keyword, instance, schema) -> errors."""
+    """A keyword function of `jsonschema`: (validator, value of the keyword, instance, schema) -> errors."""
 
 MAX_DEPTH: Final = 10_000
-"""Maximum number of references followed one inside the other."""
+"""Maximum nesting depth of followed references."""
 
 _REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 _LONG: Final = 60
@@ -41,19 +41,20 @@ class TooManyStepsError(Exception):
 
 
 class _UndecidedError(Exception):
-    """Whether a pattern matches is not known; the text says why."""
+    """It cannot be decided whether a pattern matches; the message gives the reason."""
 
 
 @dataclass(slots=True)
 class SafeValidator:
-    """Makes validator classes with bounded running time.
+    """Creates validator classes with bounded running time.
 
-    A pattern that takes too long, or is not a regular expression, counts as violated. It is not tried again.
+    A pattern that takes too long or is not a regular expression counts as violated. Slow patterns are not tried again.
 
     Attributes:
-        steps: How many references may still be followed, and how many of their errors reported.
-        check: Called as `check(resolver, schema, keyword)` before the reference of a schema is followed for the first
-            time; raises SchemaError for a reference that leads nowhere.
+        steps: Remaining number of references to follow and of their errors to report.
+        check: Called as `check(resolver, schema, keyword)` before a reference is followed for the first time; raises
+            SchemaError if the reference cannot be resolved.
+        slow: Patterns that took too long.
     """
 
     steps: int
@@ -64,7 +65,7 @@ class SafeValidator:
     _classes: dict[Validator, Validator] = field(default_factory=dict)
 
     def validator(self, base: Validator) -> Validator:
-        """The bounded version of a validator class of `jsonschema`."""
+        """Return the bounded version of a `jsonschema` validator class."""
         if base not in self._classes:
             self._classes[base] = self._bounded(base)
         return self._classes[base]
@@ -83,7 +84,7 @@ class SafeValidator:
         evolve, descend = bounded.evolve, bounded.descend
 
         def evolve_bounded(validator: Validator, **changes: Json) -> Validator:
-            evolved = evolve(validator, **changes)  # of another class where the subschema names another draft
+            evolved = evolve(validator, **changes)  # has another class if the subschema declares another draft
             if isinstance(evolved, bounded):
                 return evolved
             made = self.validator(type(evolved))
@@ -92,7 +93,7 @@ class SafeValidator:
         def descend_with_path(validator: Validator, instance: Json, schema: Json, **more: Json) -> Errors:
             path = more.get("path")
             for error in descend(validator, instance, schema, **more):
-                if schema is False and path is not None:  # jsonschema omits the path of these errors
+                if schema is False and path is not None:  # jsonschema omits the path here
                     error.path.appendleft(path)
                 yield error
 
@@ -100,12 +101,12 @@ class SafeValidator:
         return bounded
 
     def _reference(self, keyword: str, check: Keyword) -> Keyword:
-        """Limit a keyword that follows a reference. Between two references, the work is that of one subschema."""
+        """Limit a keyword that follows references. The work between two references is bounded by one subschema."""
 
         def limited(validator: Validator, value: Json, instance: Json, schema: Json) -> Errors:
             self._depth += 1
             try:
-                self._before(keyword, schema, validator)
+                self._count_reference(keyword, schema, validator)
                 for error in check(validator, value, instance, schema) or ():
                     self._step()
                     yield error
@@ -114,11 +115,11 @@ class SafeValidator:
 
         return limited
 
-    def _before(self, keyword: str, schema: Json, validator: Validator) -> None:
-        """What is due before a reference is followed. Raises SchemaError, TooManyStepsError."""
+    def _count_reference(self, keyword: str, schema: Json, validator: Validator) -> None:
+        """Count and check a reference before it is followed. Raises SchemaError, TooManyStepsError."""
         self._step()
         if (id(schema), keyword) not in self._checked:
-            self.check(validator._resolver, schema, keyword)  # noqa: SLF001  (what the keywords of jsonschema use)
+            self.check(validator._resolver, schema, keyword)  # noqa: SLF001  (used by the keywords of jsonschema)
             self._checked.add((id(schema), keyword))
 
     def _step(self) -> None:
@@ -127,9 +128,9 @@ class SafeValidator:
             raise TooManyStepsError
 
     def _matches(self, pattern: str, text: str) -> bool:
-        """Whether a pattern occurs in a text. Raises _UndecidedError."""
+        """Return whether a pattern matches anywhere in a text. Raises _UndecidedError."""
         if pattern in self.slow:
-            raise _UndecidedError(f"the pattern {pattern!r} takes too long, and was not tried here")
+            raise _UndecidedError(f"the pattern {pattern!r} takes too long and was not tried here")
         try:
             return regex.search(pattern, text, timeout=PATTERN_SECONDS) is not None
         except TimeoutError as error:
@@ -173,7 +174,7 @@ class SafeValidator:
         return self._others(validator, unevaluated, instance, lambda: self._evaluated(validator, instance, own))
 
     def _others(self, validator: Validator, subschema: Json, instance: Json, known: Callable[[], set[str]]) -> Errors:
-        """Apply a subschema to the values of all keys that are not known."""
+        """Apply a subschema to the values of all keys that are not in `known()`."""
         if not validator.is_type(instance, "object"):
             return
         try:
@@ -187,19 +188,19 @@ class SafeValidator:
                 yield from validator.descend(instance[key], subschema, path=key)
 
     def _named(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
-        """The keys that `properties` and `patternProperties` name. Raises _UndecidedError."""
+        """Return the keys covered by `properties` and `patternProperties`. Raises _UndecidedError."""
         properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
         return {key for key in instance if key in properties or any(self._matches(one, key) for one in patterns)}
 
     def _evaluated(self, validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
-        """The keys that a schema and everything applied beside it evaluates. Raises _UndecidedError."""
+        """Return the keys evaluated by a schema and its in-place applicators. Raises _UndecidedError."""
         if isinstance(schema, bool):
             return set()
         if "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return set(instance)
         keys = self._named(schema, instance)
         for keyword in sorted(_REFERENCES & schema.keys()):
-            self._before(keyword, schema, validator)
+            self._count_reference(keyword, schema, validator)
             resolver = validator._resolver  # noqa: SLF001
             lookup = lookup_recursive_ref(resolver) if keyword == "$recursiveRef" else resolver.lookup(schema[keyword])
             target = validator.evolve(schema=lookup.contents, _resolver=lookup.resolver)

@@ -1,4 +1,4 @@
-"""Schema violations of a document: computed on request, without effect on the scores."""
+"""Schema violations of a document. They are computed on request and do not affect the scores."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 _LONG: Final = 300
-"""Maximum length of a message in characters; longer ones are cut in the middle."""
+"""Maximum length of a message in characters; longer messages are cut in the middle."""
 
 _STEPS: Final = 1_000
-"""Maximum number of references followed for each value of a document, and 100 times as many for any document."""
-
-
+"""Maximum number of followed references per value of a document, plus 100 times as many per document."""
 CHECKS: Final = 1_000_000
-"""Maximum number of references that one checker follows, over all values."""
+"""Maximum number of references that one checker follows over all values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation: the JSON Pointer of the value, what is wrong, and the schema keyword that is violated."""
+    """One violation: the JSON Pointer of the value, the error message, and the violated schema keyword."""
 
     pointer: str
     message: str
@@ -37,39 +35,39 @@ class Violation:
 
 
 def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
-    """Everything that a document violates, in document order.
+    """Return all schema violations of a document, in document order.
 
-    References resolve as they do for the plan: never over a network. A regular expression that takes longer than a
-    second on one text is reported as violated, and not tried again.
+    References are never fetched over a network. A regular expression that takes longer than a second on one text is
+    reported as violated and not tried again.
 
     Raises:
-        SchemaError: A reference cannot be resolved, or validation does not end: alternatives multiply, or references
-            form a cycle in a part of the schema that is not compared.
+        SchemaError: A reference cannot be resolved, or validation exceeds its limit because alternatives multiply or
+            references form a cycle.
     """
 
     def found() -> list[Violation]:
         validator = _bounded(root, _STEPS * (100 + _size(document)))
         return [
-            Violation(pointer(error.absolute_path), _cut(error.message), str(error.validator or "false"))
+            Violation(pointer(error.absolute_path), _shortened(error.message), str(error.validator or "false"))
             for error in validator.iter_errors(document)
         ]
 
     try:
         violated = deep_stack.call_with_deep_stack(found)
     except TooManyStepsError as error:
-        message = "The violations of a document cannot be found in bounded time"
-        hint = "Look for references that form a cycle, and for recursion under anyOf, oneOf or if."
+        message = "Schema validation of a document takes too many steps"
+        hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
     return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
 
 
 def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
-    """A validator of small values against a subschema, to be used many times; it gives up after `CHECKS` references."""
+    """Return a validator of small values against a subschema, for repeated use; limited to `CHECKS` references."""
     return _bounded(located, CHECKS)
 
 
 def _bounded(located: Subschema, steps: int) -> Any:  # noqa: ANN401  (jsonschema types no validator)
-    """A validator of a subschema that follows at most so many references."""
+    """Return a validator of a subschema that follows at most `steps` references."""
 
     def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
         whole, place = located.shelf.place(schema) or (located.document, "")
@@ -79,7 +77,7 @@ def _bounded(located: Subschema, steps: int) -> Any:  # noqa: ANN401  (jsonschem
 
 
 def _size(document: Json) -> int:
-    """The number of values in a document."""
+    """Return the number of values in a document."""
     count, pending = 0, [document]
     while pending:
         value = pending.pop()
@@ -88,5 +86,5 @@ def _size(document: Json) -> int:
     return count
 
 
-def _cut(message: str) -> str:
+def _shortened(message: str) -> str:
     return message if len(message) <= _LONG else f"{message[: _LONG // 2]} … {message[-_LONG // 2 :]}"
