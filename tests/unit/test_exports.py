@@ -82,7 +82,7 @@ class TestFiles:
 
     def test_parquet_is_refused_at_once_without_its_library(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(DataError, match="Expected pyarrow to be installed") as caught:
+        with pytest.raises(DataError, match="pyarrow is not installed") as caught:
             parse_exports(["t.parquet"], ["t"])
         assert caught.value.file == "t.parquet"
 

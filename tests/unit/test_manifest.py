@@ -75,7 +75,7 @@ def test_factors_stay_with_their_pairs(folder):
         ("gold", "b", None),
         ("gold", "c", 5),
     ]
-    assert result.failures[1].reason == "duplicate id and run: a `run` tells rows of one id apart"
+    assert result.failures[1].reason == "duplicate id and run: rows with the same id need different values of `run`"
 
 
 def test_a_bad_line_is_a_failure(folder):
