@@ -465,7 +465,10 @@ def test_a_pointer_into_gold_can_be_the_cluster():
         (("--gold", GOLD, CAREFUL), "Expected NAME=PATH"),
         (("--gold", "-", f"a={CAREFUL}"), "got standard input (-)"),
         (("--gold", GOLD, f"a={CAREFUL}", "--score", "f2q"), "Expected a score where higher is better"),
-        (("--gold", GOLD, f"a={CAREFUL}", "--cluster-by", "("), "Expected the clusters to be a regular expression"),
+        (
+            ("--gold", GOLD, f"a={CAREFUL}", "--cluster-by", "("),
+            "Expected the cluster pattern to be a regular expression",
+        ),
         (("--gold", GOLD, f"a={CAREFUL}", "--project", "none.json"), "none.json"),
         (("--gold", GOLD, f"a={CAREFUL}", "--level", "95"), "Expected `level` to be between 0 and 1"),
         (("--gold", GOLD, f"a={CAREFUL}", "--engine", "dask"), "Expected --engine dask and --scheduler together"),

@@ -51,8 +51,8 @@ class TestClusters:
     @pytest.mark.parametrize(
         ("cluster", "message"),
         [
-            (r"\d+", r"Expected the id to match the pattern of the clusters '\\\\d\+', got 'a'"),
-            ("(", "Expected the clusters to be a regular expression"),
+            (r"\d+", r"Expected the id to match the cluster pattern '\\\\d\+', got 'a'"),
+            ("(", "Expected the cluster pattern to be a regular expression"),
             ({}, "Expected a cluster for every id, got none for 'a'"),
             (["x", "y"], "Expected one cluster per document (1), got 2"),
         ],

@@ -1,4 +1,4 @@
-"""The means of the scores of documents, from their columns."""
+"""Means of document scores, computed from columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def means(tallies: Floats, failed: Mask) -> MacroScores:
-    """What `MacroScores.of` makes of these documents, (n, 5) and (n,): the very same numbers.
+    """Compute the mean scores of documents. The results are identical to those of `MacroScores.of`.
+
+    Args:
+        tallies: Tallies, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
 
     >>> means(np.array([[2, 2, 2, 1, 0.5], [1, 0, 0, 0, 0]]), np.array([False, True])).f1q
     0.25
