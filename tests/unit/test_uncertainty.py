@@ -54,7 +54,7 @@ class TestClusters:
             (r"\d+", r"Expected the id to match the cluster pattern '\\\\d\+', got 'a'"),
             ("(", "Expected the cluster pattern to be a regular expression"),
             ({}, "Expected a cluster for every id, got none for 'a'"),
-            (["x", "y"], "Expected one cluster per document (1), got 2"),
+            (["x", "y"], r"Expected one cluster per document \(1\), got 2"),
         ],
     )
     def test_what_leaves_a_document_out_is_refused(self, cluster, message):

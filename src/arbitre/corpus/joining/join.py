@@ -134,9 +134,9 @@ def join(
     repeated, refused = _pairs(index, "id", wanted)
     return Join(
         Located(index, refused),
-        (*(one for one in (*failures, *repeated) if _among(wanted, one.id)), *refused.values()),
+        (*(failure for failure in (*failures, *repeated) if _among(wanted, failure.id)), *refused.values()),
         tuple(key(identity, run) for identity, run in labels if _among(wanted, identity)),
-        tuple(one for one in index.repairs if _among(wanted, one.id)),
+        tuple(repair for repair in index.repairs if _among(wanted, repair.id)),
     )
 
 
@@ -174,7 +174,7 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
     return Join(
         Located(index, refused),
         tuple(failure for _, failure in sorted(listing.items())),
-        repaired=tuple(one for one in index.repairs if _among(wanted, one.id)),
+        repaired=tuple(repair for repair in index.repairs if _among(wanted, repair.id)),
         factors={name: tuple(column[row - 1] for row in chosen) for name, column in zip(factors, columns, strict=True)},
     )
 

@@ -68,9 +68,9 @@ class ParquetTable:
     def _check(self, types: Any, schema: Any, columns: Iterable[str]) -> None:  # noqa: ANN401  (pyarrow has no types)
         for name in columns:
             if schema.names.count(name) != 1:
-                there = quote_names(schema.names)
+                columns_found = quote_names(schema.names)
                 raise DataError.of(
-                    f"Expected one column {name!r}, got the columns {there}",
+                    f"Expected one column {name!r}, got the columns {columns_found}",
                     file=str(self.path),
                     hint=did_you_mean(name, schema.names)
                     or "Set the columns with --id-key, --gold-key and --predicted-key.",

@@ -305,6 +305,7 @@ class Reader:
         )
 
     def failure(self, error: DataError, identity: str | None = None, run: str | None = None) -> Failure:
+        """Convert an error to a failure."""
         return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
 
 

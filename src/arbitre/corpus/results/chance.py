@@ -99,10 +99,10 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, seed: int
     """
     ordered = sorted(pairs, key=lambda pair: pair.key)
     duels = [
-        (one.predicted, other.gold)
-        for one in ordered
+        (pair.predicted, other.gold)
+        for pair in ordered
         for other in ordered
-        if one.id != other.id and one.predicted is not ABSENT
+        if pair.id != other.id and pair.predicted is not ABSENT
     ]
     order = np.random.default_rng(seed).permutation(len(duels)).tolist()
     tallies: list[Tally] = []

@@ -127,7 +127,9 @@ class Evaluation:
     def coverage(self) -> Coverage:
         """Paths of the schema that occur in gold, and paths that never do and are therefore not evaluated."""
         held = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
-        never = [path for path in self.declared if path and not any(f"{one}/".startswith(f"{path}/") for one in held)]
+        never = [
+            path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in held)
+        ]
         return Coverage(tuple(path for path in self.declared if path not in never), tuple(never))
 
     @property

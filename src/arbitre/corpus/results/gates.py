@@ -185,19 +185,19 @@ class Gated:
         if isinstance(result, Comparison):
             whole = result.quality
             scopes = {"micro": result.scores, "leaves": result.leaves}
-            return cls(scopes, result.by_path(), declared, _no_mean, lambda one: _of_one(one, whole), None)
+            return cls(scopes, result.by_path(), declared, _no_mean, lambda gate: _of_one(gate, whole), None)
         found, quality = result, result.document_quality
 
-        def of_documents(one: Gate) -> float | None:
+        def of_documents(gate: Gate) -> float | None:
             kept = (each for each in found.documents if each.failed or not each.scores.vacuous)
-            values = (0.0 if each.failed else _score(one, each.scores) for each in kept)
+            values = (0.0 if each.failed else _score(gate, each.scores) for each in kept)
             known = [value for value in values if value is not None]
             return fmean(known) if known else None
 
-        def of_quality(one: Gate) -> float | None:
-            if one.argument is not None:
-                return quality.at_least(one.argument)
-            return quality.median if one.score == "median" else quality.mean
+        def of_quality(gate: Gate) -> float | None:
+            if gate.argument is not None:
+                return quality.at_least(gate.argument)
+            return quality.median if gate.score == "median" else quality.mean
 
         scopes = {"micro": found.micro, "leaves": found.leaves}
         known = (*declared, *found.declared)
@@ -207,46 +207,46 @@ class Gated:
     def read(cls, plain: Mapping[str, Any]) -> Self:
         """Collect the values from `evaluation.json`. Gates on measures that need the documents raise DataError."""
 
-        def of_documents(one: Gate) -> float | None:
-            if one.argument is not None:
-                raise _not_kept(one)
-            value: float | None = plain["macro"][one.score]
+        def of_documents(gate: Gate) -> float | None:
+            if gate.argument is not None:
+                raise _not_kept(gate)
+            value: float | None = plain["macro"][gate.score]
             return value
 
-        def of_quality(one: Gate) -> float | None:
+        def of_quality(gate: Gate) -> float | None:
             found: Any = plain[QUALITY]
-            if one.argument is None:
-                value: float | None = found[one.score]
+            if gate.argument is None:
+                value: float | None = found[gate.score]
                 return value
             shares = {each["quality"]: each["share"] for each in found["at_least"]}
-            if one.argument not in shares:
-                raise _not_kept(one)
-            share: float | None = shares[one.argument]
+            if gate.argument not in shares:
+                raise _not_kept(gate)
+            share: float | None = shares[gate.argument]
             return share
 
         scopes = {"micro": plain["micro"], "leaves": plain["leaves"]}
         never = plain["trust"]["coverage"]["never"]
         return cls(scopes, plain["by_path"], never, of_documents, of_quality, plain["failed"])
 
-    def value(self, one: Gate) -> float | None:
+    def value(self, gate: Gate) -> float | None:
         """Return the value that a gate bounds; None if there is nothing to count. Raises DataError."""
-        if one.scope == FAILED:
+        if gate.scope == FAILED:
             if self.failed is None:
-                raise _of_one_comparison(one)
+                raise _of_one_comparison(gate)
             return float(self.failed)
-        if one.scope == QUALITY:
-            return self.quality(one)
-        if one.scope == "macro":
-            return self.mean(one)
-        if one.scope in self.scopes:
-            return _score(one, self.scopes[one.scope])
-        if one.scope in self.paths:
-            return _score(one, self.paths[one.scope])
-        if one.scope in self.declared:
+        if gate.scope == QUALITY:
+            return self.quality(gate)
+        if gate.scope == "macro":
+            return self.mean(gate)
+        if gate.scope in self.scopes:
+            return _score(gate, self.scopes[gate.scope])
+        if gate.scope in self.paths:
+            return _score(gate, self.paths[gate.scope])
+        if gate.scope in self.declared:
             return None
         raise DataError.of(
-            f"Expected {one.option} to name a path with scores, got {one.scope!r}",
-            hint=did_you_mean(one.scope, self.paths) or f"Available paths: {', '.join(self.paths)}.",
+            f"Expected {gate.option} to name a path with scores, got {gate.scope!r}",
+            hint=did_you_mean(gate.scope, self.paths) or f"Available paths: {', '.join(self.paths)}.",
         )
 
 
@@ -256,47 +256,47 @@ def _gates(given: Iterable[str | Gate] | Mapping[str, float], *, over: bool) -> 
     if isinstance(given, Mapping):
         yield from (Gate.of(measure, value, over=over) for measure, value in given.items())
     else:
-        yield from (one if isinstance(one, Gate) else Gate.parse(one, over=over) for one in given)
+        yield from (gate if isinstance(gate, Gate) else Gate.parse(gate, over=over) for gate in given)
 
 
 def _missed(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
-    for one in gates:
-        value = result.value(one)
-        beyond = value is None or (value - one.bound if one.over else one.bound - value) > TOLERANCE
+    for gate in gates:
+        value = result.value(gate)
+        beyond = value is None or (value - gate.bound if gate.over else gate.bound - value) > TOLERANCE
         if beyond:
-            yield Missed(one, value, system)
+            yield Missed(gate, value, system)
 
 
-def _score(one: Gate, scores: Column) -> float | None:
+def _score(gate: Gate, scores: Column) -> float | None:
     """Return the bounded score of one tally; None if it is undefined."""
     if isinstance(scores, Mapping):
-        if one.argument is None:
-            return scores[one.score]
+        if gate.argument is None:
+            return scores[gate.score]
         masses = (scores[name] or 0.0 for name in ("gold", "predicted", "matched", "quality_mass"))
-        return Scores(Tally(*masses)).fq(one.argument)
-    found: float | None = getattr(scores, one.score) if one.argument is None else scores.fq(one.argument)
+        return Scores(Tally(*masses)).fq(gate.argument)
+    found: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
     return found
 
 
-def _of_one(one: Gate, quality: float) -> float | None:
+def _of_one(gate: Gate, quality: float) -> float | None:
     """Return the bounded document quality of a single document."""
-    return quality if one.argument is None else float(quality >= one.argument)
+    return quality if gate.argument is None else float(quality >= gate.argument)
 
 
-def _no_mean(one: Gate) -> float | None:
-    raise _of_one_comparison(one)
+def _no_mean(gate: Gate) -> float | None:
+    raise _of_one_comparison(gate)
 
 
-def _of_one_comparison(one: Gate) -> DataError:
+def _of_one_comparison(gate: Gate) -> DataError:
     return DataError.of(
-        f"Expected {one.option} to name a score of a single comparison, got {str(one)!r}",
+        f"Expected {gate.option} to name a score of a single comparison, got {str(gate)!r}",
         hint="Use `arbitre evaluate` for several documents.",
     )
 
 
-def _not_kept(one: Gate) -> DataError:
+def _not_kept(gate: Gate) -> DataError:
     return DataError.of(
-        f"Expected {one.option} to name a value in evaluation.json, got {str(one)!r}",
+        f"Expected {gate.option} to name a value in evaluation.json, got {str(gate)!r}",
         hint="Pass this option to `arbitre evaluate` instead.",
     )
 

@@ -30,10 +30,10 @@ def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverag
             "documents": first.documents,
             "clusters": first.clusters,
             "runs": first.runs,
-            "notes": list(dict.fromkeys(note for ones in found.values() for note in ones[HEADLINE].notes)),
+            "notes": list(dict.fromkeys(note for by_score in found.values() for note in by_score[HEADLINE].notes)),
             **{
-                average: {name: {"low": one.low, "high": one.high} for name, one in ones.items()}
-                for average, ones in found.items()
+                average: {name: {"low": interval.low, "high": interval.high} for name, interval in by_score.items()}
+                for average, by_score in found.items()
             },
         },
         "chance": None

@@ -76,7 +76,7 @@ class GoldCheck:
 
 
 Gold = str | Path | Iterable[Any]
-"""A source, or an iterable of sources, of documents, or of (id, document) pairs."""
+"""A source, or an iterable of sources, documents or (id, document) pairs."""
 
 
 def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
@@ -121,5 +121,7 @@ def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:
         found: Iterable[Finding] = [Finding(UNREADABLE, record.pointer, record.reason)]
     else:
         found = findings_of(plan, record.value)
-    for one in found:
-        yield GoldFinding(one.check, record.id, one.pointer, one.message, one.hint, record.file or None, record.line)
+    for finding in found:
+        yield GoldFinding(
+            finding.check, record.id, finding.pointer, finding.message, finding.hint, record.file or None, record.line
+        )

@@ -119,7 +119,7 @@ class DocumentResults:
                 }
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
-        yield _text({"steps": steps, "failures": [asdict(one) for one in self.failures], "seen": self.seen})
+        yield _text({"steps": steps, "failures": [asdict(failure) for failure in self.failures], "seen": self.seen})
 
     @classmethod
     def read(cls, lines: Iterable[str]) -> DocumentResults:
@@ -139,7 +139,7 @@ class DocumentResults:
             np.array([row["failed"] for row in rows], dtype=np.bool_),
             paths,
             (_floats(rest["steps"]["qualities"]), _floats(rest["steps"]["masses"])),
-            [Failure(**one) for one in rest["failures"]],
+            [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
         )
 

@@ -73,8 +73,8 @@ def evaluate(
         options.on_results(outcomes)
 
     def chance_factory() -> Chance:
-        some = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else drawn()
-        return estimate_chance(plan, some, len(totals))
+        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else drawn()
+        return estimate_chance(plan, sample, len(totals))
 
     return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
 
@@ -90,11 +90,11 @@ def _parts(
     pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], drawn: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
-    while some := tuple(islice(stream, PART_SIZE)):
-        for pair in some:
+    while chunk := tuple(islice(stream, PART_SIZE)):
+        for pair in chunk:
             drawn.add(pair)
-        yield WorkUnit(start, some)
-        start += len(some)
+        yield WorkUnit(start, chunk)
+        start += len(chunk)
 
 
 def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure]) -> Iterator[Pair]:

@@ -182,7 +182,7 @@ def bounds(
     _check(level, method, resamples)
     estimates = statistic.of(statistic.total)
     drawn = method in {"percentile", "bca"}
-    made = (
+    results = (
         _bootstrapped(statistic, estimates, sample, level=level, method=method, resamples=resamples, seed=seed)
         if drawn
         else _student(statistic, estimates, names, sample, level=level, method=method)
@@ -201,7 +201,7 @@ def bounds(
             sample.runs,
             (*_few(sample, used), *notes),
         )
-        for estimate, (low, high, used, notes) in zip(estimates.tolist(), made, strict=True)
+        for estimate, (low, high, used, notes) in zip(estimates.tolist(), results, strict=True)
     ]
 
 
@@ -274,8 +274,8 @@ def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
 def _left_out(statistic: Statistic, at: int) -> Floats:
     """Return one score without each unit in turn, shape (units,). Computed in chunks to save memory."""
     found = np.empty(len(statistic.units))
-    for some in chunks(len(found)):
-        found[some] = statistic.of(left_out(statistic, some))[..., at]
+    for chunk in chunks(len(found)):
+        found[chunk] = statistic.of(left_out(statistic, chunk))[..., at]
     return found
 
 

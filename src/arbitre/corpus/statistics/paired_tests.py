@@ -109,8 +109,8 @@ def paired_difference(
         return found
     a, b = (Statistic.scores(sample, [score], average) for sample in (sample_a, sample_b))
     drawn = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
-    made: Contrasting = "bca" if drawn.method == "bca" else "percentile"
-    return replace(found, low=drawn.low, high=drawn.high, method=made, notes=drawn.notes)
+    used: Contrasting = "bca" if drawn.method == "bca" else "percentile"
+    return replace(found, low=drawn.low, high=drawn.high, method=used, notes=drawn.notes)
 
 
 def contrasts(
@@ -150,11 +150,11 @@ def contrasts(
         for sample in samples[1:]:
             _check_same(samples[0], sample)
         statistics = [Statistic.scores(sample, [score], average) for sample in samples]
-        made = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
+        results = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
         estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
         found += [
             (float(estimates[a] - estimates[b]), samples[0].clusters, test)
-            for (a, b), test in zip(chosen, made, strict=True)
+            for (a, b), test in zip(chosen, results, strict=True)
         ]
     adjusted, steps = _stepped([test.p for _, _, test in found], alpha)
     return [_difference(*one, p_holm, step) for one, p_holm, step in zip(found, adjusted, steps, strict=True)]
@@ -282,7 +282,7 @@ def groups(adjusted: npt.ArrayLike, *, level: float = 0.05) -> tuple[tuple[int, 
     differ = np.triu((matrix <= level) | (matrix <= level).T, 1)
     found = {frozenset(range(len(matrix)))}
     for pair in map(frozenset, np.argwhere(differ).tolist()):
-        parts = {group - {one} for group in found if pair <= group for one in pair}
+        parts = {group - {member} for group in found if pair <= group for member in pair}
         found = {group for group in found if not pair <= group}
         found |= {part for part in parts if not any(part <= group for group in found)}
     return tuple(sorted(tuple(sorted(group)) for group in found if group))

@@ -133,10 +133,10 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
 
 
 def _check_keys(ordered: Sequence[str]) -> None:
-    for one, other in pairwise(ordered):
-        if one == other:
+    for key, following in pairwise(ordered):
+        if key == following:
             raise DataError.of(
-                f"Expected keys of documents to be unique, got {one!r} {ordered.count(one)} times",
+                f"Expected keys of documents to be unique, got {key!r} {ordered.count(key)} times",
                 hint="Add the run to the key.",
             )
 
@@ -188,9 +188,9 @@ class Statistic:
             tallies, of = sample.tallies, lambda sums: scored(sums)[..., picked]
             return cls._summed(sample, tallies, of, lambda units: units[:, :1] + units[:, 1:2], used)
         columns = spill_zeros(len(sample.tallies), 2 * width)
-        for some in chunks(len(columns)):
-            values, known = known_of(sample.tallies[some], sample.failed[some])
-            columns[some] = np.hstack([values[:, picked], known[:, picked]])
+        for chunk in chunks(len(columns)):
+            values, known = known_of(sample.tallies[chunk], sample.failed[chunk])
+            columns[chunk] = np.hstack([values[:, picked], known[:, picked]])
         of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
         return cls._summed(sample, columns, of, lambda units: units[:, width:], range(2 * width))
 
@@ -289,8 +289,8 @@ def chunks(size: int) -> Iterator[slice]:
     return (slice(start, start + CHUNK_ROWS) for start in range(0, size, CHUNK_ROWS))
 
 
-def _harmonic(one: Floats, two: Floats, three: Floats) -> Floats:
+def _harmonic(a: Floats, b: Floats, c: Floats) -> Floats:
     """Return the harmonic mean, which is 0 if any term is 0, else NaN if any term is NaN."""
     with np.errstate(divide="ignore", over="ignore"):
-        mean = 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
-    return np.where((one == 0.0) | (two == 0.0) | (three == 0.0), 0.0, mean)
+        mean = 3.0 / (1.0 / a + 1.0 / b + 1.0 / c)
+    return np.where((a == 0.0) | (b == 0.0) | (c == 0.0), 0.0, mean)

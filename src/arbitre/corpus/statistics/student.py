@@ -53,10 +53,10 @@ def moments(statistic: Statistic, estimates: Floats) -> Moments:
     """
     sums = np.zeros((5, len(estimates)))
     largest = np.zeros(len(estimates))
-    for some in chunks(len(statistic.units)):
-        units = statistic.units[some]
+    for chunk in chunks(len(statistic.units)):
+        units = statistic.units[chunk]
         scored = ~np.isnan(statistic.of(units)) & np.any(units, axis=1, keepdims=True)
-        deviations = estimates - statistic.of(left_out(statistic, some))
+        deviations = estimates - statistic.of(left_out(statistic, chunk))
         deviations = np.where(scored & ~np.isnan(deviations), deviations, 0.0)
         masses = np.where(scored, statistic.masses(units), 0.0)
         parts = (scored, deviations, deviations**2, masses, masses**2)
@@ -67,9 +67,9 @@ def moments(statistic: Statistic, estimates: Floats) -> Moments:
     return Moments(count, first, second, effective, largest)
 
 
-def left_out(statistic: Statistic, some: slice) -> Floats:
+def left_out(statistic: Statistic, chunk: slice) -> Floats:
     """Return the sums without each unit of a slice in turn, shape (units, columns)."""
-    rest: Floats = statistic.total - statistic.units[some]
+    rest: Floats = statistic.total - statistic.units[chunk]
     rest[rest <= SMALL * statistic.total] = 0.0  # rounding errors must not make a denominator nonzero
     return rest
 

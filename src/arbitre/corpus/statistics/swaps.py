@@ -113,7 +113,7 @@ def _difference(a: Statistic, b: Statistic) -> float:
 
 def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
     """Return which units differ in the columns that the score depends on, shape (units,)."""
-    ours, theirs = (one.units[:, list(one.used)] for one in (a, b))
+    ours, theirs = (statistic.units[:, list(statistic.used)] for statistic in (a, b))
     equal = np.asarray(np.isclose(ours, theirs, rtol=TIE_TOLERANCE, atol=TIE_TOLERANCE, equal_nan=True))
     return np.asarray(~np.all(equal, axis=1), dtype=np.bool_)
 
@@ -158,8 +158,8 @@ def _sampled(
         differences, shape (pairs, kept).
     """
     units, columns = statistics[0].units.shape
-    every = np.hstack([one.units for one in statistics])
-    totals = np.stack([one.total for one in statistics])
+    every = np.hstack([statistic.units for statistic in statistics])
+    totals = np.stack([statistic.total for statistic in statistics])
     first, second = pairs.T
     rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
     kept = int(alpha * (1 + tried)) + 2
@@ -167,9 +167,9 @@ def _sampled(
     for swap in _random(units, tried, rows, seed):
         picked = (swap @ every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
-        some = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
-        counts += np.count_nonzero(some >= sizes - TIE_TOLERANCE, axis=0)
-        largest.add(some.T)
+        found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
+        counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)
+        largest.add(found_sizes.T)
     return counts, largest.sorted()
 
 
@@ -191,6 +191,7 @@ class _Largest:
         self._held = np.empty((rows, 2 * kept))
 
     def add(self, block: Floats) -> None:
+        """Add a block of columns, shape (rows, n)."""
         width = 2 * self._kept
         for start in range(0, block.shape[1], self._kept):
             part = block[:, start : start + self._kept]

@@ -75,8 +75,8 @@ class EvaluationDiff:
         """Return a JSON-serialisable dictionary."""
         plain = asdict(self)
         wholes = (plain[name] for name in ("micro", "macro", "leaves", "document_quality"))
-        for one in (*wholes, *plain["paths"], *plain["documents"]):
-            one["difference"] = (one["after"] or 0.0) - (one["before"] or 0.0)
+        for change in (*wholes, *plain["paths"], *plain["documents"]):
+            change["difference"] = (change["after"] or 0.0) - (change["before"] or 0.0)
         return plain | {"worse": self.worse}
 
 
@@ -100,15 +100,17 @@ def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> Evaluatio
         )
     plain = [read_evaluation(path) for path in (before, after)]
     documents = [_documents(path, score) for path in (before, after)]
-    signatures = [one["signature"]["entries"] | {"version": one["signature"]["version"]} for one in plain]
+    signatures = [
+        evaluation["signature"]["entries"] | {"version": evaluation["signature"]["version"]} for evaluation in plain
+    ]
     known = documents[0].keys() | documents[1].keys() if all(documents) else frozenset[str]()
     return EvaluationDiff(
         score,
-        ScoreChange("micro", *(one["micro"][score] for one in plain)),
-        ScoreChange("macro", *(one["macro"][score] for one in plain)),
-        ScoreChange("leaves", *(one["leaves"][score] for one in plain)),
-        ScoreChange("document_quality", *(one["document_quality"]["mean"] for one in plain)),
-        _changed(*({path: scores[score] for path, scores in one["by_path"].items()} for one in plain)),
+        ScoreChange("micro", *(evaluation["micro"][score] for evaluation in plain)),
+        ScoreChange("macro", *(evaluation["macro"][score] for evaluation in plain)),
+        ScoreChange("leaves", *(evaluation["leaves"][score] for evaluation in plain)),
+        ScoreChange("document_quality", *(evaluation["document_quality"]["mean"] for evaluation in plain)),
+        _changed(*({path: scores[score] for path, scores in evaluation["by_path"].items()} for evaluation in plain)),
         _changed(*documents) if all(documents) else (),
         tuple(sorted(known - documents[1].keys())),
         tuple(sorted(known - documents[0].keys())),
@@ -123,7 +125,9 @@ def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> Evaluatio
 
 def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[ScoreChange, ...]:
     found = [ScoreChange(name, before[name], after[name]) for name in before if name in after]
-    return tuple(sorted((one for one in found if _differ(one)), key=lambda one: (one.difference, one.name)))
+    return tuple(
+        sorted((change for change in found if _differ(change)), key=lambda change: (change.difference, change.name))
+    )
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:

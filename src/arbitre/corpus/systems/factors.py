@@ -97,39 +97,39 @@ def factor(
     check_factor(name, values)
     if not len(columns):
         raise DataError.of("Expected documents to compare, got none", hint="Evaluate documents that have the factor.")
-    for one, given in values.items():
+    for other, given in values.items():
         if len(given) != len(columns):
             raise DataError.of(
-                f"Expected a level of {one!r} for each of {len(columns)} documents, got {len(given)}",
+                f"Expected a level of {other!r} for each of {len(columns)} documents, got {len(given)}",
                 hint="Leave out the levels of documents that were not evaluated.",
             )
-    keys = list(_keys(columns.ids, values[name], [values[one] for one in sorted(values) if one != name]))
+    keys = list(_keys(columns.ids, values[name], [values[other] for other in sorted(values) if other != name]))
     by: Cluster = evaluation.clusters if cluster is None else cluster
     clusters, _ = grouped(columns.ids, list(columns.ids) if by is None else by)
     own = np.array(values[name])
-    places = {one: np.flatnonzero(own == one) for one in sorted(set(values[name]))}
+    places = {label: np.flatnonzero(own == label) for label in sorted(set(values[name]))}
 
     def sample(at: Indices) -> Sample:
         chosen = at.tolist()
         return Sample.of(
-            [keys[one] for one in chosen],
+            [keys[row] for row in chosen],
             columns.tallies[at],
             columns.failed[at],
-            clusters and [clusters[one] for one in chosen],
+            clusters and [clusters[row] for row in chosen],
             runs=by is None,
         )
 
     pairs: list[tuple[str, str, Sample | None, Sample | None]] = []
     shared: list[int] = []
     for a, b in combinations(places, 2):
-        sides = [{keys[at]: at for at in places[one].tolist()} for one in (a, b)]
+        sides = [{keys[at]: at for at in places[label].tolist()} for label in (a, b)]
         common = sorted(sides[0].keys() & sides[1].keys())
         shared.append(len(common))
         ours, theirs = (sample(np.array([side[key] for key in common], dtype=np.intp)) for side in sides)
         pairs.append((a, b, ours, theirs) if common else (a, b, None, None))
     found = {
-        one: interval(*weigh_for_beta(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
-        for one, at in places.items()
+        label: interval(*weigh_for_beta(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
+        for label, at in places.items()
     }
     against = pairwise_tests(pairs, score, average=aggregate, level=level, seed=seed)
     return Factor(
@@ -137,14 +137,16 @@ def factor(
         score,
         aggregate,
         found,
-        {one: len(at) for one, at in places.items()},
+        {label: len(at) for label, at in places.items()},
         against,
         tuple(shared),
-        len({frozenset(keys[at] for at in one.tolist()) for one in places.values()}) <= 1,
+        len({frozenset(keys[at] for at in rows.tolist()) for rows in places.values()}) <= 1,
         tuple(
-            dict.fromkeys((*(note for one in found.values() for note in one.notes), *underpowered_note(against, level)))
+            dict.fromkeys(
+                (*(note for estimate in found.values() for note in estimate.notes), *underpowered_note(against, level))
+            )
         ),
-        side_by_side({one: columns.by_path(at) for one, at in places.items()}, score),
+        side_by_side({label: columns.by_path(at) for label, at in places.items()}, score),
     )
 
 

@@ -176,7 +176,7 @@ def rank(
         raise DataError.of("Expected systems to rank, got none", hint="Name at least one evaluation.")
     names = tuple(dict.fromkeys((score, *beside)))
     samples = {name: sample_documents(evaluation, cluster) for name, evaluation in systems.items()}
-    scores = {name: {one: estimate(sample, one, aggregate) for one in names} for name, sample in samples.items()}
+    scores = {name: {shown: estimate(sample, shown, aggregate) for shown in names} for name, sample in samples.items()}
     ordered = sorted(systems, key=lambda name: (scores[name][score] is None, -(scores[name][score] or 0.0), name))
     found = {
         name: interval(*weigh_for_beta(samples[name], score), average=aggregate, level=level, method=method, seed=seed)
@@ -187,8 +187,10 @@ def rank(
     tests = contrasts(
         [[sample for sample, _ in measurable]], [places_of], measurable[0][1], average=aggregate, level=level, seed=seed
     )
-    pairs = tuple(_versus(ordered[a], ordered[b], one) for (a, b), one in zip(places_of, tests, strict=True))
-    places = {one: dict(zip(ordered, _ranks([scores[name][one] for name in ordered]), strict=True)) for one in names}
+    pairs = tuple(_versus(ordered[a], ordered[b], test) for (a, b), test in zip(places_of, tests, strict=True))
+    places = {
+        shown: dict(zip(ordered, _ranks([scores[name][shown] for name in ordered]), strict=True)) for shown in names
+    }
     by_path = side_by_side({name: systems[name].by_path for name in ordered}, score)
     first = systems[ordered[0]]
     return Ranking(
@@ -203,8 +205,8 @@ def rank(
                 int(systems[name].document_table.failed.sum()),
                 systems[name].document_quality.mean,
                 scores[name],
-                {one: places[one][name] for one in names},
-                fmean(places[one][name] for one in names),
+                {shown: places[shown][name] for shown in names},
+                fmean(places[shown][name] for shown in names),
                 _loss_shares(systems[name]),
             )
             for name in ordered
@@ -248,9 +250,9 @@ def pairwise_tests(
         seed: Random seed.
     """
     known = [
-        ([weigh_for_beta(one, score)[0], weigh_for_beta(other, score)[0]], weigh_for_beta(one, score)[1])
-        for _, _, one, other in duels
-        if one is not None and other is not None
+        ([weigh_for_beta(first, score)[0], weigh_for_beta(second, score)[0]], weigh_for_beta(first, score)[1])
+        for _, _, first, second in duels
+        if first is not None and second is not None
     ]
     if not known:
         return tuple(PairwiseResult(a, b) for a, b, _, _ in duels)
@@ -265,27 +267,27 @@ def pairwise_tests(
         )
     )
     return tuple(
-        PairwiseResult(a, b) if one is None or other is None else _versus(a, b, next(tests))
-        for a, b, one, other in duels
+        PairwiseResult(a, b) if first is None or second is None else _versus(a, b, next(tests))
+        for a, b, first, second in duels
     )
 
 
-def _versus(a: str, b: str, one: Difference) -> PairwiseResult:
+def _versus(a: str, b: str, test: Difference) -> PairwiseResult:
     return PairwiseResult(
         a,
         b,
-        one.estimate,
-        one.low,
-        one.high,
-        one.level,
-        one.p,
-        one.p_holm,
-        one.significant,
-        one.smallest_p,
-        one.differing,
-        one.clusters,
-        one.exact,
-        one.swaps,
+        test.estimate,
+        test.low,
+        test.high,
+        test.level,
+        test.p,
+        test.p_holm,
+        test.significant,
+        test.smallest_p,
+        test.differing,
+        test.clusters,
+        test.exact,
+        test.swaps,
     )
 
 
@@ -341,13 +343,16 @@ def _loss_shares(evaluation: Evaluation) -> dict[str, float]:
         )  # lists and objects are covered by their leaves
     }
     total = math.fsum(lost.values())
-    ordered = sorted(lost.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
     return {path: share / total for path, share in ordered if share > 0.0}
 
 
 def _measures(systems: Mapping[str, Evaluation]) -> tuple[str, ...]:
     """Return a warning if the signatures of the systems differ."""
-    entries = [dict(one.signature.entries) | {"version": one.signature.version} for one in systems.values()]
-    names = dict.fromkeys(name for one in entries for name in one)
-    apart = [name for name in names if len({one.get(name) for one in entries}) > 1]
+    entries = [
+        dict(evaluation.signature.entries) | {"version": evaluation.signature.version}
+        for evaluation in systems.values()
+    ]
+    names = dict.fromkeys(name for entry in entries for name in entry)
+    apart = [name for name in names if len({entry.get(name) for entry in entries}) > 1]
     return (f"The scores are not comparable: the signatures differ in {', '.join(apart)}.",) if apart else ()

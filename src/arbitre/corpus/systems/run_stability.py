@@ -136,16 +136,17 @@ def run_stability(evaluation: Evaluation, score: str = "f1q", *, aggregate: Aver
 def _rows(columns: DocumentTable, names: Sequence[str]) -> tuple[list[str], Indices]:
     """Return the ids that have every run, and their row indices, shape (runs, documents)."""
     places = {
-        (run or UNNAMED_RUN, one): at for at, (one, run) in enumerate(zip(columns.ids, columns.runs, strict=True))
+        (run or UNNAMED_RUN, identity): at
+        for at, (identity, run) in enumerate(zip(columns.ids, columns.runs, strict=True))
     }
-    times = Counter(one for _, one in places)
-    ids = [one for one, count in times.items() if count == len(names)]
+    times = Counter(identity for _, identity in places)
+    ids = [identity for identity, count in times.items() if count == len(names)]
     if not ids:
         raise DataError.of(
             f"Expected documents that have all of the {len(names)} runs {quote_names(names)}, got none",
             hint="Use the same run names for every document.",
         )
-    return ids, np.array([[places[name, one] for one in ids] for name in names], dtype=np.intp)
+    return ids, np.array([[places[name, identity] for identity in ids] for name in names], dtype=np.intp)
 
 
 def _changed(columns: DocumentTable, rows: Indices) -> Mask:
