@@ -89,7 +89,7 @@ class TestFiles:
     @pytest.mark.parametrize("form", FORMS)
     def test_a_file_that_cannot_be_written_stays_as_it_was(self, tmp_path, form):
         (tmp_path / f"t.{form}").mkdir()
-        with pytest.raises(DataError, match="Expected a file that can be written"):
+        with pytest.raises(DataError, match="Cannot write the file"):
             write(tmp_path, [Export("t", form)], {"t": ExportTable.of(TABLE)})
         assert [path.name for path in tmp_path.iterdir()] == [f"t.{form}"]
 

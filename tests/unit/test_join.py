@@ -189,7 +189,7 @@ class TestPaired:
         assert joined.pairs == (Pair("1", None, 1, 1), Pair("5", None, 5, ABSENT, joined.failures[2]))
         assert [(failure.id, failure.line) for failure in joined.failures] == [("1", 2), ("2", 3), ("5", 4), ("3", 5)]
         assert joined.failures[0].reason == "duplicate id and run: rows with the same id need different values of `run`"
-        assert joined.failures[1].reason == "Expected a record to hold 'gold' and 'predicted', got no 'gold'"
+        assert joined.failures[1].reason == "Expected a record to contain 'gold' and 'predicted', got no 'gold'"
 
     def test_other_keys(self, tmp_path):
         joined = self.read(

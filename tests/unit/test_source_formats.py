@@ -78,7 +78,7 @@ class TestCompressed:
         assert refusal(path).file == str(path)
 
     def test_not_what_the_name_says(self, tmp_path, suffix):
-        assert refusal(write(tmp_path / f"p.jsonl{suffix}", LINES)).message.startswith("Expected a file that can be")
+        assert refusal(write(tmp_path / f"p.jsonl{suffix}", LINES)).message.startswith("Cannot read the file")
 
     def test_joined(self, tmp_path, suffix):
         gold = write(tmp_path / f"gold.jsonl{suffix}", PACK[suffix](LINES))

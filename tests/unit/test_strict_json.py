@@ -211,5 +211,5 @@ class TestLoad:
     def test_a_file_that_is_not_there(self, tmp_path):
         with pytest.raises(DataError) as caught:
             load(tmp_path / "none.json")
-        assert caught.value.message == "Expected a file that can be read, got: No such file or directory"
+        assert caught.value.message == "Cannot read the file: No such file or directory"
         assert caught.value.file == str(tmp_path / "none.json")

@@ -53,7 +53,7 @@ class TestClusters:
         [
             (r"\d+", r"Expected the id to match the cluster pattern '\\\\d\+', got 'a'"),
             ("(", "Expected the cluster pattern to be a regular expression"),
-            ({}, "Expected a cluster for every id, got none for 'a'"),
+            ({}, "Expected a cluster for every id, got no cluster for 'a'"),
             (["x", "y"], r"Expected one cluster per document \(1\), got 2"),
         ],
     )

@@ -82,7 +82,7 @@ class Manifest:
             raise unreadable(self.path, error) from error
         except (csv.Error, UnicodeDecodeError) as error:
             raise self._refused(
-                f"Expected a CSV file in UTF-8, got: {error}", None, "Save the table as CSV."
+                f"Cannot read the manifest as CSV: {error}", None, "Save the table as CSV in UTF-8."
             ) from error
 
     def _missing(self, side: Side, labels: tuple[str, str | None], line: int) -> Record | Failure:

@@ -179,7 +179,7 @@ def _table_rows(path: Path, gold: Reader, predicted: Reader) -> Iterator[RecordP
 
 
 def _no_gold(item: Record, gold: Reader, predicted: Reader) -> Failure:
-    reason = f"Expected a record to hold {gold.column!r} and {predicted.column!r}, got no {gold.column!r}"
+    reason = f"Expected a record to contain {gold.column!r} and {predicted.column!r}, got no {gold.column!r}"
     return Failure("gold", item.id, item.run, item.file, item.line, reason=reason)
 
 

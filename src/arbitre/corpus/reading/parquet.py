@@ -60,7 +60,7 @@ class ParquetTable:
                         yield ParquetRow(number, *cells)
         except (OSError, pa.ArrowException) as error:
             raise DataError.of(
-                f"Expected a Parquet file that can be read, got: {error}",
+                f"Cannot read the Parquet file: {error}",
                 file=str(self.path),
                 hint="Check the name, and whether the file is complete.",
             ) from error
@@ -78,9 +78,9 @@ class ParquetTable:
             kind = schema.field(name).type
             if not _plain(types, kind):
                 raise DataError.of(
-                    f"Expected the column {name!r} to hold JSON texts or values, got the type {kind}",
+                    f"Expected the column {name!r} to contain JSON texts or values, got the type {kind}",
                     file=str(self.path),
-                    hint="Write dates and decimals as text, maps as lists of objects.",
+                    hint="Convert dates and decimals to text, and maps to lists of objects.",
                 )
 
 

@@ -58,7 +58,7 @@ class DaskCluster:
             return Client(self.scheduler, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError, ValueError) as error:
             raise ArbitreError.of(
-                f"Expected a Dask scheduler at {self.scheduler!r}, got: {error}",
+                f"Cannot connect to the Dask scheduler at {self.scheduler!r}: {error}",
                 hint="Start one with `dask scheduler` and pass the address that it prints.",
             ) from error
 

@@ -30,7 +30,7 @@ def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
     if isinstance(cluster, Mapping):
         missing = [identity for identity in ids if identity not in cluster]
         if missing:
-            raise DataError.of(f"Expected a cluster for every id, got none for {missing[0]!r}")
+            raise DataError.of(f"Expected a cluster for every id, got no cluster for {missing[0]!r}")
         return [cluster[identity] for identity in ids]
     if len(cluster) != len(ids):
         raise DataError.of(f"Expected one cluster per document ({len(ids)}), got {len(cluster)}")

@@ -37,7 +37,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
 def unreadable(path: Path, error: Exception) -> DataError:
     """Return the error for a file that cannot be opened, read or decompressed."""
     return DataError.of(
-        f"Expected a file that can be read, got: {getattr(error, 'strerror', None) or error}",
+        f"Cannot read the file: {getattr(error, 'strerror', None) or error}",
         file=str(path),
         hint="Check the name and the permissions.",
     )
@@ -46,7 +46,7 @@ def unreadable(path: Path, error: Exception) -> DataError:
 def unwritable(path: Path, error: OSError) -> DataError:
     """Return the error for a file that cannot be written."""
     return DataError.of(
-        f"Expected a file that can be written, got: {error.strerror or error}",
+        f"Cannot write the file: {error.strerror or error}",
         file=str(path),
         hint="Check the name and the permissions, or choose another folder.",
     )

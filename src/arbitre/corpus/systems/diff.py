@@ -135,9 +135,9 @@ def read_evaluation(path: Path) -> dict[str, Any]:
     found = strict_json.load(path)
     if isinstance(found, dict) and found.get("format") == FORMAT and "document_quality" not in found:
         raise DataError.of(
-            "Expected an evaluation with document quality, got one of an earlier version",
+            "The evaluation is from an earlier version and has no document quality",
             file=str(path),
-            hint="Evaluate again.",
+            hint="Run the evaluation again.",
         )
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DataError.of(

@@ -173,7 +173,7 @@ def rank(
     (['careful', 'hasty'], 0.0625, (('careful', 'hasty'),))
     """
     if not systems:
-        raise DataError.of("Expected systems to rank, got none", hint="Name at least one evaluation.")
+        raise DataError.of("Expected systems to rank, got none", hint="Pass at least one evaluation.")
     names = tuple(dict.fromkeys((score, *beside)))
     samples = {name: sample_documents(evaluation, cluster) for name, evaluation in systems.items()}
     scores = {name: {shown: estimate(sample, shown, aggregate) for shown in names} for name, sample in samples.items()}
