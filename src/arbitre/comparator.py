@@ -1,4 +1,4 @@
-"""The front door: a schema compiled once, then as many comparisons as there are documents."""
+"""The `Comparator`: compiles a schema once and compares any number of documents with it."""
 
 from __future__ import annotations
 
@@ -30,20 +30,25 @@ if TYPE_CHECKING:
 
 
 MAX_CALLS: Final = 100_000
-"""A user's function is not called more often than this for a document, unless that is asked for."""
+"""Default maximum number of calls to a custom distance per document."""
 
 
 class Comparator:
-    """Compares documents as a schema and its `x-arbitre` annotations say.
+    """Compares documents according to a schema and its `x-arbitre` annotations.
 
-    `schema` is a dictionary, the path of a JSON file, or a Pydantic model class; `overlay` gives further annotations
-    by wildcard path (a dictionary or a file); from the quality `close` on, a value that is not equal is called close.
-    `distances` are those that the schema may name: `arbitre.distances.catalogue.with_distance` adds your own. To see
-    what a choice costs, `match` is a matching for every array, and `distance` a distance for every leaf of its kinds
-    that is graded, in place of what the schema says. A function of yours is called at most `max_calls` times for a
-    document (None: as often as it takes); what may need more is refused before it is called, see `most_calls`.
+    Args:
+        schema: JSON Schema as a dictionary, path of a JSON file, or Pydantic model class.
+        overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
+        close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
+        distances: Distances that the schema may name. Add your own with
+            `arbitre.distances.catalogue.with_distance`.
+        match: Matching for every array, instead of the one in the schema.
+        distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
+        max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
+            need more calls are refused before the first call (see `most_calls`).
 
-    Raises SchemaError, listing every problem of the schema.
+    Raises:
+        SchemaError: The schema is invalid. The error lists every problem.
 
     >>> comparator = Comparator({"type": "array", "items": {"type": "string"}})
     >>> comparator.compare(gold=["Ada", "Bob"], predicted=["Bob"]).scores.irq
@@ -79,40 +84,56 @@ class Comparator:
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
     ) -> Comparator:
-        """The comparator of a schema inferred from gold documents. Raises DataError where there are none."""
+        """Create a comparator with a schema inferred from gold documents.
+
+        Args:
+            documents: The gold documents.
+            overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
+            close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
+
+        Raises:
+            DataError: There are no documents.
+        """
         return cls(infer(documents), overlay=overlay, close=close)
 
     @property
     def schema(self) -> Json:
-        """The schema as it was given, or inferred."""
+        """The JSON Schema, as passed in or inferred."""
         return self.plan.root.schema
 
     @property
     def signature(self) -> Signature:
-        """The identity of the measurement: two scores are comparable where their signatures are equal."""
+        """Every option that can change a score. Scores are comparable only if their signatures are equal."""
         return self.plan.signature
 
     @property
     def certificate(self) -> Certificate:
-        """Whether 1 - quality is a metric between documents, and where it is not, why."""
+        """Whether the distance between documents (1 - quality) is a metric, and if not, where and why."""
         return self.plan.certificate.seeking(partial(witnesses.find, self.plan))
 
     @property
     def entries(self) -> str:
-        """The wildcard path of the list of entries; "" is the root."""
+        """Wildcard path of the list of entries; "" is the root."""
         return wildcard(self.plan.entries)
 
     def explain(self) -> tuple[ResolvedPath, ...]:
-        """The resolved distance, weight, matching and normalisation of every path of the schema."""
+        """Return the resolved distance, weight, matching and normalisation of every path of the schema."""
         return self.plan.rows
 
     def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False) -> Comparison:
-        """Compare one prediction with its gold; either may be `arbitre.ABSENT`.
+        """Compare one predicted document with its gold document.
 
-        Neither is changed, and neither has to be valid. They must not be changed as long as the comparison is asked
-        for details, which are worked out from them. `exhaustive` computes every pair that a matching could make: the
-        same scores, for diagnosis. Raises DataError for values that are not JSON, or have more than 512
-        nested lists and objects.
+        The documents do not have to be valid against the schema and are not modified. Do not modify them while you
+        use the comparison: it computes details from them on demand.
+
+        Args:
+            gold: The gold document, or `arbitre.ABSENT`.
+            predicted: The predicted document, or `arbitre.ABSENT`.
+            exhaustive: Compute the quality of every possible pair of list items. The scores stay the same; use this
+                for diagnosis.
+
+        Raises:
+            DataError: A document is not JSON, or has more than 512 nested lists and objects.
         """
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
@@ -127,34 +148,39 @@ class Comparator:
         )
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
-        """How often the functions of user distances may be called to compare these, by path; nothing is called.
+        """Return the maximum number of calls to custom distances for this pair of documents, by path.
 
-        With a bound, or beside a field that tells the items of a list apart, about as often as there are items.
+        No custom distance is called. If a custom distance has a lower bound, or another field identifies the list
+        items, the actual number of calls is close to the number of items.
         """
         return count_calls(self.plan, gold, predicted)
 
     def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
-        """Compare a corpus of (id, gold, predicted) triples; see `arbitre.corpus.running.evaluate`."""
+        """Compare all documents of a corpus.
+
+        Args:
+            pairs: (id, gold, predicted) triples; see `arbitre.corpus.running.evaluate`.
+        """
         return evaluate(self.plan, pairs)
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.
 
-        Two checks run on every document: "schema" reports what violates the schema, "alias" reports values that stand
-        under an alias. Aliases are read in predictions only, so such a document is not equal to itself, and the
+        Two checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
+        alias. Aliases are only read in predictions: a gold document that uses one does not equal itself, and the
         certificate does not hold for it. A document that cannot be read is reported as "unreadable".
 
         Args:
             gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), or an iterable of paths, of
-                documents, or of (id, document) pairs. A text is always a path; pass a document that is a text as a
-                pair. The id of a document without one is its position in the iterable.
-            id_key: The key that holds the id of a record in a file.
+                documents, or of (id, document) pairs. A string is always a path; pass a document that is a string as
+                a pair. A document without an id gets its position in the iterable as id.
+            id_key: Key of the id of a record in a file.
 
         Returns:
-            The number of documents, and the findings: check, id, JSON Pointer, message, hint, file and line.
+            The number of documents and the findings.
 
         Raises:
-            DataError: A source as a whole cannot be read.
+            DataError: A whole source cannot be read.
 
         >>> sent = {"type": "string", "x-arbitre": {"aliases": ["date"]}}
         >>> found = Comparator({"type": "object", "properties": {"sent": sent}}).check_gold([{"date": "1918-11-03"}])

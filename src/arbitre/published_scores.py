@@ -1,4 +1,4 @@
-"""The figures exactly as the published script computes them, faults included, for comparison with its tables."""
+"""Scores computed exactly as by the published script, including its errors, for comparison with its tables."""
 
 from __future__ import annotations
 
@@ -14,29 +14,49 @@ if TYPE_CHECKING:
     from arbitre.tally import Tally
 
 STEPS: Final = 1000
+"""Number of thresholds of the survival curve."""
+
 EPSILON: Final = 0.001
+"""Added to the denominator of `concordance_expressive`."""
+
 _THRESHOLDS: Final = np.linspace(0.0, 1.0, STEPS)
 
 
 def published(comparison: Comparison) -> dict[str, float]:
-    """The published scores of the entries, under their names here (desireesdata, 2025).
+    """Compute the published scores of the entries (desireesdata, 2025), under the names that arbitre uses.
 
-    They differ from `comparison.scores`: the script's IMQ is divided by the *gold* entries, so it is its IRQ up to
-    the error of adding up 1000 thresholds (0 and 1 included) and dividing by 1000; its F1Q and its IMQ-based OMQ are
-    built on that IMQ; both concordances measure that error alone; its "Wasserstein 1D" is 1 - AMQ. Scores without a
-    denominator are 0, as they are there.
+    They differ from `comparison.scores`:
+
+    - The script divides IMQ by the number of *gold* entries. It therefore equals IRQ, up to the error of summing 1000
+      thresholds (including 0 and 1) and dividing by 1000.
+    - F1Q and the IMQ-based OMQ use that IMQ.
+    - Both concordances measure only that error.
+    - "Wasserstein 1D" is 1 - AMQ.
+    - Scores whose denominator is 0 are 0.
     """
     curve = comparison.curve
     return figures(comparison.scores.tally, float(curve.counts @ quadrature(curve.qualities)))
 
 
 def quadrature(qualities: Floats) -> Floats:
-    """What each quality adds to the area under the survival curve as the script adds it up; shapes (pairs,)."""
+    """Return the contribution of each quality to the area under the survival curve, as the script sums it.
+
+    Args:
+        qualities: Qualities of matched pairs, shape (pairs,), in [0, 1].
+
+    Returns:
+        Contributions, shape (pairs,).
+    """
     return np.searchsorted(_THRESHOLDS, qualities, side="right") / STEPS
 
 
 def figures(tally: Tally, area: float) -> dict[str, float]:
-    """The published scores, from the tally of the entries and the area under their curve (see `quadrature`)."""
+    """Compute the published scores from the tally of the entries and the area under their curve.
+
+    Args:
+        tally: Tally of the entries.
+        area: Area under the survival curve (see `quadrature`).
+    """
     n, m, k = tally.gold, tally.predicted, tally.matched
     imq = _ratio(area, n)
     irq, amq = _ratio(tally.quality, n), _ratio(tally.quality, k)
@@ -62,11 +82,11 @@ def figures(tally: Tally, area: float) -> dict[str, float]:
 
 
 def means(found: Iterable[Mapping[str, float]]) -> dict[str, float] | None:
-    """The means of the figures of several documents; None where there is none."""
+    """Return the mean of each score over several documents; None without documents."""
     sums: dict[str, float] = {}
     count = 0
-    for count, one in enumerate(found, start=1):  # noqa: B007  (how many there were)
-        for name, value in one.items():
+    for count, scores in enumerate(found, start=1):  # noqa: B007  (`count` is used below)
+        for name, value in scores.items():
             sums[name] = sums.get(name, 0.0) + value
     return {name: value / count for name, value in sums.items()} or None
 

@@ -103,7 +103,7 @@ def test_rounding_is_no_change():
 @pytest.mark.parametrize(
     ("score", "message"),
     [
-        ("f1qq", "Expected a score of which more is better, got 'f1qq'"),
+        ("f1qq", "Expected a score where higher is better, got 'f1qq'"),
         ("variance", "got 'variance'"),
         ("gold", "'gold'"),
     ],
@@ -153,5 +153,5 @@ def test_long_lists_are_cut():
 
 def test_what_is_no_evaluation_is_said():
     Path("other.json").write_text("[]", encoding="utf-8")
-    assert "other.json: Expected an evaluation, got something else" in run("other.json", "other.json", code=2).output
+    assert "other.json: The file is not an evaluation" in run("other.json", "other.json", code=2).output
     assert "none.json" in run("none.json", "other.json", code=2).output

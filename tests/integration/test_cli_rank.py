@@ -158,9 +158,7 @@ def test_failures_are_counted():
 def test_other_measures_are_not_silent():
     loose = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
     found = rank({"a": right(4), "b": loose.evaluate([("page_00", list("wxyz"), list("wxyz"))])})
-    assert any(
-        note.startswith("The systems were not measured alike: their signatures differ in ") for note in found.notes
-    )
+    assert any(note.startswith("The scores are not comparable: the signatures differ in ") for note in found.notes)
     assert not any("measured" in note for note in rank({"a": right(4), "b": right(3)}).notes)
 
 
@@ -169,9 +167,9 @@ def test_other_measures_are_not_silent():
     [
         ({}, "f1q", "Expected systems to rank, got none"),
         ({"a": [4]}, "f1", None),
-        ({"a": [4]}, "f1qq", "Expected a score of which more is better, got 'f1qq'\n  Did you mean \"f1q\""),
-        ({"a": [4]}, "variance", "Expected a score of which more is better, got 'variance'"),
-        ({"a": [4]}, "fq(0)", "Expected a score of which more is better, got 'fq(0)'"),
+        ({"a": [4]}, "f1qq", "Expected a score where higher is better, got 'f1qq'\n  Did you mean \"f1q\""),
+        ({"a": [4]}, "variance", "Expected a score where higher is better, got 'variance'"),
+        ({"a": [4]}, "fq(0)", "Expected a score where higher is better, got 'fq(0)'"),
         ({"a": [4, 4], "b": [4]}, "f1q", "Expected both systems to have the same documents"),
     ],
 )
@@ -466,8 +464,11 @@ def test_a_pointer_into_gold_can_be_the_cluster():
         (("--gold", GOLD, f"a={CAREFUL}", "--factor", "ocr"), "Expected --gold and systems"),
         (("--gold", GOLD, CAREFUL), "Expected NAME=PATH"),
         (("--gold", "-", f"a={CAREFUL}"), "got standard input (-)"),
-        (("--gold", GOLD, f"a={CAREFUL}", "--score", "f2q"), "Expected a score of which more is better"),
-        (("--gold", GOLD, f"a={CAREFUL}", "--cluster-by", "("), "Expected the clusters to be a regular expression"),
+        (("--gold", GOLD, f"a={CAREFUL}", "--score", "f2q"), "Expected a score where higher is better"),
+        (
+            ("--gold", GOLD, f"a={CAREFUL}", "--cluster-by", "("),
+            "Expected the cluster pattern to be a regular expression",
+        ),
         (("--gold", GOLD, f"a={CAREFUL}", "--project", "none.json"), "none.json"),
         (("--gold", GOLD, f"a={CAREFUL}", "--level", "95"), "Expected `level` to be between 0 and 1"),
         (("--gold", GOLD, f"a={CAREFUL}", "--engine", "dask"), "Expected --engine dask and --scheduler together"),

@@ -141,7 +141,9 @@ def test_rows_are_kept_apart_by_id_and_run(gold, data):
     assert joined.factors == {"row": tuple(map(str, first.values()))}
     assert len(joined.failures) == len(gold) - len(first)
     assert [one.reason for one in joined.failures] == [
-        item.reason if isinstance(item, Failure) else "duplicate id and run: a `run` tells rows of one id apart"
+        item.reason
+        if isinstance(item, Failure)
+        else "duplicate id and run: rows with the same id need different values of `run`"
         for at, item in enumerate(gold)
         if at not in first.values()
     ]

@@ -14,7 +14,7 @@ SIZE = 400
 DEPTH = 200
 
 KINDS = {
-    "truncated": (lambda name: b'{"id": "%s", "run": "r", "people": [{"name": "A' % name, "breaks off", None, True),
+    "truncated": (lambda name: b'{"id": "%s", "run": "r", "people": [{"name": "A' % name, "truncated text", None, True),
     "not UTF-8": (lambda name: b'{"id": "%s", "run": "r", "x": "\xff\xfe"}' % name, "Expected UTF-8", None, True),
     "NaN": (lambda name: b'{"id": "%s", "run": "r", "x": [1, NaN]}' % name, "got NaN", "/x/1", True),
     "duplicate keys": (lambda name: b'{"id": "%s", "run": "r", "x": {"a": 1, "a": 2}}' % name, "2 times", "/x", True),

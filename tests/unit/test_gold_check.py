@@ -113,7 +113,7 @@ def test_a_finding_says_what_to_do():
 
 
 def test_one_object_is_no_list_of_documents():
-    with pytest.raises(DataError, match="Put it into a list"):
+    with pytest.raises(DataError, match="Put it in a list"):
         Comparator(LETTER).check_gold({"to": "x"})
 
 

@@ -166,7 +166,7 @@ def test_one_comparison_has_a_document_quality_and_no_failures():
     comparison = arbitre.Comparator(Invoice).compare(gold=invoice(10), predicted=invoice(10, wrong=True))
     (missed,) = arbitre.gate(comparison, fail_under={"document_quality": 0.9})
     assert missed.value == comparison.quality
-    with pytest.raises(DataError, match="Expected --fail-over to name a score of one comparison, got 'failed'"):
+    with pytest.raises(DataError, match="Expected --fail-over to name a score of a single comparison, got 'failed'"):
         arbitre.gate(comparison, fail_over=["failed=0"])
 
 
@@ -216,7 +216,7 @@ class TestCommandLine:
         run("diff", *files, "--fail-over", "failed=0", "--fail-under", "macro.f1q=0.1", "--fail-under", "fq(2)=0.1")
         for gate in ("document_quality.at_least(0.3)=1", "macro.fq(2)=1"):
             refused = run("diff", *files, "--fail-under", gate, code=2).stderr
-            assert "Expected --fail-under to name a figure of evaluation.json" in refused
+            assert "Expected --fail-under to name a value in evaluation.json" in refused
         plain = json.loads(run("diff", *files, "--format", "json").stdout)
         assert plain["document_quality"]["after"] == pytest.approx(1 / 6)
 

@@ -188,8 +188,8 @@ class TestPaired:
         )
         assert joined.pairs == (Pair("1", None, 1, 1), Pair("5", None, 5, ABSENT, joined.failures[2]))
         assert [(failure.id, failure.line) for failure in joined.failures] == [("1", 2), ("2", 3), ("5", 4), ("3", 5)]
-        assert joined.failures[0].reason == "duplicate id and run: a `run` tells rows of one id apart"
-        assert joined.failures[1].reason == "Expected a record to hold 'gold' and 'predicted', got no 'gold'"
+        assert joined.failures[0].reason == "duplicate id and run: rows with the same id need different values of `run`"
+        assert joined.failures[1].reason == "Expected a record to contain 'gold' and 'predicted', got no 'gold'"
 
     def test_other_keys(self, tmp_path):
         joined = self.read(
@@ -208,7 +208,7 @@ class TestPaired:
         assert rows(joined) == [("2", 2, ABSENT)]
         assert reasons(joined) == [
             ("predicted", "2", None, "no prediction"),
-            ("gold", "2", None, "duplicate id and run: a `run` tells rows of one id apart"),
+            ("gold", "2", None, "duplicate id and run: rows with the same id need different values of `run`"),
         ]
         with pytest.raises(DataError, match="got '3'"):
             self.read(tmp_path, *lines, only=["3"])

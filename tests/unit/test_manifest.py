@@ -75,7 +75,7 @@ def test_factors_stay_with_their_pairs(folder):
         ("gold", "b", None),
         ("gold", "c", 5),
     ]
-    assert result.failures[1].reason == "duplicate id and run: a `run` tells rows of one id apart"
+    assert result.failures[1].reason == "duplicate id and run: rows with the same id need different values of `run`"
 
 
 def test_a_bad_line_is_a_failure(folder):
@@ -113,7 +113,7 @@ def test_is_read_as_everything_else_is(folder):
         ),
         (("",), "Expected one column 'id', got the columns none"),
         (("id,gold,predicted,x,x", "a,b,c,d,e"), "Expected each column once"),
-        (("id,gold,predicted", 'a,"b,c'), "Expected a CSV file in UTF-8"),
+        (("id,gold,predicted", 'a,"b,c'), "Cannot read the manifest as CSV"),
     ],
 )
 def test_refused(folder, lines, words):
@@ -125,8 +125,8 @@ def test_refused(folder, lines, words):
 
 
 def test_is_not_there(tmp_path):
-    with pytest.raises(DataError, match="Expected a file that can be read"):
+    with pytest.raises(DataError, match="Cannot read the file"):
         Manifest(tmp_path / "none.csv", ReadOptions())
     (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")
-    with pytest.raises(DataError, match="Expected a CSV file in UTF-8"):
+    with pytest.raises(DataError, match="Cannot read the manifest as CSV"):
         Manifest(tmp_path / "bad.csv", ReadOptions())

@@ -57,14 +57,14 @@ def test_an_error_names_the_record_and_the_expression(tmp_path):
     first, good, third = reading.records(path, "predicted")
     assert good.value == "p-q"
     assert (first.id, first.file, first.line) == ("a", str(path), 1)
-    assert first.reason.startswith("""Expected the predicted expression "join('-', x)" to apply, got: """)
+    assert first.reason.startswith("""The predicted expression "join('-', x)" failed: """)
     assert (third.id, third.run, third.line, type(third)) == ("c", "r", 3, Failure)
 
 
 def test_an_expression_that_finds_nothing_is_no_empty_document(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 1})
     (failure,) = ReadOptions(projection=Projection.of({"gold": "y.z"})).records(path, "gold")
-    assert failure.reason == "Expected the gold expression 'y.z' to find something, got null"
+    assert failure.reason == "Expected the gold expression 'y.z' to return a value, got null"
 
 
 def test_records_with_both_sides(tmp_path):
@@ -80,7 +80,7 @@ def test_records_with_both_sides(tmp_path):
         ({}, "", "Expected an expression for gold or predicted, got none"),
         ({"predicted": "a["}, "/predicted", "Expected a JMESPath expression, got 'a['"),
         ({"predicted": ""}, "/predicted", "Expected a JMESPath expression, got ''"),
-        ({"gold": 5}, "/gold", "Expected an expression to be text"),
+        ({"gold": 5}, "/gold", "Expected an expression to be a string"),
         ({"predictd": "a"}, "/predictd", "Expected gold or predicted, got 'predictd'"),
     ],
 )

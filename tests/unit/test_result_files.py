@@ -232,7 +232,7 @@ def test_fresh_names_the_file_that_cannot_be_written(tmp_path):
     with pytest.raises(DataError) as caught, atomic_text_file(tmp_path / "file" / "results.csv"):
         pass
     assert caught.value.file == str(tmp_path / "file" / "results.csv")
-    assert caught.value.message.startswith("Expected a file that can be written, got: ")
+    assert caught.value.message.startswith("Cannot write the file: ")
 
 
 def test_ignored_fields_have_no_columns(tmp_path):

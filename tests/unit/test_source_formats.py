@@ -78,7 +78,7 @@ class TestCompressed:
         assert refusal(path).file == str(path)
 
     def test_not_what_the_name_says(self, tmp_path, suffix):
-        assert refusal(write(tmp_path / f"p.jsonl{suffix}", LINES)).message.startswith("Expected a file that can be")
+        assert refusal(write(tmp_path / f"p.jsonl{suffix}", LINES)).message.startswith("Cannot read the file")
 
     def test_joined(self, tmp_path, suffix):
         gold = write(tmp_path / f"gold.jsonl{suffix}", PACK[suffix](LINES))
@@ -188,7 +188,7 @@ class TestSeveral:
         assert [one.id for one in read(["two/deep", "one/b.jsonl", "one/a*"])] == ["c", "b", "a"]
 
     def test_a_glob_that_finds_nothing(self):
-        assert refusal("three/*.json").message == "Expected 'three/*.json' to find files, got none"
+        assert refusal("three/*.json").message == "Expected 'three/*.json' to match files, got none"
 
     def test_one_damaged_file_among_others_is_a_failure(self, tmp_path):
         write(tmp_path / "two" / "deep" / "d.json", '{"x": ')
@@ -244,4 +244,4 @@ def test_an_extra_that_is_not_installed(tmp_path, monkeypatch, module, source, o
     path = write(tmp_path / source, "[1")
     error = refusal(path.parent if "folder" in source else path, **options)
     assert error.hint == "pip install 'arbitre[corpus]'"
-    assert "to be installed" in error.message
+    assert "is not installed" in error.message

@@ -53,15 +53,15 @@ def test_documents_without_clusters_are_units():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((["a", "a"], [HALF, HALF]), "Expected the key of a document to be its own, got 'a' 2 times"),
-        ((["a"], [HALF, HALF]), "Expected `tallies` to be of shape (1, 5), one row for each key, got (2, 5)"),
-        ((["a"], [HALF[:4]]), "Expected `tallies` to be of shape (1, 5), one row for each key, got (1, 4)"),
-        (([], [HALF]), "Expected `tallies` to be of shape (0, 5)"),
+        ((["a", "a"], [HALF, HALF]), "Expected keys of documents to be unique, got 'a' 2 times"),
+        ((["a"], [HALF, HALF]), "Expected `tallies` to have shape (1, 5), one row per key, got (2, 5)"),
+        ((["a"], [HALF[:4]]), "Expected `tallies` to have shape (1, 5), one row per key, got (1, 4)"),
+        (([], [HALF]), "Expected `tallies` to have shape (0, 5)"),
         ((["a", "b"], [HALF, (2, -1, 0, 0, 0)]), "Expected masses to be finite and not negative, got -1.0 in 'b'"),
         ((["a"], [(2, 1, 1, math.nan, 0)]), "Expected masses to be finite and not negative, got nan in 'a'"),
         ((["a"], [(2, 1, 1, 1, math.inf)]), "Expected masses to be finite and not negative, got inf in 'a'"),
-        ((["a"], [HALF], [False, True]), "Expected `failed` to have 1 values, one for each key, got 2"),
-        ((["a"], [HALF], None, []), "Expected `clusters` to have 1 values, one for each key, got 0"),
+        ((["a"], [HALF], [False, True]), "Expected `failed` to have one value per key (1), got 2"),
+        ((["a"], [HALF], None, []), "Expected `clusters` to have one value per key (1), got 0"),
         ((["a"], [HALF], None, [None]), "Expected a cluster for every document, got None"),
     ],
 )
@@ -292,8 +292,8 @@ def test_a_swap_that_leaves_the_difference_undefined_counts_against_it():
 @pytest.mark.parametrize(
     ("keys", "clusters", "message"),
     [
-        (["a", "b", "x"], None, "Expected both systems .*, got 2 that one lacks, such as 'c'"),
-        (["a", "b", "c"], [0, 0, 1], "Expected both systems .*, got other clusters"),
+        (["a", "b", "x"], None, "Expected both systems .*, got 2 that only one system has, such as 'c'"),
+        (["a", "b", "c"], [0, 0, 1], "Expected both systems .*, got different clusters"),
     ],
 )
 def test_systems_are_compared_on_the_same_documents(keys, clusters, message):
@@ -323,7 +323,7 @@ def test_groups():
     line = [[None, 1, 0, 0], [1, None, 1, 0], [0, 1, None, 1], [0, 0, 1, None]]
     assert groups(line) == ((0, 1), (1, 2), (2, 3))
     assert groups(np.empty((0, 0))) == ()
-    with pytest.raises(DataError, match=re.escape("Expected a square matrix of p, got the shape (1, 2)")):
+    with pytest.raises(DataError, match=re.escape("Expected a square matrix of p, got shape (1, 2)")):
         groups([[None, 0.1]])
 
 
@@ -362,7 +362,7 @@ def test_only_documents_on_which_systems_differ_count():
 def test_equal_systems_do_not_differ():
     found = paired_difference(irq(1, 2, 3), irq(1, 2, 3), "irq")
     assert (found.estimate, found.low, found.high, found.p, found.smallest_p) == (0.0, 0.0, 0.0, 1.0, 1.0)
-    assert found.notes == ("The systems have the same results everywhere: no difference was seen.",)
+    assert found.notes == ("The systems have the same results on all documents.",)
 
 
 def test_pairs_share_swaps_but_not_results():

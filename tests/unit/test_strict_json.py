@@ -81,12 +81,12 @@ def test_refuses_the_key_and_what_is_below_it_once():
         ("", 1, "got an empty text"),
         (" \n ", 1, "got an empty text"),
         (b"\xef\xbb\xbf", 1, "got an empty text"),
-        ("[1]\n[2]", 2, "more text after it, in column 1"),
-        ("{} x", 1, "more text after it, in column 4"),
+        ("[1]\n[2]", 2, "more text after it, column 1"),
+        ("{} x", 1, "more text after it, column 4"),
         ('{"a":\n 1,}', 2, "Expecting property name enclosed in double quotes, column 4"),
-        ('[\n\n"abc', 3, "breaks off: Unterminated string starting at, column 1"),
-        ('{"a": [1, 2', 1, "breaks off: Expecting ',' delimiter, column 12"),
-        ("[1,", 1, "breaks off"),
+        ('[\n\n"abc', 3, "truncated text: Unterminated string starting at, column 1"),
+        ('{"a": [1, 2', 1, "truncated text: Expecting ',' delimiter, column 12"),
+        ("[1,", 1, "truncated text"),
         ("[1,]", 1, "column 4"),
         ("{'a': 1}", 1, "column 2"),
         ("[01]", 1, "Expecting ',' delimiter, column 3"),
@@ -94,12 +94,12 @@ def test_refuses_the_key_and_what_is_below_it_once():
         ('["a\tb"]', 1, "Invalid control character"),
         (r'["\x"]', 1, "Invalid \\escape"),
         ("[NaN,\n1}", 2, "Expecting ',' delimiter, column 2"),
-        ('{"a": ' + "1" * 5000 + ",\n", 2, "breaks off"),
+        ('{"a": ' + "1" * 5000 + ",\n", 2, "truncated text"),
         (b"[1,\n2,\xff]", 2, "got the byte 0xff at byte offset 6"),
         (b"\xef\xbb\xbf\xe9", 1, "got the byte 0xe9 at byte offset 3"),
         (b'{"a": "\xed\xa0\x80"}', 1, "got the byte 0xed at byte offset 7"),
         (b"\xff\xfe[\x00]\x00", 1, "got the byte 0xff at byte offset 0"),
-        ('[\n"\ud800"]', 2, "lone surrogate '\\ud800' in position 3"),
+        ('[\n"\ud800"]', 2, "lone surrogate '\\ud800' at position 3"),
     ],
 )
 def test_refuses_a_text_at_its_line(text, line, words):
@@ -170,7 +170,7 @@ class TestDepth:
         error = refusal("[" * 200_000 + "]" * 200_000, file="a.json", max_depth=1_000_000)
         assert (error.file, error.message) == (
             "a.json",
-            "Expected containers nested no deeper than Python can read from here, got deeper ones",
+            "The containers are nested too deeply for Python's recursion limit",
         )
 
 
@@ -184,7 +184,7 @@ def test_a_deep_caller_gets_a_data_error():
     frame, used = sys._getframe(), 0
     while frame is not None:
         frame, used = frame.f_back, used + 1
-    with pytest.raises(DataError, match="no deeper than Python can read"):
+    with pytest.raises(DataError, match="nested too deeply for Python"):
         descend(sys.getrecursionlimit() - used - 50)
 
 
@@ -211,5 +211,5 @@ class TestLoad:
     def test_a_file_that_is_not_there(self, tmp_path):
         with pytest.raises(DataError) as caught:
             load(tmp_path / "none.json")
-        assert caught.value.message == "Expected a file that can be read, got: No such file or directory"
+        assert caught.value.message == "Cannot read the file: No such file or directory"
         assert caught.value.file == str(tmp_path / "none.json")

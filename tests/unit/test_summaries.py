@@ -220,7 +220,7 @@ def test_parquet_reads_back(evaluation, tmp_path):
 
 def test_parquet_that_cannot_be_written_is_said(evaluation, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(DataError, match="Expected a file that can be written"):
+    with pytest.raises(DataError, match="Cannot write the file"):
         write_parquet(tmp_path / "file" / "x.parquet", evaluation.to_arrow())
 
 

@@ -51,10 +51,10 @@ class TestClusters:
     @pytest.mark.parametrize(
         ("cluster", "message"),
         [
-            (r"\d+", r"Expected the id to match the pattern of the clusters '\\\\d\+', got 'a'"),
-            ("(", "Expected the clusters to be a regular expression"),
-            ({}, "Expected a cluster for every id, got none for 'a'"),
-            (["x", "y"], "Expected a cluster for each of 1 documents, got 2"),
+            (r"\d+", r"Expected the id to match the cluster pattern '\\\\d\+', got 'a'"),
+            ("(", "Expected the cluster pattern to be a regular expression"),
+            ({}, "Expected a cluster for every id, got no cluster for 'a'"),
+            (["x", "y"], r"Expected one cluster per document \(1\), got 2"),
         ],
     )
     def test_what_leaves_a_document_out_is_refused(self, cluster, message):

@@ -1,1 +1,1 @@
-"""From files to scores: documents read strictly and joined by id."""
+"""Evaluates corpora: reads documents, joins them by id, compares them and computes scores and statistics."""

@@ -1,1 +1,1 @@
-"""Records to pairs: each prediction joined with the gold document of the same id."""
+"""Joins each prediction with the gold document of the same id."""

@@ -1,4 +1,4 @@
-"""The documents of both sides of a corpus and the pairs they form, in a temporary database."""
+"""Index of a corpus: the gold and predicted documents and their pairs, in a temporary database."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PAIRS: Final = """
 
 
 class IndexedDocument(NamedTuple):
-    """A document: its labels, its place or why it cannot be read, and the file it is from."""
+    """A document in the index: its id and run, its place (or the failure to read it) and its origin."""
 
     id: str | None
     run: str | None
@@ -48,13 +48,13 @@ class IndexedDocument(NamedTuple):
 
 
 class DocumentIndex(Database):
-    """The documents of both sides, and the pairs of them.
+    """Temporary database of the documents of both sides and their pairs.
 
     Tables:
-        gold, predicted: The documents in the order in which they were added. Rows are numbered from 1; ids and runs are
-            bytes (see `label_key`); `alone` marks those whose id is just the name of their file.
-        first: Rows and ids of the gold documents that are compared: the first with each id.
-        pair: Rows of gold and predicted (or null) and the run of each pair, numbered from 1.
+        gold, predicted: Documents in the order in which they were added. Rows are numbered from 1; ids and runs are
+            bytes (see `label_key`); `alone` marks documents whose id is only the name of their file.
+        first: Rows and ids of the gold documents that are compared: the first one with each id.
+        pair: Row of the gold document, row of the prediction (or null) and run of each pair, numbered from 1.
 
     Memory does not grow with the number of documents, except for `repairs`. Documents that are not in a plain file are
     written to a temporary file.
@@ -66,13 +66,13 @@ class DocumentIndex(Database):
         self._spool, self._folder = Spool(), str(Path.cwd())
 
     def extend(self, side: Side, items: Iterable[Record | Failure]) -> int:
-        """Add documents of one side and return how many there were."""
+        """Add documents of one side and return their number."""
         size = self.insert(_INSERT[side], map(self._row, items))
         self._spool.flush()
         return size
 
     def entries(self, query: str, *values: object) -> Iterator[IndexedDocument]:
-        """The documents whose `entry` a query selects."""
+        """Yield the documents whose `entry` column a query selects."""
         return (entry_of(data) for (data,) in self.rows(query, *values))
 
     def _row(self, item: Record | Failure) -> tuple[object, ...]:
@@ -88,10 +88,15 @@ class DocumentIndex(Database):
 
 
 class Located(LazySequence[Pair]):
-    """The pairs of an index. Their documents are read each time they are asked for."""
+    """The pairs of an index. Documents are read on every access."""
 
     def __init__(self, index: DocumentIndex, failures: Mapping[int, Failure]) -> None:
-        """Take the pairs of `index`; `failures` says why there is no prediction, by position."""
+        """Create the sequence.
+
+        Args:
+            index: The index of the pairs.
+            failures: Reasons for absent predictions, by position of the pair.
+        """
         self._index, self._failures = index, failures
         self._size = int(next(index.rows("SELECT count(*) FROM pair"))[0])
 
@@ -102,12 +107,14 @@ class Located(LazySequence[Pair]):
         return read_pairs(self.locators())
 
     def at(self, rows: npt.ArrayLike) -> Iterator[Pair]:
-        """The pairs at these positions (n,)."""
-        places = (np.asarray(rows, dtype=np.int64) + 1).tolist()
-        return read_pairs(one for place in places for one in self._selected(f"{_PAIRS} WHERE position = ?", place))
+        """Yield the pairs at these positions, shape (n,)."""
+        positions = (np.asarray(rows, dtype=np.int64) + 1).tolist()
+        return read_pairs(
+            pair for position in positions for pair in self._selected(f"{_PAIRS} WHERE position = ?", position)
+        )
 
     def locators(self) -> Iterator[PairLocation]:
-        """Where the documents of each pair are, in order."""
+        """Yield the places of the documents of each pair, in order."""
         return self._selected(f"{_PAIRS} ORDER BY position")
 
     def _selected(self, query: str, *values: object) -> Iterator[PairLocation]:
@@ -123,18 +130,18 @@ _joined: Final = lru_cache(maxsize=64)(os.path.join)  # most documents are in fe
 
 
 def label_key(text: str | None) -> bytes | None:
-    """The bytes that the database keeps of an id or a run. SQLite takes no lone surrogates in texts."""
+    """Encode an id or a run for the database. SQLite does not accept lone surrogates in text."""
     return None if text is None else encoded(text)
 
 
 def label_text(key: bytes | None) -> str | None:
-    """The id or the run that is kept as `key`."""
+    """Decode an id or a run from the database."""
     return None if key is None else str(key, errors="surrogatepass")
 
 
 def entry_of(data: bytes) -> IndexedDocument:
-    """The document that is kept as `data`."""
+    """Decode a document from the database."""
     identity, run, place, (file, line) = pickle.loads(data)  # noqa: S301  (written by `_row`)
     if not isinstance(place, Failure):
-        place = ByteRange(intern(place[0]), *place[1:])  # equal names are one object: parts are smaller to send
+        place = ByteRange(intern(place[0]), *place[1:])  # interned names make work units smaller to send
     return IndexedDocument(identity, run, place, Origin(file and intern(file), line))

@@ -25,7 +25,7 @@ __all__ = ["Join", "Pair", "join", "paired"]
 
 DUPLICATE: Final = "duplicate id"
 DUPLICATE_RUN: Final = "duplicate id and run"
-DUPLICATE_ROW: Final = "duplicate id and run: a `run` tells rows of one id apart"
+DUPLICATE_ROW: Final = "duplicate id and run: rows with the same id need different values of `run`"
 
 _FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"
 _OTHERS: Final = "SELECT {column} FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"
@@ -46,14 +46,14 @@ _ANSWERS: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The pairs to be compared.
+    """The pairs to compare.
 
     Attributes:
-        pairs: In gold order. Their documents are read again each time.
-        failures: Of pairs, and of documents that are in no pair.
-        without_gold: The keys of spurious predictions.
-        repaired: The predictions that were not JSON and were repaired.
-        factors: The other columns of a manifest, a value per pair.
+        pairs: Pairs in gold order. Their documents are read on every access.
+        failures: Failures of pairs, and of documents that are in no pair.
+        without_gold: Keys of predictions without a gold document.
+        repaired: Predictions that were not valid JSON and were repaired.
+        factors: Other columns of a manifest, with one value per pair.
     """
 
     pairs: Sequence[Pair]
@@ -70,16 +70,19 @@ class Join:
 
     @property
     def keys(self) -> Iterator[str]:
-        """The key of each pair in results. Reads no document."""
+        """Names of the pairs in results, in order. Does not read any document."""
         return (key(item.id, item.run) for item in self._items())
 
     def _items(self) -> Iterator[PairLocation | Pair]:
         return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)
 
     def parts(self, size: int = 64) -> Iterator[WorkUnit]:
-        """Divide the pairs into parts of `size` pairs, which other processes on this machine can read.
+        """Split the pairs into work units that other processes on this machine can read.
 
-        The parts can be read as long as the join exists.
+        Work units can be read as long as the join exists.
+
+        Args:
+            size: Number of pairs per work unit.
         """
         items = self._items()
         for start in range(0, len(self), size):
@@ -91,21 +94,21 @@ def join(
 ) -> Join:
     """Pair every gold document with each of its predictions, by id.
 
-    Several predictions of one document are runs, in the order they are read; those without a run are numbered "1", "2",
-    ... A gold document whose prediction is missing or damaged is a pair with the prediction ABSENT. Of equal gold ids,
-    and of equal ids and runs, the first is kept and the others are failures. A single document on either side, neither
-    with an id of its own, is one pair.
+    Several predictions of one document are runs, in reading order; predictions without a run are numbered "1", "2", ...
+    If a prediction is missing or damaged, the pair has the prediction ABSENT. If a gold id, or an id and run of
+    predictions, occurs several times, the first is used and the others are failures. If each side has a single document
+    and neither document contains an id, the two are paired.
 
-    Documents are not kept in memory. Those in plain files are read again from there, all others from a temporary file
-    that exists as long as the join.
+    Documents are not kept in memory. Documents in plain files are read again from there, all others from a temporary
+    file that exists as long as the join.
 
     Args:
-        gold: The gold documents, and those that could not be read.
-        predicted: The predictions, and those that could not be read.
-        only: The ids to keep; all, if empty.
+        gold: Gold documents, and failures to read them.
+        predicted: Predictions, and failures to read them.
+        only: Ids to keep; if empty, all.
 
     Raises:
-        DataError: No ids are shared, or `only` has an id without gold document.
+        DataError: Gold and predictions share no ids, or `only` contains an id without gold document.
 
     >>> pages = [Record("a", None, 1, "gold.jsonl"), Record("b", None, 2, "gold.jsonl")]
     >>> joined = join(pages, [Record("b", None, 3, "predicted.jsonl")])
@@ -131,25 +134,25 @@ def join(
     repeated, refused = _pairs(index, "id", wanted)
     return Join(
         Located(index, refused),
-        (*(one for one in (*failures, *repeated) if _among(wanted, one.id)), *refused.values()),
+        (*(failure for failure in (*failures, *repeated) if _among(wanted, failure.id)), *refused.values()),
         tuple(key(identity, run) for identity, run in labels if _among(wanted, identity)),
-        tuple(one for one in index.repairs if _among(wanted, one.id)),
+        tuple(repair for repair in index.repairs if _among(wanted, repair.id)),
     )
 
 
 def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Collection[str] = ()) -> Join:
-    """Make pairs of records that hold both sides, in their order.
+    """Convert records that contain both sides to pairs, in their order.
 
-    A record without gold is a failure, and so is one with the id and run of an earlier one. Failures are in the order
-    of the records.
+    A record without gold is a failure, and so is a record with the id and run of an earlier one. Failures are in the
+    order of the records.
 
     Args:
         rows: The records.
-        factors: The names of their other values.
-        only: The ids to keep; all, if empty.
+        factors: Names of the factors.
+        only: Ids to keep; if empty, all.
 
     Raises:
-        DataError: `only` has an id that no record has.
+        DataError: `only` contains an id that no record has.
     """
     index, wanted = DocumentIndex(), frozenset(only)
     values: dict[str, str] = {}
@@ -171,7 +174,7 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
     return Join(
         Located(index, refused),
         tuple(failure for _, failure in sorted(listing.items())),
-        repaired=tuple(one for one in index.repairs if _among(wanted, one.id)),
+        repaired=tuple(repair for repair in index.repairs if _among(wanted, repair.id)),
         factors={name: tuple(column[row - 1] for row in chosen) for name, column in zip(factors, columns, strict=True)},
     )
 
@@ -182,7 +185,7 @@ def _pairs(
     """Add the pairs to the index.
 
     Returns:
-        The predictions that repeat a run, and by the position of the pair, why there is no prediction.
+        Failures of predictions with a duplicate id and run, and reasons for absent predictions by position of the pair.
     """
     repeated: list[Failure] = []
     refused: dict[int, Failure] = {}
@@ -217,8 +220,8 @@ def _ids(index: DocumentIndex) -> Iterator[str]:
 
 
 def _runs(given: list[str | None]) -> list[str | None]:
-    """The runs of the predictions of one document. Several without a name get the numbers that are not names."""
-    if given.count(None) < 2:  # noqa: PLR2004  (almost always)
+    """Name the runs of one document: several predictions without a run get the first unused numbers."""
+    if given.count(None) < 2:  # noqa: PLR2004  (the usual case)
         return given
     names = set(given)
     numbers = (str(number) for number in count(1) if str(number) not in names)
@@ -226,7 +229,7 @@ def _runs(given: list[str | None]) -> list[str | None]:
 
 
 def _repeated(side: Side, entry: IndexedDocument, reason: str) -> Failure:
-    """The failure of a document that repeats another, or its own."""
+    """Return the failure of a duplicate document; a gold document that could not be read keeps its own failure."""
     if isinstance(entry.place, Failure) and side == "gold":
         return entry.place
     return Failure(side, entry.id, entry.run, *entry.origin, reason=reason)
@@ -248,7 +251,7 @@ def _nothing(gold: Iterable[str], predicted: Iterable[str], failures: list[Failu
     return DataError(
         Problem(
             f"Expected gold and predicted to share ids, got {quote_names(gold)} and {quote_names(predicted)}",
-            hint="Say which key holds the id with --id-key, or which part of a file name with --id-pattern.",
+            hint="Set the key of the id with --id-key, or the part of the file name with --id-pattern.",
         ),
         *(Problem(failure.reason, failure.file, failure.line, failure.pointer) for failure in failures[:MAX_NAMES]),
     )

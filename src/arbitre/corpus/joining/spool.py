@@ -1,4 +1,4 @@
-"""A temporary file for documents that are not in a plain file."""
+"""Temporary file for documents that are not in a plain file."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 SPOOL: Final = ".spool"
-"""Suffix of these files."""
+"""Suffix of the temporary files."""
 
 
 class Spool:
-    """JSON texts in a temporary file, which is created with the first text and deleted with this object.
+    """Temporary file of JSON texts, created with the first text and deleted with this object.
 
-    It keeps documents that were unpacked, projected, repaired, or read from a table or standard input, so that any
-    process on this machine can read them.
+    It stores documents that were decompressed, projected, repaired, or read from a table or standard input, so that
+    any process on this machine can read them.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Spool:
         return ByteRange(self._name, self._size - len(text), len(text))
 
     def flush(self) -> None:
-        """Make what was written visible to other processes."""
+        """Flush the file, so that other processes can read it."""
         if self._file is not None:
             with temporary_space():
                 self._file.flush()

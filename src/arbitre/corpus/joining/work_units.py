@@ -1,4 +1,4 @@
-"""Units of work: consecutive pairs, whose documents are read where they are compared."""
+"""Work units: consecutive pairs whose documents are read by the process that compares them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 MAX_OPEN_FILES: Final = 8
-"""Maximum number of files that are open at once while a part is read, about."""
+"""Approximate maximum number of open files while a work unit is read."""
 
 
 class PairLocation(NamedTuple):
-    """Where the documents of a pair are; `predicted` is a Failure if there is no prediction."""
+    """Places of the documents of a pair; `predicted` is a Failure if there is no prediction."""
 
     id: str
     run: str | None
@@ -34,9 +34,9 @@ class PairLocation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkUnit:
-    """Consecutive pairs of a join, from position `start`. Small to send to another process.
+    """Consecutive pairs of a join, starting at position `start`. Small enough to send to another process.
 
-    Iterating reads the documents, one pair after the other. Raises DataError if a file has changed since.
+    Iterating reads the documents, one pair after the other. Raises DataError if a file has changed.
     """
 
     start: int
@@ -49,7 +49,7 @@ class WorkUnit:
         return read_pairs(self.items)
 
     def with_temporary_documents(self) -> WorkUnit:
-        """Return the part with the documents of temporary files in it, which other machines cannot read."""
+        """Return a copy that contains the documents of temporary files, which other machines cannot read."""
         return WorkUnit(self.start, [next(read_pairs([item])) if _temporary(item) else item for item in self.items])
 
 
@@ -59,7 +59,7 @@ def _temporary(item: PairLocation | Pair) -> bool:
 
 
 def read_pairs(items: Iterable[PairLocation | Pair]) -> Iterator[Pair]:
-    """Read the documents of pairs. Raises DataError if a file has changed since."""
+    """Read the documents of pairs. Raises DataError if a file has changed."""
     with ExitStack() as stack:
         files: dict[str, BinaryIO] = {}
         for item in items:
@@ -78,7 +78,7 @@ def read_pairs(items: Iterable[PairLocation | Pair]) -> Iterator[Pair]:
 
 
 def _value(place: ByteRange, identity: str, files: dict[str, BinaryIO], stack: ExitStack) -> Json:
-    """The document at a place. It was read strictly before."""
+    """Read the document at a place. It has already been parsed strictly once."""
     try:
         if place.file not in files:
             files[place.file] = stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
@@ -97,5 +97,5 @@ def _changed(place: ByteRange, identity: str) -> DataError:
     return DataError.of(
         f"The document {identity!r} changed on disk during the run",
         file=place.file,
-        hint="Start again, and leave the files as they are.",
+        hint="Start again, and do not change the files during the run.",
     )

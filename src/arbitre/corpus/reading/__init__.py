@@ -1,1 +1,1 @@
-"""Files to records: documents read strictly, one by one, with their place in the source."""
+"""Reads files as records, one by one, and remembers the place of each record in its source."""

@@ -1,4 +1,4 @@
-"""The labels of a document: its id and its run, as records, file names and damaged texts show them."""
+"""Finds ids and runs of documents in records, file names and damaged JSON."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 RUN: Final = "run"
 MAX_NAMES: Final = 4
-"""How many of several things a message names."""
+"""Maximum number of names in a message."""
 
 
 def quote_names(names: Iterable[str]) -> str:
-    """The first few of the names, for a message.
+    """Format the first few names for a message.
 
     >>> quote_names("abcdef"), quote_names([])
     ("'a', 'b', 'c', 'd', ...", 'none')
@@ -37,7 +37,7 @@ def quote_names(names: Iterable[str]) -> str:
 
 
 def label(value: Json, at: Tokens) -> str:
-    """The text of an id or a run. Raises DataError where it is neither text nor an integer.
+    """Return an id or a run as text. Raises DataError if it is neither a string nor an integer.
 
     >>> label(7, ("id",))
     '7'
@@ -55,13 +55,13 @@ def label(value: Json, at: Tokens) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileNamePattern:
-    """How a file name is read: `pattern` finds the id in it; without one, the name is the id."""
+    """Finds the id and the run in file names. Without a `pattern`, the whole name is the id."""
 
     pattern: regex.Pattern[str] | None = None
 
     @classmethod
     def of(cls, pattern: str | None) -> FileNamePattern:
-        """Raises DataError where the pattern is no regular expression."""
+        """Compile a pattern. Raises DataError if it is not a valid regular expression."""
         if pattern is None:
             return cls()
         try:
@@ -69,19 +69,19 @@ class FileNamePattern:
         except regex.error as error:
             raise DataError.of(
                 f"Expected the id pattern to be a regular expression, got {pattern!r}: {error}",
-                hint=r"As in --id-pattern 'page_\d+'.",
+                hint=r"Example: --id-pattern 'page_\d+'.",
             ) from None
 
     def labels(self, stem: str) -> tuple[str, str | None]:
-        """The id and the run that a file name holds. Raises DataError where the pattern finds no id in it."""
+        """Return the id and the run in a file name. Raises DataError if the pattern does not match."""
         if self.pattern is None:
             return stem, None
         try:
             match = self.pattern.search(stem, timeout=PATTERN_SECONDS)
         except TimeoutError:
             raise DataError.of(
-                f"Expected the id pattern to be done in {PATTERN_SECONDS:g} s with {stem!r}, got no answer",
-                hint="Avoid repetitions inside repetitions.",
+                f"The id pattern took more than {PATTERN_SECONDS:g} s on {stem!r}",
+                hint="Avoid nested repetitions, such as (a+)+.",
             ) from None
         groups = self.pattern.groupindex
         others = (group for group in range(1, self.pattern.groups + 1) if group != groups.get(RUN))
@@ -89,19 +89,19 @@ class FileNamePattern:
         if match is None or not identity:
             raise DataError.of(
                 f"Expected the file name to match the id pattern {self.pattern.pattern!r}, got {stem!r}",
-                hint="Correct --id-pattern, or move the file elsewhere.",
+                hint="Correct --id-pattern, or move the file to another folder.",
             )
         if RUN in groups:
             return identity, match[RUN]
         return identity, stem if stem != identity else None
 
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[{]|[\]}]')  # a string may break off: the text is damaged
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[{]|[\]}]')  # the last string may be cut off
 _LABEL: Final = re.compile(r'\s*+:\s*+("(?:[^"\\]++|\\.)*+"|-?\d++)(?=\s*+[,}])')
 
 
 def recover_label(text: str, key: str) -> str | None:
-    """What a damaged record still shows under one of its own keys (not under a key of a value in it).
+    """Return the id or run under a top-level key of a damaged record; None if it cannot be recovered.
 
     >>> recover_label('{"x": {"id": "inner"}, "id": "a", "y": [1, 2', "id")
     'a'

@@ -1,4 +1,4 @@
-"""Manifests: a CSV table that names, for every pair, its two files and whatever else is known of it."""
+"""Manifests: CSV files that list the gold file, the predicted file and the factors of every pair."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 
 class Manifest:
-    """A CSV file with the columns id, gold and predicted, maybe run, and any others: the factors.
+    """A CSV file with the columns id, gold and predicted, and optionally run. All other columns are factors.
 
-    The names of the columns are those of the reading. Gold and predicted name files of one document each (JSON, maybe
-    compressed, whatever they are called), relative to the folder of the manifest; an empty `predicted` is no
-    prediction. Raises DataError where the file cannot be read or lacks a column.
+    The column names are set by the read options. The gold and predicted columns contain paths relative to the folder
+    of the manifest. Each path is a JSON file with one document; the file may be compressed and have any suffix. An
+    empty `predicted` cell means that there is no prediction.
+
+    Raises:
+        DataError: The file cannot be read or lacks a column.
     """
 
     def __init__(self, path: str | Path, reading: ReadOptions) -> None:
@@ -40,14 +43,14 @@ class Manifest:
                 raise self._refused(
                     f"Expected one column {name!r}, got the columns {quote_names(header)}",
                     1,
-                    did_you_mean(name, header) or "Name the columns with --id-key, --gold-key and --predicted-key.",
+                    did_you_mean(name, header) or "Set the columns with --id-key, --gold-key and --predicted-key.",
                 )
         if len(set(header)) != len(header):
             raise self._refused(f"Expected each column once, got {quote_names(header)}", 1, "Rename one of them.")
         self.factors = tuple(name for name in header if name not in {*self._known, RUN})
 
     def rows(self) -> Iterator[RecordPair]:
-        """The pairs, in the order of the lines. What is wrong with one is a Failure. Raises DataError."""
+        """Yield the pairs in the order of the lines. An invalid document is a Failure. Raises DataError."""
         readers = [self._reading.reader("gold"), self._reading.reader("predicted")]
         with self._table() as (_, lines):
             for line, cells in lines:
@@ -79,11 +82,11 @@ class Manifest:
             raise unreadable(self.path, error) from error
         except (csv.Error, UnicodeDecodeError) as error:
             raise self._refused(
-                f"Expected a CSV file in UTF-8, got: {error}", None, "Save the table as CSV."
+                f"Cannot read the manifest as CSV: {error}", None, "Save the table as CSV in UTF-8."
             ) from error
 
     def _missing(self, side: Side, labels: tuple[str, str | None], line: int) -> Record | Failure:
-        reason = NO_PREDICTION if side == "predicted" else "Expected a file in the column of gold, got an empty cell"
+        reason = NO_PREDICTION if side == "predicted" else "Expected a file in the gold column, got an empty cell"
         return Failure(side, *labels, str(self.path), line, reason=reason)
 
     def _broken(self, line: int, reason: str) -> RecordPair:

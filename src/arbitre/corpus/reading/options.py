@@ -1,4 +1,4 @@
-"""Files become records: one document each, under the id that joins gold and predicted."""
+"""Options for reading documents, and the functions that read them from any source."""
 
 from __future__ import annotations
 
@@ -23,12 +23,16 @@ __all__ = ["MAX_NAMES", "STDIN", "Failure", "ReadOptions", "Record", "RecordPair
 
 
 NO_PREDICTION: Final = "no prediction"
+"""Reason of the failure if a gold document has no prediction."""
 
 
 class RecordPair(NamedTuple):
-    """Both sides of one pair, as one record of a source holds or names them; no `predicted` for a record that failed.
+    """Gold and prediction that come from one record of a source.
 
-    `factors` are the other columns of a manifest.
+    Attributes:
+        gold: The gold document, or the failure of the record.
+        predicted: The prediction; None if the record failed.
+        factors: Values of the other columns of a manifest.
     """
 
     gold: Record | Failure
@@ -38,11 +42,16 @@ class RecordPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How documents are read.
+    """Options for reading documents.
 
-    `id_key` names the key (or Parquet column) with the id of a record, `gold_key` and `predicted_key` those with
-    either side where one record holds both, and the columns of a Parquet table; `id_pattern` finds the id in the name
-    of a file. `lenient` reads predictions that are not quite JSON; `projection` builds what is compared.
+    Attributes:
+        id_key: Key or Parquet column of the id.
+        id_pattern: Regular expression that finds the id in a file name.
+        max_depth: Maximum number of nested containers.
+        gold_key: Key of the gold document in records with both sides, and its Parquet column.
+        predicted_key: Key of the prediction in records with both sides, and its Parquet column.
+        lenient: Whether to repair predictions that are not valid JSON.
+        projection: JMESPath expressions that are applied to documents before comparison.
     """
 
     id_key: str = "id"
@@ -54,15 +63,16 @@ class ReadOptions:
     projection: Projection | None = None
 
     def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
-        """The documents of one side, source after source; see the function `records`. Raises DataError."""
+        """Yield the documents of one side, source by source; see the function `records`. Raises DataError."""
         reader, names = self.reader(side), list(expand_globs(sources))
         for name in names:
             yield from reader.source(name, alone=len(names) == 1)
 
     def rows(self, sources: str | Path | Iterable[str | Path]) -> Iterator[RecordPair]:
-        """The records of sources that hold both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
+        """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
 
-        Raises DataError where a source as a whole cannot be read.
+        Raises:
+            DataError: A whole source cannot be read.
         """
         whole = replace(self, lenient=False, projection=None).reader("gold")
         gold, predicted = self.reader("gold"), self.reader("predicted")
@@ -75,7 +85,7 @@ class ReadOptions:
                 yield from (_row(item, gold, predicted) for item in items)
 
     def reader(self, side: Side) -> Reader:
-        """The reader of one side. Raises DataError for an `id_pattern` that is none or a missing extra."""
+        """Return the reader of one side. Raises DataError if `id_pattern` is invalid or an extra is not installed."""
         if self.lenient:
             repaired_json.version()
         return Reader(
@@ -89,7 +99,7 @@ class ReadOptions:
         )
 
     def signed(self, plan: Plan) -> Plan:
-        """The plan whose signature says how documents were read too, as far as it moves numbers."""
+        """Return the plan with the reading options that can change scores added to its signature."""
         entries = dict(plan.signature.entries)
         if self.lenient:
             entries["lenient"] = f"json-repair {repaired_json.version()}"
@@ -106,25 +116,39 @@ def records(
     id_pattern: str | None = None,
     max_depth: int = strict_json.MAX_DEPTH,
 ) -> Iterator[Record | Failure]:
-    """The documents of a source, one by one, in a stable order: files by name, lines and items as they stand.
+    """Yield the documents of a source in a stable order: files by name, lines and items in their order.
 
-    * a folder: every `<id>.json` directly in it, each a document as it is; `id_pattern` (a regular expression, searched
-      in the file name without `.json`) takes the id from a longer name: its group `id`, else its first group, else
-      all of it; the run is its group `run`, else the whole name where that is not the id;
-    * `.jsonl`, `.ndjson`: a record a line; `.json` with an array: a record an item. The key `id_key` (a text or an
-      integer) holds the id, `run` the run where there is one; neither is part of the value;
-    * `.json` with anything else: one document as it is, its id under `id_key`, else from the file name;
-    * `.parquet`: a record a row, the document in the column named like the side;
-    * `-`: standard input, JSON or JSON lines; a glob: the files it finds. `.gz` and `.zst` are unpacked.
+    The source is one of:
 
-    Lines and rows are read one by one; an array is held in memory. What is wrong with one document is a Failure.
-    Raises DataError where the source as a whole cannot be read.
+    * a folder: each `<id>.json` file directly in it is one document. `id_pattern` is searched in the file name without
+      `.json`. The id is its group `id`, else its first group, else the whole match. The run is its group `run`, else
+      the whole name if that differs from the id;
+    * `.jsonl`, `.ndjson`: one record per line;
+    * `.json` with an array: one record per item;
+    * `.json` with any other value: one document. Its id is the value of `id_key`, else the file name;
+    * `.parquet`: one record per row, with the document in the column named after the side;
+    * `-`: standard input, as JSON or JSON lines;
+    * a glob: all files that match.
+
+    A record has its id (a string or an integer) under `id_key` and optionally its run under `run`; neither is part of
+    the value. `.gz` and `.zst` files are decompressed. Lines and rows are read one by one; an array is read into
+    memory. An invalid document is yielded as a Failure.
+
+    Args:
+        source: Path, glob or "-".
+        side: "gold" or "predicted".
+        id_key: Key or Parquet column of the id.
+        id_pattern: Regular expression that finds the id in a file name.
+        max_depth: Maximum number of nested containers.
+
+    Raises:
+        DataError: The whole source cannot be read.
     """
     yield from ReadOptions(id_key, id_pattern, max_depth).records(source, side)
 
 
 def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:
-    """A record that holds both sides, taken apart."""
+    """Split a record that contains both sides."""
     if isinstance(item, Failure):
         return RecordPair(item, None)
     sides: list[Record | Failure | None] = []
@@ -138,7 +162,7 @@ def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:
 
 
 def _table_rows(path: Path, gold: Reader, predicted: Reader) -> Iterator[RecordPair]:
-    """The rows of a Parquet table with a column for either side."""
+    """Yield the rows of a Parquet table that has a column for each side."""
     from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
 
     for row in ParquetTable(path).rows(gold.id_key, [gold.column, predicted.column]):
@@ -148,13 +172,14 @@ def _table_rows(path: Path, gold: Reader, predicted: Reader) -> Iterator[RecordP
             continue
         item = Record(*labels, None, str(path), row.number)
         sides = [
-            one.cell(text, labels, path, row.number) for one, text in zip((gold, predicted), row.texts, strict=True)
+            reader.cell(text, labels, path, row.number)
+            for reader, text in zip((gold, predicted), row.texts, strict=True)
         ]
         yield RecordPair(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
 
 
 def _no_gold(item: Record, gold: Reader, predicted: Reader) -> Failure:
-    reason = f"Expected a record to hold {gold.column!r} and {predicted.column!r}, got no {gold.column!r}"
+    reason = f"Expected a record to contain {gold.column!r} and {predicted.column!r}, got no {gold.column!r}"
     return Failure("gold", item.id, item.run, item.file, item.line, reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""Parquet tables read in batches."""
+"""Reads Parquet tables in batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ParquetRow(NamedTuple):
-    """One row of a table, from 1: id and run as they stand, the JSON texts of the other columns."""
+    """One row of a table: its number (from 1), id, run, and the JSON texts of the other columns."""
 
     number: int
     id: Json
@@ -28,15 +28,21 @@ class ParquetRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable:
-    """A Parquet file, read in batches: a row group is decoded in pieces, the table is never whole in memory."""
+    """A Parquet file that is decoded in batches and never held in memory as a whole."""
 
     path: Path
 
     def rows(self, id_key: str, columns: Sequence[str]) -> Iterator[ParquetRow]:
-        """Every row: its id, its run where there is such a column, and `columns` as JSON texts, None where null.
+        """Yield all rows.
 
-        A column of texts holds JSON texts as they are; any other holds values. Raises DataError without pyarrow,
-        where the file cannot be read, lacks a column, or has one of a type that JSON does not have.
+        Args:
+            id_key: Column of the ids.
+            columns: Columns of documents. String columns contain JSON texts; other columns contain values, which are
+                converted to JSON texts. Null becomes None.
+
+        Raises:
+            DataError: pyarrow is not installed, the file cannot be read, a column is missing, or a column has a type
+                without JSON equivalent.
         """
         pa = import_pyarrow(self.path)
         try:
@@ -54,32 +60,32 @@ class ParquetTable:
                         yield ParquetRow(number, *cells)
         except (OSError, pa.ArrowException) as error:
             raise DataError.of(
-                f"Expected a Parquet file that can be read, got: {error}",
+                f"Cannot read the Parquet file: {error}",
                 file=str(self.path),
-                hint="Check the name, and whether the file is whole.",
+                hint="Check the name, and whether the file is complete.",
             ) from error
 
     def _check(self, types: Any, schema: Any, columns: Iterable[str]) -> None:  # noqa: ANN401  (pyarrow has no types)
         for name in columns:
             if schema.names.count(name) != 1:
-                there = quote_names(schema.names)
+                columns_found = quote_names(schema.names)
                 raise DataError.of(
-                    f"Expected one column {name!r}, got the columns {there}",
+                    f"Expected one column {name!r}, got the columns {columns_found}",
                     file=str(self.path),
                     hint=did_you_mean(name, schema.names)
-                    or "Name the columns with --id-key, --gold-key and --predicted-key.",
+                    or "Set the columns with --id-key, --gold-key and --predicted-key.",
                 )
             kind = schema.field(name).type
             if not _plain(types, kind):
                 raise DataError.of(
-                    f"Expected the column {name!r} to hold JSON texts or values, got the type {kind}",
+                    f"Expected the column {name!r} to contain JSON texts or values, got the type {kind}",
                     file=str(self.path),
-                    hint="Write dates and decimals as text, maps as lists of objects.",
+                    hint="Convert dates and decimals to text, and maps to lists of objects.",
                 )
 
 
 BATCH_ROWS: Final = 1024
-"""So many rows are decoded at once."""
+"""Number of rows decoded at once."""
 
 
 def _texts(types: Any, column: Any) -> list[str | None]:  # noqa: ANN401
@@ -93,7 +99,7 @@ def _text(types: Any, kind: Any) -> bool:  # noqa: ANN401
 
 
 def _plain(types: Any, kind: Any) -> bool:  # noqa: ANN401
-    """Whether JSON has all values of an Arrow type."""
+    """Return whether all values of an Arrow type can be represented in JSON."""
     if types.is_struct(kind):
         return all(_plain(types, field.type) for field in kind)
     if any(test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_dictionary)):

@@ -1,4 +1,4 @@
-"""Projections: JMESPath expressions that build what is compared from what was written."""
+"""Projections: JMESPath expressions that transform documents before comparison."""
 
 from __future__ import annotations
 
@@ -21,40 +21,42 @@ SIDES: Final = ("gold", "predicted")
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One JMESPath expression, compiled; `text` is what was written."""
+    """A compiled JMESPath expression; `text` is its source."""
 
     side: Side
     text: str
     compiled: Any
 
     def apply(self, value: Json) -> Json:
-        """What the expression finds in a document. Raises DataError where it cannot be applied, or finds nothing."""
+        """Apply the expression to a document. Raises DataError if this fails or the result is null."""
         try:
             found = self.compiled.search(value)
         except (ValueError, RecursionError) as error:
             raise DataError.of(
-                f"Expected the {self.side} expression {self.text!r} to apply, got: {error}", hint="Correct --project."
+                f"The {self.side} expression {self.text!r} failed: {error}", hint="Correct --project."
             ) from None
         if found is None and value is not None:
             raise DataError.of(
-                f"Expected the {self.side} expression {self.text!r} to find something, got null",
-                hint="Correct --project, or write the document as the others are.",
+                f"Expected the {self.side} expression {self.text!r} to return a value, got null",
+                hint="Correct --project, or give the document the same structure as the others.",
             )
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What is compared of either side; None takes documents as they are."""
+    """Expressions for both sides; None leaves documents unchanged."""
 
     gold: Expression | None = None
     predicted: Expression | None = None
 
     @classmethod
     def of(cls, expressions: Mapping[str, Json], *, file: str | None = None) -> Projection:
-        """The projection of `{"gold": EXPRESSION, "predicted": EXPRESSION}`; either may be missing.
+        """Compile `{"gold": EXPRESSION, "predicted": EXPRESSION}`; one of the keys may be missing.
 
-        Raises DataError, listing every problem, for other keys and for what is no expression, and without jmespath.
+        Raises:
+            DataError: There are other keys or invalid expressions (the error lists every problem), or jmespath is not
+                installed.
 
         >>> projection = Projection.of({"predicted": "{names: people[].name}"})
         >>> projection.predicted.apply({"people": [{"name": "Ada"}, {"name": "Bo"}]})
@@ -75,7 +77,7 @@ class Projection:
 
     @classmethod
     def load(cls, path: str | Path) -> Projection:
-        """The projection of a JSON file. Raises DataError."""
+        """Read a projection from a JSON file. Raises DataError."""
         value = strict_json.load(Path(path))
         if not isinstance(value, dict):
             raise DataError.of("Expected an object of expressions", file=str(path), pointer="", hint=_HINT)
@@ -83,9 +85,9 @@ class Projection:
 
     @property
     def signature(self) -> dict[str, str]:
-        """What a signature says of it: `project.gold` and `project.predicted`, the expressions as written."""
+        """Signature entries: the sources of the expressions, under `project.gold` and `project.predicted`."""
         both = (self.gold, self.predicted)
-        return {f"project.{one.side}": one.text for one in both if one is not None}
+        return {f"project.{expression.side}": expression.text for expression in both if expression is not None}
 
 
 def _library() -> ModuleType:
@@ -93,12 +95,12 @@ def _library() -> ModuleType:
         import jmespath  # noqa: PLC0415  (an extra)
     except ImportError:
         raise DataError.of(
-            "Expected jmespath to be installed, to build documents, got none", hint="pip install 'arbitre[corpus]'"
+            "jmespath is not installed; projections require it", hint="pip install 'arbitre[corpus]'"
         ) from None
     return jmespath
 
 
-_HINT: Final = """As in {"gold": "entries", "predicted": "answer.people[].{name: full_name}"}."""
+_HINT: Final = """Example: {"gold": "entries", "predicted": "answer.people[].{name: full_name}"}."""
 
 
 def _compiled(library: ModuleType, name: str, text: Json) -> Expression:
@@ -108,7 +110,7 @@ def _compiled(library: ModuleType, name: str, text: Json) -> Expression:
         )
     side: Side = "gold" if name == "gold" else "predicted"
     if not isinstance(text, str):
-        raise DataError.of("Expected an expression to be text", pointer=f"/{name}", hint=_HINT)
+        raise DataError.of("Expected an expression to be a string", pointer=f"/{name}", hint=_HINT)
     try:
         return Expression(side, text, library.compile(text))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The reader of one side: what each kind of source holds, document by document."""
+"""Reads the documents of one side (gold or predicted) from every kind of source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LINES: Final = frozenset({".jsonl", ".ndjson"})
 TABLE: Final = ".parquet"
 DOCUMENT: Final = ".json"
 RAW: Final = frozenset({".txt", ".md"})
-"""What lenient reading takes for a document too."""
+"""Suffixes of files that are also read as documents if reading is lenient."""
 
 _KINDS: Final = "a folder, a .json, .jsonl, .ndjson (plain, .gz or .zst) or .parquet file"
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
@@ -44,7 +44,17 @@ _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads the documents of one side."""
+    """Reader of the documents of one side.
+
+    Attributes:
+        side: "gold" or "predicted".
+        id_key: Key or Parquet column of the id.
+        column: Parquet column of the document.
+        names: Pattern for ids in file names.
+        max_depth: Maximum number of nested containers.
+        expression: Applied to each document, if any.
+        lenient: Whether to repair invalid JSON.
+    """
 
     side: Side
     id_key: str
@@ -55,7 +65,13 @@ class Reader:
     lenient: bool
 
     def source(self, name: str, *, alone: bool) -> Iterator[Record | Failure]:
-        """The documents of one source. A file that is no JSON at all is refused where it is `alone`, else a failure."""
+        """Yield the documents of one source.
+
+        Args:
+            name: Path of the source, or "-" for standard input.
+            alone: Whether this is the only source. If so, a `.json` file that cannot be read raises DataError;
+                otherwise it is a Failure.
+        """
         path = Path(name)
         stem, suffix = split_name(path)
         if name == STDIN:
@@ -80,13 +96,16 @@ class Reader:
             raise DataError.of(
                 f"Expected {_KINDS}, or - for standard input, got {name!r}",
                 file=name,
-                hint="Check the name." if not path.exists() else "Rename the file after what it holds.",
+                hint="Check the name." if not path.exists() else "Give the file the suffix of its format.",
             )
 
     def folder(self, folder: Path) -> Iterator[Record | Failure]:
+        """Yield the documents of a folder, ordered by file name."""
         suffixes = {DOCUMENT} | (RAW if self.lenient else set())
         with os.scandir(folder) as entries:
-            files = sorted(one.name for one in entries if split_name(Path(one.name))[1] in suffixes and one.is_file())
+            files = sorted(
+                entry.name for entry in entries if split_name(Path(entry.name))[1] in suffixes and entry.is_file()
+            )
         if not files:
             raise DataError.of(
                 "Expected a folder of <id>.json files, got none", file=str(folder), hint="Check the name of the folder."
@@ -95,7 +114,7 @@ class Reader:
             yield self.file(folder / name, split_name(Path(name))[0])
 
     def file(self, path: Path, stem: str, labels: tuple[str, str | None] | None = None) -> Record | Failure:
-        """The document of a file that holds nothing else, under `labels`, or those in its name."""
+        """Read a file that contains a single document. Its id and run are `labels`, or taken from the file name."""
         identity, run = labels or (None, None)
         if path.suffix.lower() == ZSTD:
             require_decompressor(path)
@@ -108,7 +127,7 @@ class Reader:
         return self.finished(Record(identity, run, value, str(path), place=place, repair=repair))
 
     def lines(self, lines: Iterable[bytes], file: str, *, plain: bool = False) -> Iterator[Record | Failure]:
-        """A record a line; the lines of a plain file are documents in a place."""
+        """Yield one record per line. For a `plain` (uncompressed) file, records have a byte range."""
         offset, labels = 0, (self.id_key, RUN)
         for number, raw in enumerate(lines, start=1):
             if raw.strip():
@@ -123,6 +142,7 @@ class Reader:
             offset += len(raw)
 
     def table(self, path: Path) -> Iterator[Record | Failure]:
+        """Yield one record per row of a Parquet table."""
         from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
 
         for row in ParquetTable(path).rows(self.id_key, [self.column]):
@@ -141,7 +161,7 @@ class Reader:
     def whole(
         self, value: Json, repair: str | None, file: str, stem: str, place: ByteRange | None = None
     ) -> Iterator[Record | Failure]:
-        """What one JSON value holds: a document, or a list of records."""
+        """Yield the documents of a JSON value: the value itself, or the records of a list."""
         if not isinstance(value, list):
             yield self.single(value, file, stem, place, repair)
         elif len(value) == 1 and not self.labelled(value[0]):
@@ -153,9 +173,11 @@ class Reader:
                 yield self.record(item, file, at=(position,), repair=repair)
 
     def stream(self) -> Iterator[Record | Failure]:
-        """Standard input: lines as they come, where the first is a record and others follow; else read whole.
+        """Yield the documents of standard input.
 
-        Then it is lines, where it is neither one JSON value nor a broken array, and one line is a record.
+        If the first line is a complete record and more lines follow, lines are read one by one. Otherwise the input is
+        read as a whole: as one JSON value or, if that fails and at least one line is a record, as JSON lines. Input
+        that starts with "[" is never read as JSON lines.
         """
         with open_source(Path(STDIN)) as data:
             head = list(_through_text(data))
@@ -179,7 +201,7 @@ class Reader:
             yield from reader.whole(value, None, STDIN_NAME, "stdin")
 
     def opens(self, line: bytes) -> bool:
-        """Whether a line holds a whole record."""
+        """Return whether a line is a complete record."""
         try:
             return self.labelled(strict_json.parse(line, max_depth=self.max_depth))
         except DataError:
@@ -195,7 +217,7 @@ class Reader:
         place: ByteRange | None = None,
         repair: str | None = None,
     ) -> Record | Failure:
-        """One record of several: its id and its run are labels, not part of what is compared."""
+        """Convert an object with an id to a record. The id and the run are not part of the compared value."""
         if not self.labelled(value):
             return self.failure(self.unlabelled(value, at).located(file=file, line=line))
         key = self.id_key
@@ -208,7 +230,7 @@ class Reader:
     def single(
         self, value: Json, file: str, stem: str, place: ByteRange | None, repair: str | None
     ) -> Record | Failure:
-        """The only document of a file, as it is."""
+        """Convert the only document of a file to a record. The id stays part of the compared value."""
         key = self.id_key
         try:
             own = self.labelled(value)
@@ -219,7 +241,7 @@ class Reader:
         return self.finished(Record(identity, run, value, file, named=known, place=place, repair=repair))
 
     def cell(self, text: str | None, labels: tuple[str, str | None], path: Path, row: int) -> Record | Failure | None:
-        """The document of one cell of a table; None where there is none."""
+        """Read the document in a table cell; None if the cell is null."""
         if text is None:
             return None
         try:
@@ -229,7 +251,7 @@ class Reader:
         return self.finished(Record(*labels, value, str(path), row, repair=repair))
 
     def finished(self, record: Record) -> Record | Failure:
-        """The document as it is compared: JSON in a text is read where that is lenient, expressions are applied."""
+        """Return the record as it will be compared: parse JSON in strings (if lenient) and apply the expression."""
         try:
             if self.lenient and isinstance(record.value, str):
                 value, repair = self.parse(record.value, record.file, record.line)
@@ -241,12 +263,12 @@ class Reader:
         return record if record.repair is None else replace(record, place=None)
 
     def load(self, path: Path) -> tuple[Json, str | None]:
-        """The value of a file, and what was repaired in it. Raises DataError."""
+        """Read a file. Returns its value and the kind of repair, if any. Raises DataError."""
         with open_source(path) as file:
             return self.parse(file.read(), str(path))
 
     def parse(self, text: str | bytes, file: str, line: int | None = None) -> tuple[Json, str | None]:
-        """The value of a text, and what was repaired in it. Raises DataError."""
+        """Parse a text. Returns its value and the kind of repair, if any. Raises DataError."""
         if self.lenient:
             return repaired_json.parse(text, file=file, line=line, max_depth=self.max_depth)
         return strict_json.parse(text, file=file, line=line, max_depth=self.max_depth), None
@@ -254,7 +276,7 @@ class Reader:
     def labels(
         self, identity: Json, run: Json, file: str, line: int | None, at: Tokens = ()
     ) -> tuple[str, str | None] | Failure:
-        """The id and the run of a record, or why they are none."""
+        """Return the id and the run of a record as text, or a Failure if either is invalid."""
         found = None
         try:
             found = label(identity, (*at, self.id_key))
@@ -263,29 +285,32 @@ class Reader:
             return self.failure(error.located(file=file, line=line), found)
 
     def guessed(self, stem: str) -> tuple[str | None, str | None]:
-        """The labels in the name of a file, as far as it has any."""
+        """Return the id and the run in a file name, or (None, None) if the pattern does not match."""
         try:
             return self.names.labels(stem)
         except DataError:
             return None, None
 
     def labelled(self, value: Json) -> bool:
+        """Return whether a value is an object with an id."""
         return isinstance(value, dict) and self.id_key in value
 
     def unlabelled(self, value: Json, at: Tokens) -> DataError:
+        """Return the error for a record without id."""
         found = f"the keys {quote_names(value)}" if isinstance(value, dict) else kind_of(value).name.lower()
         return DataError.of(
             f"Expected a record to be an object with its id under {self.id_key!r}, got {found}",
             pointer=pointer(at),
-            hint="Name the key of the id with --id-key, or write one file per document, <id>.json, into a folder.",
+            hint="Set the key of the id with --id-key, or write one file per document, <id>.json, into a folder.",
         )
 
     def failure(self, error: DataError, identity: str | None = None, run: str | None = None) -> Failure:
+        """Convert an error to a failure."""
         return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
 
 
 def _through_text(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines up to the first that is not blank."""
+    """Yield lines up to and including the first that is not blank."""
     for line in lines:
         yield line
         if line.strip(_BLANK):

@@ -1,4 +1,4 @@
-"""What is read: documents and failures, and where each of them stands."""
+"""Records, failures and pairs, with their places in the source files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ Side = Literal["gold", "predicted"]
 
 
 class ByteRange(NamedTuple):
-    """Where the JSON text of a document stands, for whoever reads it later, in whatever process.
+    """Place of a document's JSON text in a file, from which any process can read it again.
 
-    A `length` of -1 reaches to the end of the file. Of the value that is decoded there, the document is the `member`,
-    where one is named, and else all but the keys `without` (the id first).
+    Attributes:
+        file: Path of the file.
+        offset: First byte of the text.
+        length: Number of bytes; -1 for the rest of the file.
+        without: Keys of the decoded value that are not part of the document; the id key comes first.
+        member: Key of the decoded value that contains the document; None if the whole value is the document.
     """
 
     file: str
@@ -27,10 +31,17 @@ class ByteRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One document; `named` is false where its id is just the name of a file that holds nothing else.
+    """One document as it was read.
 
-    `place` is known where a plain file holds the document as it is compared; `repair` says what was done to a text
-    that was not JSON.
+    Attributes:
+        id: Id of the document.
+        run: Run, if any.
+        value: The document.
+        file: File that it was read from.
+        line: Line or row in that file, from 1, if it contains several records.
+        named: False if the id is only the name of the file.
+        place: Byte range of the document; None unless a plain file contains the document exactly as it is compared.
+        repair: Kind of repair; None for valid JSON.
     """
 
     id: str
@@ -45,7 +56,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A document that cannot be had, as far as is known which one, where, and why."""
+    """A document that cannot be used, with what is known about it and the reason."""
 
     side: Side
     id: str | None = None
@@ -58,7 +69,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A prediction that was read although it was not JSON, and how."""
+    """A prediction that was not valid JSON and was repaired; `how` is the kind of repair."""
 
     id: str
     run: str | None
@@ -68,7 +79,7 @@ class Repair:
 
 
 class Origin(NamedTuple):
-    """The file that a document was read from, and its line there."""
+    """File and line that a document was read from."""
 
     file: str | None = None
     line: int | None = None
@@ -76,9 +87,15 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A gold document and one prediction of it; ABSENT where there is none, with the failure that says why.
+    """A gold document and one prediction of it.
 
-    `origins` are those of gold and of the prediction, as far as they are known.
+    Attributes:
+        id: Id of the gold document.
+        run: Run of the prediction, if any.
+        gold: The gold document.
+        predicted: The prediction; ABSENT if there is none.
+        failure: Why there is no prediction.
+        origins: Origins of the gold document and of the prediction.
     """
 
     id: str
@@ -90,12 +107,12 @@ class Pair:
 
     @property
     def key(self) -> str:
-        """What names the pair in results: the id, and the run where there is one."""
+        """Name of the pair in results: its id, followed by the run if there is one."""
         return key(self.id, self.run)
 
 
 def key(identity: str, run: str | None) -> str:
-    """What names a document in results.
+    """Return the name of a document in results: its id, followed by the run if there is one.
 
     >>> key("page_02", "raw")
     'page_02/raw'

@@ -1,4 +1,4 @@
-"""What a language model wrote around or instead of JSON, read as the JSON it means, through json-repair."""
+"""Lenient JSON parser for the output of language models, based on json-repair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPENING: Final = re.compile(r"""\{(?=\s*(?:["'}\w]|\Z))|\[(?=\s*(?:[\[{"'\]\d-]
 _BRACKET: Final = re.compile(r"[\[\]{}]")
 _THOUGHT: Final = re.compile(r"<think(ing)?>.*?</think(ing)?>", re.DOTALL)
 _MORE: Final = "Multiple top-level"
-"""What json-repair says, where it is strict, of text after the JSON."""
+"""Start of json-repair's strict-mode error for text after the JSON."""
 
 _DECODER: Final = json.JSONDecoder()
 
@@ -33,14 +33,24 @@ _DECODER: Final = json.JSONDecoder()
 def parse(
     text: str | bytes, *, file: str | None = None, line: int | None = None, max_depth: int = strict_json.MAX_DEPTH
 ) -> tuple[Json, str | None]:
-    r"""The value of a text that should have been JSON, and what had to be overlooked; None where nothing had.
+    r"""Parse a text that contains JSON, and repair it if necessary.
 
-    Read as it is where that is possible; else what stands in its only code fence, or from its first bracket on, what
-    a model thought aloud (`<think>`) left out. What is damaged there (brackets and quotes that are missing or too
-    many, commas, comments, an end cut off) is repaired by json-repair. Values that JSON leaves open (NaN, a key given
-    twice) are no damage: in a text without damage they are refused as by `strict.parse`.
+    Valid JSON is parsed strictly. Otherwise `<think>` blocks are removed, and parsing starts at the first bracket of
+    the only code fence, or of the text. json-repair repairs missing and extra brackets and quotes, commas, comments
+    and truncated ends. Values that JSON does not define (NaN, duplicate keys) are not repaired: in a text that needs
+    no repair they are rejected, as by `strict_json.parse`.
 
-    Raises DataError for these, and where there is no JSON object or array in the text, or more than one.
+    Args:
+        text: The text.
+        file: File of the text, for errors.
+        line: Line of the text in that file, for errors.
+        max_depth: Maximum number of nested containers.
+
+    Returns:
+        The value and the kind of repair; None for valid JSON.
+
+    Raises:
+        DataError: A value is rejected, or the text contains no JSON object or array, or more than one.
 
     >>> parse('Here you are:\n```json\n{"name": "Ada"}\n```')
     ({'name': 'Ada'}, 'code fence')
@@ -50,7 +60,7 @@ def parse(
     try:
         return strict_json.parse(text, file=file, line=line, max_depth=max_depth), None
     except DataError as error:
-        if error.pointer is not None:  # well written, but refused
+        if error.pointer is not None:  # valid syntax, but a rejected value
             raise
         refused = error
     try:
@@ -69,7 +79,7 @@ def parse(
 
 
 def _body(text: str, refused: DataError) -> tuple[str, str]:
-    """The part of a text that begins with the JSON."""
+    """Return the part of a text that starts with the JSON, and how it was found."""
     text = _THOUGHT.sub("", text)
     fenced = [(found[1], FENCE) for found in _FENCE.finditer(text)]
     parts = [
@@ -83,7 +93,7 @@ def _body(text: str, refused: DataError) -> tuple[str, str]:
 
 
 def _whole(body: str) -> int | None:
-    """Where the JSON value ends with which a text begins; None where that is damaged."""
+    """Return the end of the JSON value at the start of a text; None if the value is damaged."""
     try:
         return _DECODER.raw_decode(body)[1]
     except (ValueError, RecursionError):
@@ -96,7 +106,7 @@ def _repaired(body: str, refused: DataError, max_depth: int) -> Json:
     try:
         json_repair.loads(closed, skip_json_loads=True, strict=True)
     except (ValueError, RecursionError) as error:
-        if _MORE in str(error):  # otherwise the last value would be taken for the only one
+        if _MORE in str(error):  # otherwise json-repair would return only the last value
             raise _several(refused) from None
     try:
         value = json_repair.loads(body, skip_json_loads=True)
@@ -117,12 +127,12 @@ def _several(refused: DataError) -> DataError:
         "Expected one JSON value in the text, got more than one",
         file=refused.file,
         line=refused.line,
-        hint="Keep the one that is the answer.",
+        hint="Keep only the value that is the answer.",
     )
 
 
 def version() -> str:
-    """The version of json-repair. Raises DataError where it is not installed."""
+    """Return the version of json-repair. Raises DataError if it is not installed."""
     _library()
     return metadata.version("json-repair")
 
@@ -132,7 +142,7 @@ def _library() -> ModuleType:
         import json_repair  # noqa: PLC0415  (an extra)
     except ImportError:
         raise DataError.of(
-            "Expected json-repair to be installed, to read damaged texts, got none",
+            "json-repair is not installed; lenient reading requires it",
             hint="pip install 'arbitre[corpus]'",
         ) from None
     return json_repair

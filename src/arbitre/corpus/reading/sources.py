@@ -1,4 +1,4 @@
-"""From names to bytes: globs, compressed files, standard input."""
+"""Opens sources: globs, compressed files and standard input."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ PACKED: Final = frozenset({GZIP, ZSTD})
 
 
 def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
-    """The sources one by one, globs by the files they find, in the order of their names.
+    """Yield each source, with globs replaced by the files that match them, sorted by name.
 
-    `**` finds folders at any depth. What exists under its very name is no glob. Raises DataError where one finds
-    nothing.
+    `**` matches folders at any depth. A name that exists is not treated as a glob.
+
+    Raises:
+        DataError: A glob matches no files.
     """
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
         name = str(source)
@@ -38,14 +40,14 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
         found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  (Path.glob takes no absolute pattern)
         if not found:
             raise DataError.of(
-                f"Expected {name!r} to find files, got none",
-                hint="Put the pattern into quotes; ** finds folders at any depth.",
+                f"Expected {name!r} to match files, got none",
+                hint="Put the pattern in quotes; ** matches folders at any depth.",
             )
         yield from found
 
 
 def split_name(path: Path) -> tuple[str, str]:
-    """The stem and the suffix of a file (in lower case) without that of its compression.
+    """Return the stem and the lower-case suffix of a file, ignoring a compression suffix.
 
     >>> split_name(Path("corpus/gold.jsonl.gz")), split_name(Path("page_02.json"))
     (('gold', '.jsonl'), ('page_02', '.json'))
@@ -55,12 +57,16 @@ def split_name(path: Path) -> tuple[str, str]:
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether a file is compressed, by its name."""
+    """Return whether a file name ends with a compression suffix."""
     return path.suffix.lower() in PACKED
 
 
 def require_decompressor(path: Path) -> ModuleType:
-    """What unpacks a .zst file. Raises DataError where it is not installed: that is no failure of a document."""
+    """Return the module that decompresses .zst files.
+
+    Raises:
+        DataError: pyarrow is not installed. Call this first, so that this is not reported as a failed document.
+    """
     from arbitre.corpus.storage import arrow  # noqa: PLC0415  (an extra)
 
     arrow.import_pyarrow(path)
@@ -69,9 +75,10 @@ def require_decompressor(path: Path) -> ModuleType:
 
 @contextmanager
 def open_source(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked; `-` is standard input.
+    """Open a file for reading and decompress it; `-` is standard input.
 
-    Raises DataError where it cannot be opened, read or unpacked, then or while the block reads.
+    Raises:
+        DataError: The file cannot be opened, read or decompressed, including while the block reads it.
     """
     try:
         if str(path) == STDIN:

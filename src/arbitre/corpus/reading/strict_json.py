@@ -1,4 +1,4 @@
-"""JSON read strictly: what RFC 8259 leaves open is refused, with the place, instead of being settled silently."""
+"""Strict JSON parser: rejects whatever RFC 8259 leaves undefined and reports where it is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 MAX_DEPTH: Final = values.MAX_DEPTH
-"""Default for `max_depth`: the maximum that comparisons accept."""
+"""Default maximum number of nested containers: the maximum that comparisons accept."""
 
 _BOM: Final = "\ufeff"
 _BLANK: Final = " \t\r\n"
@@ -39,18 +39,25 @@ _STEP[list(b"]}")] = -1
 
 
 def parse(text: str | bytes, *, file: str | None = None, line: int | None = None, max_depth: int = MAX_DEPTH) -> Json:
-    r"""The value of a JSON text; `file` and `line` (of a record in a larger file) only say where, in errors.
+    r"""Parse a JSON text. A byte order mark is ignored.
 
-    A byte order mark is ignored. Raises DataError for invalid UTF-8, an empty text, bad syntax, anything after the
-    value, more than `max_depth` nested containers (`[]` is one), a key given twice in one object, NaN, the infinities,
-    a number beyond the largest double, an integer of more digits than Python converts, and a lone surrogate escape.
+    Args:
+        text: The JSON text.
+        file: File of the text, for errors.
+        line: Line of the text in that file, for errors.
+        max_depth: Maximum number of nested containers (`[]` is one).
+
+    Raises:
+        DataError: The text is empty, is not valid UTF-8 or JSON, or continues after the value; it has more than
+            `max_depth` nested containers, duplicate keys in an object, NaN, an infinity, a number beyond the largest
+            double, an integer with more digits than Python converts, or a lone surrogate escape.
 
     >>> parse('{"a": [1, 2.5, null]}')
     {'a': [1, 2.5, None]}
     >>> parse('{"a": [{"b": 1, "b": 2}]}')
     Traceback (most recent call last):
     arbitre.errors.DataError: Expected each key once in an object, got 'b' 2 times at /a/0
-      Keep one of the values, or give the others a name of their own.
+      Keep one of the values, or rename the other keys.
     """
     try:
         return _parse(text, max_depth)
@@ -60,7 +67,7 @@ def parse(text: str | bytes, *, file: str | None = None, line: int | None = None
         ) from None
     except RecursionError:
         raise DataError.of(
-            "Expected containers nested no deeper than Python can read from here, got deeper ones",
+            "The containers are nested too deeply for Python's recursion limit",
             file=file,
             line=line,
             hint=f"Lower `max_depth` (now {max_depth}), or flatten the document.",
@@ -68,7 +75,7 @@ def parse(text: str | bytes, *, file: str | None = None, line: int | None = None
 
 
 def load(path: Path, *, max_depth: int = MAX_DEPTH) -> Json:
-    """The value of a JSON file. Raises DataError as `parse` does, and where the file cannot be read."""
+    """Parse a JSON file. Raises DataError like `parse`, and if the file cannot be read."""
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -88,7 +95,7 @@ def _parse(text: str | bytes, max_depth: int) -> Json:
         )
     try:
         value = _decode(_STRICT, text)
-    except ValueError:  # one value at least is refused: read again, keeping each refusal in the place of its value
+    except ValueError:  # at least one value is rejected: parse again and collect all rejected values
         value = _decode(_LOCATING, text)
         raise DataError(*_problems(value)) from None
     if (r"\ud" in text or r"\uD" in text) and _LONE.search(text.replace(r"\\", "  ")):
@@ -103,9 +110,9 @@ def _encoded(text: str | bytes) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise DataError.of(
-            f"Expected Unicode text, got the lone surrogate {text[error.start]!r} in position {error.start}",
+            f"Expected Unicode text, got the lone surrogate {text[error.start]!r} at position {error.start}",
             line=text.count("\n", 0, error.start) + 1,
-            hint="Read the file as UTF-8, without an error handler that lets broken bytes pass.",
+            hint="Read the file as UTF-8, without an error handler that accepts invalid bytes.",
         ) from None
 
 
@@ -127,7 +134,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _too_deep(data: bytes, limit: int) -> int | None:
-    """The line of the first bracket that opens more than `limit` containers; None where there is none. Linear."""
+    """Return the line of the first bracket that exceeds `limit` nested containers, or None. Linear time."""
     if data.count(b"[") + data.count(b"{") <= limit:
         return None
     plain = np.frombuffer(data.replace(rb"\\", b"").replace(rb"\"", b""), dtype=np.uint8)
@@ -147,19 +154,19 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Json:
 
 def _syntax(error: json.JSONDecodeError) -> DataError:
     if error.msg == "Extra data":
-        message = f"Expected one JSON value, got more text after it, in column {error.colno}"
-        hint = "A file with one value per line is named .jsonl."
+        message = f"Expected one JSON value, got more text after it, column {error.colno}"
+        hint = "Give a file with one value per line the suffix .jsonl."
     elif error.msg.startswith("Unterminated") or error.pos >= len(error.doc.rstrip(_BLANK)):
-        message = f"Expected valid JSON, got a text that breaks off: {error.msg}, column {error.colno}"
-        hint = "The text may have been cut short, as by a limit on a model's output."
+        message = f"Expected valid JSON, got truncated text: {error.msg}, column {error.colno}"
+        hint = "The text may have been cut off, for example by a model's output limit."
     else:
         message = f"Expected valid JSON, got: {error.msg}, column {error.colno}"
-        hint = "JSON has double quotes, no comma before a closing bracket, and no comments."
+        hint = "JSON requires double quotes and allows no trailing commas or comments."
     return DataError.of(message, line=error.lineno, hint=hint)
 
 
 class _RefusedError(ValueError):
-    """A value that is well written but refused: what is wrong with it, and what to do."""
+    """A syntactically valid value that is rejected, with the message and the hint."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message, hint)
@@ -172,7 +179,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     if len(value) != len(pairs):
         key, times = Counter(key for key, _ in pairs).most_common(1)[0]
         message = f"Expected each key once in an object, got {key!r} {times} times"
-        raise _RefusedError(message, "Keep one of the values, or give the others a name of their own.")
+        raise _RefusedError(message, "Keep one of the values, or rename the other keys.")
     return value
 
 
@@ -202,7 +209,7 @@ _Raw = TypeVar("_Raw")
 
 
 def _kept(hook: Callable[[_Raw], Json]) -> Callable[[_Raw], Json]:
-    """The same hook, returning its refusal instead of raising it."""
+    """Wrap a decoder hook so that it returns its error instead of raising it."""
 
     def keep(raw: _Raw) -> Json:
         try:
@@ -213,7 +220,7 @@ def _kept(hook: Callable[[_Raw], Json]) -> Callable[[_Raw], Json]:
     return keep
 
 
-# Integers have no hook of their own where speed counts: `int` refuses too many digits by itself, with a ValueError.
+# The fast decoder has no hook for integers: `int` already raises ValueError if there are too many digits.
 _STRICT: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
 _LOCATING: Final = json.JSONDecoder(
     object_pairs_hook=_kept(_object),
@@ -224,7 +231,7 @@ _LOCATING: Final = json.JSONDecoder(
 
 
 def _problems(value: Json) -> Iterator[Problem]:
-    """Every refusal kept in a value and every lone surrogate, in document order."""
+    """Yield every rejected value and every lone surrogate of a document, in document order."""
     pending: list[tuple[Tokens, Json]] = [((), value)]
     while pending:
         at, item = pending.pop()

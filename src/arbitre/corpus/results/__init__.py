@@ -1,1 +1,1 @@
-"""The result of an evaluation: documents, scores, intervals, data frames."""
+"""Results of an evaluation: documents, scores, intervals, data frames, gates."""

@@ -1,6 +1,6 @@
-"""What chance alone would score: predictions held against other documents' gold, and gold entries against each other.
+"""Chance scores: predictions compared with the gold of other documents, and gold entries compared with each other.
 
-Never subtracted from a score: printed beside it, so that it is seen where the scale begins.
+Chance scores are reported next to the scores and never subtracted from them.
 """
 
 from __future__ import annotations
@@ -27,26 +27,30 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 MAX_DOCUMENTS: Final = 32
-"""So many documents are looked at, drawn where there are more."""
+"""Maximum number of documents used; larger corpora are sampled."""
 
 MAX_CELLS: Final = 1 << 20
-"""So many pairs of entries are compared, about."""
+"""Approximate maximum number of entry pairs compared."""
 
 BATCH: Final = 16
-"""So many comparisons are made at once."""
+"""Number of comparisons made at once."""
 
 MAX_ENTRIES: Final = 200
-"""So many entries of a gold document are held against each other, drawn where there are more."""
+"""Maximum number of entries of a gold document compared with each other; longer lists are sampled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What chance alone scores on a corpus.
+    """Chance scores of a corpus.
 
-    `chance_score` are the scores of the entries of predictions, each matched optimally with those of another document's
-    gold (None where there is no other); `comparisons` so many were made, drawn with `seed` where `sampled`.
-    `self_agreement` is the mean quality of two different entries of one gold document, over all such pairs of the
-    documents; in [0, 1], None if no document has two entries.
+    Attributes:
+        chance_score: Pooled scores of predictions whose entries are matched with those of another document's gold;
+            None if there is only one document.
+        comparisons: Number of comparisons of a prediction with another document's gold.
+        self_agreement: Mean quality of two different entries of one gold document, over all such pairs, in [0, 1];
+            None if no document has two entries.
+        seed: Random seed.
+        sampled: Whether only a sample of the documents or comparisons was used.
     """
 
     chance_score: Scores | None
@@ -57,14 +61,14 @@ class Chance:
 
 
 class Reservoir:
-    """Documents drawn as they go by, each as likely as any other (algorithm R; Vitter, 1985)."""
+    """Uniform random sample of a stream of documents (algorithm R; Vitter, 1985)."""
 
     def __init__(self, seed: int = 0) -> None:
         self._passed, self._kept = 0, list[Pair]()
         self._generator = np.random.default_rng(seed)
 
     def add(self, pair: Pair) -> None:
-        """Let a document go by."""
+        """Offer a document to the sample."""
         self._passed += 1
         if len(self._kept) < MAX_DOCUMENTS:
             self._kept.append(pair)
@@ -72,12 +76,12 @@ class Reservoir:
             self._kept[place] = pair
 
     def __call__(self) -> list[Pair]:
-        """Those that were drawn."""
+        """Return the sampled documents."""
         return self._kept
 
 
 def sample_pairs(pairs: Sequence[Pair], seed: int = 0) -> list[Pair]:
-    """Documents drawn from those that can be read again."""
+    """Draw at most `MAX_DOCUMENTS` documents at random."""
     if len(pairs) <= MAX_DOCUMENTS:
         return list(pairs)
     places = np.random.default_rng(seed).choice(len(pairs), MAX_DOCUMENTS, replace=False)
@@ -85,13 +89,20 @@ def sample_pairs(pairs: Sequence[Pair], seed: int = 0) -> list[Pair]:
 
 
 def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, seed: int = 0) -> Chance:
-    """What chance alone scores on these documents, drawn from so many."""
+    """Compute the chance scores of a corpus from a sample of its documents.
+
+    Args:
+        plan: The compiled schema.
+        pairs: The sampled documents.
+        documents: Number of documents in the corpus.
+        seed: Random seed.
+    """
     ordered = sorted(pairs, key=lambda pair: pair.key)
     duels = [
-        (one.predicted, other.gold)
-        for one in ordered
+        (pair.predicted, other.gold)
+        for pair in ordered
         for other in ordered
-        if one.id != other.id and one.predicted is not ABSENT
+        if pair.id != other.id and pair.predicted is not ABSENT
     ]
     order = np.random.default_rng(seed).permutation(len(duels)).tolist()
     tallies: list[Tally] = []
@@ -123,7 +134,7 @@ def _agreement(plan: Plan, gold: Json, seed: int) -> tuple[float, int]:
 
 
 def _tallies(plan: Plan, duels: Sequence[tuple[Json, Json]]) -> list[Tally]:
-    """The tallies of the entries of predictions and gold documents; of none that is no JSON."""
+    """Return the tallies of the entries of (prediction, gold) pairs, without pairs that are not JSON."""
     try:
         levels = compare_to_levels(plan, [gold for _, gold in duels], [predicted for predicted, _ in duels])
     except DataError:

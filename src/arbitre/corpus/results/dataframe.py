@@ -1,4 +1,4 @@
-"""Results as columns of equal length, all figures of them: what CSV, Parquet and data frames are made of alike."""
+"""Results as columns of equal length, for CSV, Parquet and data frames."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ if TYPE_CHECKING:
     from arbitre.tally import Scores
 
 SIGNATURE: Final = "signature"
-"""The column that identifies the measurement: the same in every row."""
+"""Column of the signature, which is the same in every row."""
 
 
 def document_frame(columns: DocumentTable, signature: Signature) -> Frame:
-    """The documents of a corpus, a row each, in their order.
+    """Return the documents of a corpus as columns, with one row per document.
 
-    The columns are `id`, `run`, `failed`, `document_quality`, then `COUNTS` and `NAMES` of `arbitre.tally`: masses and
-    scores of the entries, then `signature`.
+    The columns are `id`, `run`, `failed`, `document_quality`, the masses and scores of the entries (`COUNTS` and
+    `NAMES` of `arbitre.tally`), and `signature`.
     """
     return {
         "id": columns.ids,
         "run": columns.runs,
         "failed": columns.failed,
         "document_quality": columns.qualities,
-        **dict(zip(COUNTS, columns.tallies.T, strict=False)),  # all but the squares
+        **dict(zip(COUNTS, columns.tallies.T, strict=False)),  # without the sum of squares
         **dict(zip(NAMES, scored(columns.tallies).T, strict=True)),
         SIGNATURE: [signature.short] * len(columns),
     }
 
 
 def path_frame(by_path: Mapping[str, Scores], signature: Signature) -> Frame:
-    """The wildcard paths of a corpus, a row each: `path`, masses and scores over all documents, `signature`."""
+    """Return the wildcard paths of a corpus as columns, with one row per path.
+
+    The columns are `path`, the masses and scores over all documents, and `signature`.
+    """
     rows = [scores.to_dict() for scores in by_path.values()]
     figures = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in (*COUNTS, *NAMES)}
     return {"path": list(by_path), **figures, SIGNATURE: [signature.short] * len(rows)}

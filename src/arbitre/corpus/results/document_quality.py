@@ -1,4 +1,4 @@
-"""Document quality: how good whole documents are, whatever the entries leave out."""
+"""Document quality: the quality of whole documents, including the fields outside the entries."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ LEAST: Final = (0.5, 0.7, 0.9, 1.0)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DocumentQuality:
-    """The qualities of the roots of all documents, each in [0, 1].
+    """Qualities of the roots of all documents.
 
-    Every field counts by its weight, inside and outside the entries. A failed document counts as 0. A document with
-    nothing on either side counts as 1: unlike the macro means of scores, which leave it out, every document is counted.
-    `qualities` has shape (documents,).
+    Every field counts by its weight, inside and outside the entries. A failed document counts as 0. A document that is
+    empty on both sides counts as 1, whereas macro scores exclude it.
+
+    Attributes:
+        qualities: Shape (documents,), in [0, 1].
 
     >>> found = DocumentQuality(np.array([1.0, 0.5, 0.0]))
     >>> found.mean, found.median, found.at_least(0.5)
@@ -34,23 +36,24 @@ class DocumentQuality:
 
     @property
     def documents(self) -> int:
-        """The number of documents."""
+        """Number of documents."""
         return len(self.qualities)
 
     @property
     def mean(self) -> float | None:
-        """The mean quality; None without documents."""
+        """Mean quality; None without documents."""
         return exact_sum(np.ascontiguousarray(self.qualities)) / self.documents if self.documents else None
 
     @property
     def median(self) -> float | None:
-        """The median quality; None without documents."""
+        """Median quality; None without documents."""
         return float(np.median(self.qualities)) if self.documents else None
 
     def at_least(self, quality: float) -> float | None:
-        """The share of documents of at least this quality, in [0, 1]; None without documents.
+        """Return the share of documents with at least this quality, in [0, 1]; None without documents.
 
-        Raises ValueError where `quality` is not a number.
+        Raises:
+            ValueError: `quality` is NaN.
         """
         if math.isnan(quality):
             message = "Expected `quality` to be a number, got nan"
@@ -58,6 +61,6 @@ class DocumentQuality:
         return int(np.count_nonzero(self.qualities >= quality)) / self.documents if self.documents else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON: mean, median, and the shares of documents that reach some qualities."""
+        """Return a JSON-serialisable dictionary: mean, median, and shares of documents with at least some qualities."""
         shares = [{"quality": least, "share": self.at_least(least)} for least in LEAST]
         return {"documents": self.documents, "mean": self.mean, "median": self.median, "at_least": shares}

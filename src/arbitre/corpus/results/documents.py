@@ -1,4 +1,4 @@
-"""The documents of an evaluated corpus as columns: tallies, qualities, failures."""
+"""Results of the documents of a corpus, stored as columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """What came of one document: the tally of its entries, the quality of its root (0 where it failed)."""
+    """Result of one document: the tally of its entries and the quality of its root (0 if it failed)."""
 
     id: str
     run: str | None
@@ -33,15 +33,23 @@ class DocumentResult:
 
     @property
     def scores(self) -> Scores:
+        """Scores of the entries."""
         return Scores(self.tally)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DocumentTable(LazySequence[DocumentResult]):
-    """The documents of a corpus, in the order they came in: a row each, a Document when it is asked for.
+    """Results of all documents of a corpus as columns, in input order. Items are created on access.
 
-    `tallies` (documents, 5) are those of their entries, `paths` (documents, 5) of every wildcard path, in document
-    order; a tally is gold, predicted, matched, quality and quality_sq. `qualities` (documents,) are those of the roots.
+    A tally has the columns gold, predicted, matched, quality and quality_sq.
+
+    Attributes:
+        ids: Ids of the documents.
+        runs: Runs of the documents.
+        tallies: Tallies of the entries, shape (documents, 5).
+        qualities: Qualities of the roots, shape (documents,), in [0, 1].
+        failed: Which documents failed, shape (documents,).
+        paths: Tallies of every wildcard path, each of shape (documents, 5).
     """
 
     ids: LazySequence[str]
@@ -56,42 +64,46 @@ class DocumentTable(LazySequence[DocumentResult]):
 
     @property
     def keys(self) -> Iterator[str]:
-        """What names each document in results."""
+        """Names of the documents in results."""
         return map(key, self.ids, self.runs)
 
     @property
     def tally(self) -> Tally:
-        """The sum of the tallies of the entries."""
+        """Sum of the tallies of the entries."""
         return sum_tallies(self.tallies)
 
     def by_path(self, rows: Indices | None = None) -> dict[str, Scores]:
-        """The scores of every path with leaves and of the items of every list, over these documents (n,) or all."""
+        """Return the pooled scores of every path with leaves and of the items of every list.
+
+        Args:
+            rows: Indices of the documents, shape (n,); None for all documents.
+        """
         chosen = slice(None) if rows is None else rows
         return {path: Scores(sum_tallies(held[chosen])) for path, held in self.paths.items()}
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
-        """The documents in these rows (n,)."""
+        """Yield the results of the documents at these row indices, shape (n,)."""
         numbers = np.asarray(rows, dtype=np.intp)
         numeric = (self.tallies[numbers].tolist(), self.qualities[numbers].tolist(), self.failed[numbers].tolist())
-        made = zip(self.ids.at(numbers), map(self.runs.__getitem__, numbers), *numeric, strict=True)
-        for identity, run, tally, quality, failed in made:
+        cells = zip(self.ids.at(numbers), map(self.runs.__getitem__, numbers), *numeric, strict=True)
+        for identity, run, tally, quality, failed in cells:
             yield DocumentResult(identity, run, key(identity, run), Tally(*tally), quality, failed)
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The wildcard paths of a schema that gold documents hold, and those that none of them does."""
+    """Wildcard paths of a schema that occur in gold documents (`exercised`) and those that do not (`never`)."""
 
     exercised: tuple[str, ...]
     never: tuple[str, ...]
 
     @property
     def share(self) -> float:
-        """The share of the paths that gold holds, in [0, 1]; 1 where the schema names none."""
+        """Share of the paths that occur in gold, in [0, 1]; 1 if the schema declares no paths."""
         whole = len(self.exercised) + len(self.never)
         return len(self.exercised) / whole if whole else 1.0
 
 
 def sum_tallies(rows: Floats) -> Tally:
-    """The sum of tallies (n, 5), every part of it correctly rounded (see `Tally.sum`)."""
+    """Return the sum of tallies, shape (n, 5). Each component is correctly rounded (see `Tally.sum`)."""
     return Tally(*map(exact_sum, rows.T))

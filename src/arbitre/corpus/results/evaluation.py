@@ -1,4 +1,4 @@
-"""What came of a corpus: tallies of every document in columns, and every score a function of their sums."""
+"""The result of evaluating a corpus: the tallies of all documents, and the scores computed from them."""
 
 from __future__ import annotations
 
@@ -31,89 +31,93 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "arbitre-evaluation/1"
 THRESHOLDS: Final = (0.5, 0.7, 0.9)
-"""The survival curve is printed at these qualities."""
+"""Qualities at which the survival curve is reported."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The results of a corpus.
+    """Results of a corpus.
 
-    `document_table` hold its documents in the order they came in; `failures` lists every prediction (or gold) that
-    could not be used, and counts as an empty prediction in the sums and as 0 in the means; `without_gold` names
-    predictions nobody asked for.
+    A failed prediction counts as an empty prediction in pooled scores and as 0 in means.
     """
 
     signature: Signature
+    """Every option that can change a score."""
     entries: str
+    """Wildcard path of the list of entries; "" is the root."""
     document_table: DocumentTable
+    """Results of the documents, in input order."""
     leaves: Scores
-    """The scores over all leaves of all documents."""
+    """Scores over all leaves of all documents."""
     curve: Curve
+    """Survival curve of the qualities of matched entries."""
     failures: tuple[Failure, ...] = ()
+    """Predictions and gold documents that could not be used."""
     without_gold: tuple[str, ...] = ()
+    """Names of predictions without a gold document."""
     clusters: tuple[str, ...] | None = None
-    """The cluster of every document, where intervals draw these together."""
+    """Cluster of every document; None for the default clusters."""
     declared: tuple[str, ...] = ()
-    """The paths that the schema names."""
+    """Paths that the schema declares."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
-    """What chance alone scores, worked out when it is asked for."""
+    """Computes the chance scores on first access."""
 
     @cached_property
     def chance(self) -> Chance | None:
-        """What chance alone scores on these documents; None where they are no longer known."""
+        """Chance scores of the corpus; None if the documents are no longer available."""
         return None if self.chance_factory is None else self.chance_factory()
 
     @cached_property
     def trust(self) -> dict[str, Any]:
-        """How far the scores can be trusted, as plain JSON: intervals, chance, coverage."""
+        """Intervals, chance scores and coverage, as JSON-serialisable values."""
         return uncertainty_to_json(self.sample(), self.chance, self.coverage)
 
     @property
     def chance_floor(self) -> Scores | None:
-        """The scores of predictions matched with other documents' gold; None where there is no other document."""
+        """Scores of predictions compared with the gold of other documents; None if there is only one document."""
         return None if self.chance is None else self.chance.chance_score
 
     @property
     def gold_self_agreement(self) -> float | None:
-        """The mean quality of two different entries of one gold document, in [0, 1]; None if none has two."""
+        """Mean quality of two different entries of one gold document, in [0, 1]; None if no document has two."""
         return None if self.chance is None else self.chance.self_agreement
 
     @property
     def unscored(self) -> int:
-        """How many failures are of no document: gold that cannot be had, and what stands there twice."""
+        """Number of failures that affect no scored document: unreadable gold documents and duplicates."""
         return len(self.failures) - int(self.document_table.failed.sum())
 
     @property
     def documents(self) -> Sequence[DocumentResult]:
-        """What came of every document, made of `document_table` when it is asked for."""
+        """Results of the documents, in input order."""
         return self.document_table
 
     @cached_property
     def micro(self) -> Scores:
-        """The scores of the entries of all documents together."""
+        """Pooled scores of the entries of all documents."""
         return Scores(self.document_table.tally)
 
     @cached_property
     def macro(self) -> MacroScores:
-        """The means of the documents' scores of their entries; a failed document is 0 in each."""
+        """Means of the documents' scores of their entries. A failed document counts as 0 in every mean."""
         return means(self.document_table.tallies, self.document_table.failed)
 
     @cached_property
     def by_path(self) -> dict[str, Scores]:
-        """The scores of every path with leaves and of the items of every list, over all documents."""
+        """Pooled scores of every path with leaves and of the items of every list."""
         return self.document_table.by_path()
 
     @cached_property
     def outside(self) -> dict[str, Scores]:
-        """The scores of the paths outside the entries, which `micro` and `macro` leave out.
+        """Pooled scores of the paths outside the entries, which `micro` and `macro` do not include.
 
-        Empty where the root is the entries.
+        Empty if the entries are the root.
         """
         return {path: self.by_path[path] for path in outside(self.by_path, self.entries)}
 
     @property
     def document_quality(self) -> DocumentQuality:
-        """The quality of whole documents: `.mean`, `.median`, and `.at_least(q)`, the share of documents that reach q.
+        """Quality of whole documents: `.mean`, `.median`, and `.at_least(q)`, the share of documents with quality >= q.
 
         A failed document counts as 0.
         """
@@ -121,14 +125,16 @@ class Evaluation:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """What of the schema the gold documents exercise, and what they never do: of that, no score says anything."""
+        """Paths of the schema that occur in gold, and paths that never do and are therefore not evaluated."""
         held = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
-        never = [path for path in self.declared if path and not any(f"{one}/".startswith(f"{path}/") for one in held)]
+        never = [
+            path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in held)
+        ]
         return Coverage(tuple(path for path in self.declared if path not in never), tuple(never))
 
     @property
     def by_document(self) -> dict[str, Scores]:
-        """The scores of every document's entries, by id (and run, where there are several)."""
+        """Scores of each document's entries, by name (its id, followed by the run if there is one)."""
         return {document.key: document.scores for document in self.document_table}
 
     def interval(
@@ -142,27 +148,27 @@ class Evaluation:
         seed: int = 0,
         path: str | None = None,
     ) -> Interval:
-        """The confidence interval of a score, for corpora of documents like these.
+        """Compute the confidence interval of a score, for corpora of similar documents.
 
         Args:
             score: The score, one of `arbitre.tally.NAMES`.
             level: Confidence level.
             method: `adjusted-t`, `t`, `percentile` or `bca` (see `arbitre.corpus.statistics.Method`).
-            cluster: Which documents belong together: a regular expression found in their ids (its first group, or all
-                of it), a label for every id, or one for every document in order. By default `clusters`; without these,
-                the runs of one document are one cluster.
+            cluster: Documents to resample together: a regular expression searched in their ids (the label is its first
+                group or, without groups, the match), a label for every id, or a label for every document in order. By
+                default `clusters`; if that is None, the runs of one document form a cluster.
             aggregate: macro or micro.
             seed: Random seed of the bootstrap.
-            path: The path of the score; the entries by default.
+            path: Path of the score; by default, the entries.
 
         Raises:
-            DataError: An option is not one of its values, or a document has no cluster.
+            DataError: An option has an invalid value, or a document has no cluster.
         """
         sample = self.sample(cluster=cluster, path=path)
         return interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
 
     def sample(self, *, cluster: Cluster = None, path: str | None = None) -> Sample:
-        """The documents as the statistics take them (see `interval`). Raises DataError."""
+        """Return the documents as input for the statistics; see `interval` for the arguments. Raises DataError."""
         columns = self.document_table
         if path is not None and path not in columns.paths:
             raise DataError.of(
@@ -173,14 +179,20 @@ class Evaluation:
         return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
 
     def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)
-        """The documents as a `pyarrow.Table`: labels, quality, counts and scores of the entries, a row each.
+        """Return a `pyarrow.Table` with one row per document: labels, quality, counts and scores of the entries.
 
-        `.to_pandas()` makes a data frame of it, `polars.from_arrow` another. Raises ArbitreError without pyarrow.
+        Convert it to a data frame with `.to_pandas()` or `polars.from_arrow`.
+
+        Raises:
+            ArbitreError: pyarrow is not installed.
         """
         return arrow.to_arrow_table(dataframe.document_frame(self.document_table, self.signature))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON, valid against `schemas/evaluation.schema.json`; the same corpus gives the same bytes."""
+        """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.
+
+        The same corpus always gives the same bytes.
+        """
         macro = self.macro
         return {
             "format": FORMAT,
@@ -211,12 +223,16 @@ class Evaluation:
         }
         mean = self.document_quality.mean
         quality = "" if mean is None else f", document quality {mean:.4f} (mean)"
-        title = f"{len(self.document_table)} documents, {self.macro.failed} failed{quality}"
+        title = f"{_counted(len(self.document_table))}, {self.macro.failed} failed{quality}"
         return scores_html(title, columns, self.by_path, self.signature)
 
     def __repr__(self) -> str:
         f1q = self.micro.f1q
-        return f"Evaluation({len(self.document_table)} documents, micro f1q={'none' if f1q is None else f'{f1q:.4f}'})"
+        return f"Evaluation({_counted(len(self.document_table))}, micro f1q={'none' if f1q is None else f'{f1q:.4f}'})"
+
+
+def _counted(documents: int) -> str:
+    return f"{documents} document" if documents == 1 else f"{documents} documents"
 
 
 def _point(curve: Curve, threshold: float) -> dict[str, float | None]:

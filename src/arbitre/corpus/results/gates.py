@@ -1,4 +1,4 @@
-"""Gates: bounds on scores, as in `--fail-under f1q=0.9`, checked against results."""
+"""Gates: bounds on scores, such as `--fail-under f1q=0.9`."""
 
 from __future__ import annotations
 
@@ -26,17 +26,21 @@ FAILED: Final = "failed"
 QUALITY: Final = "document_quality"
 VARIANCE: Final = "variance"
 TOLERANCE: Final = 1e-9
-"""A score this near to its bound is on the right side of it."""
+"""Amount by which a score may miss its bound and still pass."""
 
 _CALLED: Final = re.compile(r"(fq|at_least)\((.+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A bound on one score: the least value it may have or, where `over`, the greatest.
+    """A bound on one score.
 
-    `scope` is micro (the entries), macro, leaves, document_quality, failed, or a wildcard path. `argument` is that of
-    `fq(beta)` and of `at_least(q)`.
+    Attributes:
+        scope: micro (the entries), macro, leaves, document_quality, failed, or a wildcard path.
+        score: Name of the score.
+        argument: Argument of `fq(beta)` or `at_least(q)`; None for other scores.
+        bound: Minimum or, if `over`, maximum value of the score.
+        over: Whether the bound is a maximum.
 
     >>> Gate.parse("/entries/*/name:irq=0.8")
     Gate(scope='/entries/*/name', score='irq', argument=None, bound=0.8, over=False)
@@ -50,7 +54,7 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str, *, over: bool = False) -> Self:
-        """The gate written as `MEASURE=VALUE`. Raises DataError."""
+        """Parse a gate written as `MEASURE=VALUE`. Raises DataError."""
         measure, equals, value = text.rpartition("=")
         if not equals:
             raise DataError.of(f"Expected SCORE=VALUE, as in f1q=0.9, got {text!r}")
@@ -58,7 +62,7 @@ class Gate:
 
     @classmethod
     def of(cls, measure: str, value: float | str, *, over: bool = False) -> Self:
-        """The gate on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises DataError."""
+        """Create a gate on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises DataError."""
         text = f"{measure}={value}"
         if measure == FAILED:
             return cls._of_failed(value, text, over=over)
@@ -96,18 +100,18 @@ class Gate:
 
     @property
     def option(self) -> str:
-        """The option of the command line that sets it."""
+        """The command-line option of this kind of gate."""
         return "--fail-over" if self.over else "--fail-under"
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A gate that a result does not pass, and the value that was measured; None where there is nothing to count."""
+    """A gate that a result does not pass, with the measured value; None if there is nothing to count."""
 
     gate: Gate
     value: float | None
     system: str | None = None
-    """The system that does not pass, where several were checked."""
+    """Name of the system that does not pass; None if there is only one."""
 
     def __str__(self) -> str:
         gate, value = self.gate, self.value
@@ -133,15 +137,15 @@ def gate(
         result: A comparison, an evaluation, or several evaluations by the names of their systems.
         fail_under: Lower bounds: `{"document_quality": 0.9}` or `["document_quality=0.9"]`.
         fail_over: Upper bounds, such as `{"failed": 0}`.
-        declared: Paths that the schema declares: a gate on one of these that no document holds is missed, not refused.
-            An evaluation knows its own.
+        declared: Paths that the schema declares. If no document has such a path, a gate on it is missed instead of
+            raising an error. Evaluations already contain these paths.
 
     Returns:
         The gates that are missed, in order; `str()` of each says by how much. A score without a value (nothing to
         count) passes no gate.
 
     Raises:
-        DataError: A gate names no score, or a path that is neither in the results nor in the schema.
+        DataError: A gate names an unknown score, or a path that is neither in the results nor in the schema.
 
     >>> import arbitre
     >>> comparator = arbitre.Comparator({"type": "string"})
@@ -151,18 +155,22 @@ def gate(
     """
     gates = (*_gates(fail_under, over=False), *_gates(fail_over, over=True))
     if isinstance(result, Mapping):
-        return tuple(missed for name, one in result.items() for missed in _missed(gates, Gated.of(one, declared), name))
+        return tuple(
+            missed
+            for name, evaluation in result.items()
+            for missed in _missed(gates, Gated.of(evaluation, declared), name)
+        )
     return tuple(_missed(gates, Gated.of(result, declared)))
 
 
 def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
-    """Check an evaluation that was written as JSON. Raises DataError."""
+    """Check the contents of `evaluation.json` against gates. Raises DataError."""
     return tuple(_missed(gates, Gated.read(plain)))
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What gates read of a result: scores by scope and by path, means, document quality, failures."""
+    """The values of a result that gates can bound."""
 
     scopes: Mapping[str, Column]
     paths: Mapping[str, Column]
@@ -173,23 +181,23 @@ class Gated:
 
     @classmethod
     def of(cls, result: Comparison | Evaluation, declared: Collection[str]) -> Self:
-        """What gates read of a result."""
+        """Collect the values from a comparison or an evaluation."""
         if isinstance(result, Comparison):
             whole = result.quality
             scopes = {"micro": result.scores, "leaves": result.leaves}
-            return cls(scopes, result.by_path(), declared, _no_mean, lambda one: _of_one(one, whole), None)
+            return cls(scopes, result.by_path(), declared, _no_mean, lambda gate: _of_one(gate, whole), None)
         found, quality = result, result.document_quality
 
-        def of_documents(one: Gate) -> float | None:
+        def of_documents(gate: Gate) -> float | None:
             kept = (each for each in found.documents if each.failed or not each.scores.vacuous)
-            values = (0.0 if each.failed else _score(one, each.scores) for each in kept)
+            values = (0.0 if each.failed else _score(gate, each.scores) for each in kept)
             known = [value for value in values if value is not None]
             return fmean(known) if known else None
 
-        def of_quality(one: Gate) -> float | None:
-            if one.argument is not None:
-                return quality.at_least(one.argument)
-            return quality.median if one.score == "median" else quality.mean
+        def of_quality(gate: Gate) -> float | None:
+            if gate.argument is not None:
+                return quality.at_least(gate.argument)
+            return quality.median if gate.score == "median" else quality.mean
 
         scopes = {"micro": found.micro, "leaves": found.leaves}
         known = (*declared, *found.declared)
@@ -197,48 +205,48 @@ class Gated:
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Self:
-        """What gates read of `evaluation.json`. Some measures need the documents: a gate on one raises DataError."""
+        """Collect the values from `evaluation.json`. Gates on measures that need the documents raise DataError."""
 
-        def of_documents(one: Gate) -> float | None:
-            if one.argument is not None:
-                raise _not_kept(one)
-            value: float | None = plain["macro"][one.score]
+        def of_documents(gate: Gate) -> float | None:
+            if gate.argument is not None:
+                raise _not_kept(gate)
+            value: float | None = plain["macro"][gate.score]
             return value
 
-        def of_quality(one: Gate) -> float | None:
+        def of_quality(gate: Gate) -> float | None:
             found: Any = plain[QUALITY]
-            if one.argument is None:
-                value: float | None = found[one.score]
+            if gate.argument is None:
+                value: float | None = found[gate.score]
                 return value
             shares = {each["quality"]: each["share"] for each in found["at_least"]}
-            if one.argument not in shares:
-                raise _not_kept(one)
-            share: float | None = shares[one.argument]
+            if gate.argument not in shares:
+                raise _not_kept(gate)
+            share: float | None = shares[gate.argument]
             return share
 
         scopes = {"micro": plain["micro"], "leaves": plain["leaves"]}
         never = plain["trust"]["coverage"]["never"]
         return cls(scopes, plain["by_path"], never, of_documents, of_quality, plain["failed"])
 
-    def value(self, one: Gate) -> float | None:
-        """The value that a gate bounds; None where there is nothing to count. Raises DataError."""
-        if one.scope == FAILED:
+    def value(self, gate: Gate) -> float | None:
+        """Return the value that a gate bounds; None if there is nothing to count. Raises DataError."""
+        if gate.scope == FAILED:
             if self.failed is None:
-                raise _of_one_comparison(one)
+                raise _of_one_comparison(gate)
             return float(self.failed)
-        if one.scope == QUALITY:
-            return self.quality(one)
-        if one.scope == "macro":
-            return self.mean(one)
-        if one.scope in self.scopes:
-            return _score(one, self.scopes[one.scope])
-        if one.scope in self.paths:
-            return _score(one, self.paths[one.scope])
-        if one.scope in self.declared:
+        if gate.scope == QUALITY:
+            return self.quality(gate)
+        if gate.scope == "macro":
+            return self.mean(gate)
+        if gate.scope in self.scopes:
+            return _score(gate, self.scopes[gate.scope])
+        if gate.scope in self.paths:
+            return _score(gate, self.paths[gate.scope])
+        if gate.scope in self.declared:
             return None
         raise DataError.of(
-            f"Expected {one.option} to name a path with scores, got {one.scope!r}",
-            hint=did_you_mean(one.scope, self.paths) or f"There are: {', '.join(self.paths)}.",
+            f"Expected {gate.option} to name a path with scores, got {gate.scope!r}",
+            hint=did_you_mean(gate.scope, self.paths) or f"Available paths: {', '.join(self.paths)}.",
         )
 
 
@@ -248,53 +256,53 @@ def _gates(given: Iterable[str | Gate] | Mapping[str, float], *, over: bool) -> 
     if isinstance(given, Mapping):
         yield from (Gate.of(measure, value, over=over) for measure, value in given.items())
     else:
-        yield from (one if isinstance(one, Gate) else Gate.parse(one, over=over) for one in given)
+        yield from (gate if isinstance(gate, Gate) else Gate.parse(gate, over=over) for gate in given)
 
 
 def _missed(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
-    for one in gates:
-        value = result.value(one)
-        beyond = value is None or (value - one.bound if one.over else one.bound - value) > TOLERANCE
+    for gate in gates:
+        value = result.value(gate)
+        beyond = value is None or (value - gate.bound if gate.over else gate.bound - value) > TOLERANCE
         if beyond:
-            yield Missed(one, value, system)
+            yield Missed(gate, value, system)
 
 
-def _score(one: Gate, scores: Column) -> float | None:
-    """A score of one tally; None where it has none."""
+def _score(gate: Gate, scores: Column) -> float | None:
+    """Return the bounded score of one tally; None if it is undefined."""
     if isinstance(scores, Mapping):
-        if one.argument is None:
-            return scores[one.score]
+        if gate.argument is None:
+            return scores[gate.score]
         masses = (scores[name] or 0.0 for name in ("gold", "predicted", "matched", "quality_mass"))
-        return Scores(Tally(*masses)).fq(one.argument)
-    found: float | None = getattr(scores, one.score) if one.argument is None else scores.fq(one.argument)
+        return Scores(Tally(*masses)).fq(gate.argument)
+    found: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
     return found
 
 
-def _of_one(one: Gate, quality: float) -> float | None:
-    """The measure of document quality of a single document."""
-    return quality if one.argument is None else float(quality >= one.argument)
+def _of_one(gate: Gate, quality: float) -> float | None:
+    """Return the bounded document quality of a single document."""
+    return quality if gate.argument is None else float(quality >= gate.argument)
 
 
-def _no_mean(one: Gate) -> float | None:
-    raise _of_one_comparison(one)
+def _no_mean(gate: Gate) -> float | None:
+    raise _of_one_comparison(gate)
 
 
-def _of_one_comparison(one: Gate) -> DataError:
+def _of_one_comparison(gate: Gate) -> DataError:
     return DataError.of(
-        f"Expected {one.option} to name a score of one comparison, got {str(one)!r}",
-        hint="`arbitre evaluate` evaluates several documents.",
+        f"Expected {gate.option} to name a score of a single comparison, got {str(gate)!r}",
+        hint="Use `arbitre evaluate` for several documents.",
     )
 
 
-def _not_kept(one: Gate) -> DataError:
+def _not_kept(gate: Gate) -> DataError:
     return DataError.of(
-        f"Expected {one.option} to name a figure of evaluation.json, got {str(one)!r}",
-        hint="Gate it where the documents are evaluated, with `arbitre evaluate`.",
+        f"Expected {gate.option} to name a value in evaluation.json, got {str(gate)!r}",
+        hint="Pass this option to `arbitre evaluate` instead.",
     )
 
 
 def _scope(measure: str, text: str) -> tuple[str, str]:
-    """The scope and the score of a measure. Raises DataError."""
+    """Split a measure into scope and score. Raises DataError."""
     if measure.startswith("/"):
         scope, _, score = measure.rpartition(":")
         if not scope:
@@ -319,7 +327,7 @@ def _argument(name: str, value: str, text: str) -> float:
 
 
 def _number(value: float | str) -> float:
-    """The number that is written so, or NaN."""
+    """Convert a value to a number; NaN if it is not one."""
     try:
         return float(value)
     except ValueError:
@@ -329,5 +337,5 @@ def _number(value: float | str) -> float:
 def _known(what: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
         raise DataError.of(
-            f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known) or f"There are: {', '.join(known)}."
+            f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known) or f"Choose one of: {', '.join(known)}."
         )

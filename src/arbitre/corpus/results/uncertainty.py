@@ -1,4 +1,4 @@
-"""How far the scores of a corpus can be trusted, as plain JSON: intervals, what chance scores, what was never tried."""
+"""Converts the uncertainty of the scores of a corpus to JSON: intervals, chance scores and coverage."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics import Sample
 
 HEADLINE: Final = "f1q"
-"""The score whose interval's notes are told."""
+"""Score whose interval notes are reported."""
 
 
 def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverage) -> dict[str, Any]:
-    """What stands under `trust` in `evaluation.json`; the same corpus gives the same."""
+    """Return the value of `trust` in `evaluation.json`. The same corpus always gives the same value."""
     found = {average: intervals(sample, average=average) for average in get_args(Average)}
     first = next(iter(found["micro"].values()))
     return {
@@ -30,10 +30,10 @@ def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverag
             "documents": first.documents,
             "clusters": first.clusters,
             "runs": first.runs,
-            "notes": list(dict.fromkeys(note for ones in found.values() for note in ones[HEADLINE].notes)),
+            "notes": list(dict.fromkeys(note for by_score in found.values() for note in by_score[HEADLINE].notes)),
             **{
-                average: {name: {"low": one.low, "high": one.high} for name, one in ones.items()}
-                for average, ones in found.items()
+                average: {name: {"low": interval.low, "high": interval.high} for name, interval in by_score.items()}
+                for average, by_score in found.items()
             },
         },
         "chance": None

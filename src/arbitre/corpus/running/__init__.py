@@ -1,1 +1,1 @@
-"""Evaluating a corpus: work units, executors, checkpoints, accumulation."""
+"""Runs the evaluation of a corpus: workers, executors, checkpoints and the accumulation of results."""

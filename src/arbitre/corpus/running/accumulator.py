@@ -1,4 +1,4 @@
-"""Collects the outcomes of a corpus in columns, one row per document."""
+"""Collects the results of a corpus in columns, with one row per document."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class Accumulator:
-    """Collects outcomes in order.
+    """Collects the results of work units, in order.
 
-    Each document takes 65 bytes, the bytes of its id, and 40 for each path that occurs in the corpus.
+    Each document takes 65 bytes, the bytes of its id, and 40 bytes for each path that occurs in the corpus.
     """
 
     def __init__(self) -> None:
@@ -42,13 +42,13 @@ class Accumulator:
         return len(self._ids)
 
     def add(self, outcomes: DocumentResults) -> None:
-        """Add the outcomes of the next part, except what observers noted."""
+        """Add the results of the next work unit, except the values from observers."""
         for path, rows in outcomes.paths.items():
             column = self._paths.setdefault(path, _tallies())
             column.pad(len(self))
             column.extend(rows)
         self._ids.extend(outcomes.ids)
-        self._runs += [self._names.setdefault(run, run) for run in outcomes.runs]  # equal names are one object
+        self._runs += [self._names.setdefault(run, run) for run in outcomes.runs]  # equal names share one object
         self._tallies.extend(outcomes.tallies)
         self._qualities.extend(outcomes.qualities)
         self._failed.extend(outcomes.failed)
@@ -67,9 +67,9 @@ class Accumulator:
 
         Args:
             plan: The compiled schema.
-            failures: The failures that were known before any document was compared.
-            without_gold: The keys of predictions without a gold document.
-            chance_factory: Computes the chance scores when they are asked for.
+            failures: Failures from before the comparison.
+            without_gold: Keys of predictions without a gold document.
+            chance_factory: Computes the chance scores on first access.
         """
         for column in self._paths.values():
             column.pad(len(self))

@@ -1,4 +1,4 @@
-"""Gold documents checked before they are used as a reference."""
+"""Checks gold documents before they are used as a reference."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
-    """One problem of a gold document, and where it is.
+    """One problem in a gold document.
 
     Attributes:
-        check: Name of the check that reports it: "schema", "alias" or "unreadable".
-        id: Id of the document; None where it could not be read.
-        pointer: JSON Pointer of the value in the document; None where it is not known.
-        message: What is wrong.
-        hint: What to do about it, where that is known.
-        file: File of the document; None for documents that were passed in.
-        line: Line in that file, from 1, where a line holds a document.
+        check: Name of the check that found it: "schema", "alias" or "unreadable".
+        id: Id of the document; None if it could not be read.
+        pointer: JSON Pointer of the value in the document; None if unknown.
+        message: Description of the problem.
+        hint: How to fix it, if known.
+        file: File of the document; None for documents that were passed as values.
+        line: Line in that file, from 1, if each line contains a document.
     """
 
     check: str
@@ -49,16 +49,16 @@ class GoldFinding:
         return str(Problem(text, place, self.line, self.pointer, self.hint))
 
     def to_dict(self) -> dict[str, Json]:
-        """The finding as plain JSON."""
+        """Return a JSON-serialisable dictionary."""
         return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
 
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """What a check of gold found.
+    """Result of checking gold documents.
 
     Attributes:
-        documents: Number of gold documents that were checked, including those that could not be read.
+        documents: Number of gold documents, including those that could not be read.
         findings: The problems, document by document.
     """
 
@@ -67,22 +67,22 @@ class GoldCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Whether there are no findings."""
         return not self.findings
 
     def to_dict(self) -> dict[str, Json]:
-        """The result as plain JSON."""
-        return {"documents": self.documents, "findings": [one.to_dict() for one in self.findings]}
+        """Return a JSON-serialisable dictionary."""
+        return {"documents": self.documents, "findings": [finding.to_dict() for finding in self.findings]}
 
 
 Gold = str | Path | Iterable[Any]
-"""A source, or an iterable of sources, of documents, or of (id, document) pairs."""
+"""A source, or an iterable of sources, documents or (id, document) pairs."""
 
 
 def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
     if isinstance(gold, Mapping):
-        raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it into a list.")
+        raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it in a list.")
     count, found = 0, list[GoldFinding]()
     for record in _records(gold, id_key):
         count += 1
@@ -91,10 +91,10 @@ def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
 
 
 def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
-    """Read the documents of a source. A `.json` file is one document, unless it is an array of records with an id.
+    """Read the documents of a source. A `.json` file is one document, unless it is an array of records with ids.
 
     Raises:
-        DataError: The source as a whole cannot be read.
+        DataError: The whole source cannot be read.
     """
     path = Path(source)
     if path.suffix.lower() == ".json" and path.is_file():
@@ -121,5 +121,7 @@ def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:
         found: Iterable[Finding] = [Finding(UNREADABLE, record.pointer, record.reason)]
     else:
         found = findings_of(plan, record.value)
-    for one in found:
-        yield GoldFinding(one.check, record.id, one.pointer, one.message, one.hint, record.file or None, record.line)
+    for finding in found:
+        yield GoldFinding(
+            finding.check, record.id, finding.pointer, finding.message, finding.hint, record.file or None, record.line
+        )

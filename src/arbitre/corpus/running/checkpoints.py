@@ -1,4 +1,4 @@
-"""Outcomes on disk, part by part as they come: a run that was killed goes on where it stopped."""
+"""Writes results to disk after each work unit, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,25 @@ FORMAT: Final = "arbitre-documents/1"
 
 
 class Checkpoints:
-    """A file for every part of a corpus: `documents/000000000.jsonl`, named after the position of its first document.
+    """Checkpoint files of a corpus, one per work unit.
 
-    Its first line says what the part is of, the next ones hold a document each (see `DocumentResults.lines`), the last
-    one what was noted of them all. It is written under another name, then renamed: there is all of it, or nothing.
-    `asked` is what else decides the outcomes, beside the signature and the documents.
+    A file is named after the position of its first document, such as `documents/000000000.jsonl`. The first line
+    identifies the work unit, the following lines contain one document each, and the last line contains the results of
+    all documents together (see `DocumentResults.lines`). Files are written atomically.
     """
 
     def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
+        """Prepare the folder.
+
+        Args:
+            folder: The output folder.
+            signature: Signature of the plan.
+            asked: Everything else that affects the results, besides the signature and the documents.
+            resume: Whether to keep existing checkpoint files. By default they are deleted.
+
+        Raises:
+            DataError: The folder cannot be written.
+        """
         self._folder = folder / FOLDER
         self._identity = [FORMAT, signature.long, *asked]
         self._contents: dict[str | None, str] = {}
@@ -44,9 +55,14 @@ class Checkpoints:
     def completed(
         self, parts: Iterable[WorkUnit], compare: Callable[[Iterable[WorkUnit]], Iterator[DocumentResults]]
     ) -> Iterator[DocumentResults]:
-        """The outcomes of all parts, in order: those that are here, and those that `compare` makes of the others.
+        """Yield the results of all work units, in order. Existing results are read from disk.
 
-        Raises DataError where a file cannot be written, or read back.
+        Args:
+            parts: The work units.
+            compare: Computes the results of work units without a valid checkpoint.
+
+        Raises:
+            DataError: A file cannot be written or read.
         """
         waiting: deque[tuple[Path, str, bool]] = deque()
 
@@ -68,7 +84,7 @@ class Checkpoints:
             yield _read(path)
 
     def _digest(self, part: WorkUnit) -> str:
-        """What decides the outcomes of a part: the signature, its documents and what is in their files."""
+        """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
         found = hashlib.sha256(json.dumps(self._identity).encode())
         for item in part.items:
             origins = [(self._content(origin.file), origin.line) for origin in item.origins]
@@ -76,7 +92,7 @@ class Checkpoints:
         return found.hexdigest()
 
     def _content(self, file: str | None) -> str:
-        """The digest of a file, which is read once."""
+        """Return the digest of a file. Each file is read only once."""
         if file not in self._contents:
             self._contents[file] = _content_of(file)
         return self._contents[file]
@@ -93,7 +109,7 @@ def _content_of(file: str | None) -> str:
 
 
 def read_checkpoints(folder: Path) -> Iterator[DocumentResults]:
-    """All outcomes that a folder holds, in order. Raises DataError where a file is damaged."""
+    """Yield all results in a folder, in order. Raises DataError if a file is damaged."""
     for path in sorted(folder.glob("*.jsonl")):
         yield _read(path)
 
@@ -113,7 +129,7 @@ def _read(path: Path) -> DocumentResults:
             return DocumentResults.read(file)
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
         raise DataError.of(
-            f"Expected the outcomes of documents, got {error}", file=str(path), hint="Remove the file, and --resume."
+            f"The checkpoint is damaged: {error}", file=str(path), hint="Delete the file and use --resume."
         ) from error
 
 

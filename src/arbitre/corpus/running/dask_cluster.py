@@ -1,4 +1,4 @@
-"""Parts of a corpus compared on a Dask cluster: the same outcomes as on one machine, in the same order."""
+"""Executor that compares work units on a Dask cluster, with the same results as on one machine."""
 
 from __future__ import annotations
 
@@ -15,48 +15,51 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.worker import Worker
 
 PARTS_PER_THREAD: Final = 4
-"""So many parts are given out for every thread of the cluster."""
+"""Maximum number of submitted work units per thread of the cluster."""
 
 RETRIES: Final = 3
-"""A part whose worker dies is given to another, so many times."""
+"""Maximum number of retries of a work unit whose worker died."""
 
 
 class DaskCluster:
-    """The workers of a Dask scheduler at an address, such as `tcp://10.0.0.1:8786`.
+    """Executor on the workers of a Dask scheduler.
 
-    Workers read the documents themselves, so they see the files under the same names (a shared file system); documents
-    that stand in no plain file (unpacked, projected, from standard input) are sent. Raises ArbitreError where Dask is
-    not installed, or the scheduler cannot be reached.
+    Workers read the documents themselves, so the files must have the same names on all machines (a shared file
+    system). Documents that are not in a plain file (decompressed, projected, from standard input) are sent to them.
+
+    Calling it raises ArbitreError if Dask is not installed or the scheduler cannot be reached.
     """
 
     def __init__(self, scheduler: str) -> None:
+        """Set the address of the scheduler, such as `tcp://10.0.0.1:8786`."""
         self.scheduler = scheduler
 
     def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
         with self._client() as client:
-            told = client.scatter(worker, broadcast=True)
-            most = PARTS_PER_THREAD * max(1, sum(client.nthreads().values()))
+            shared_worker = client.scatter(worker, broadcast=True)
+            limit = PARTS_PER_THREAD * max(1, sum(client.nthreads().values()))
             waiting: deque[Any] = deque()
             for part in parts:
-                waiting.append(client.submit(_work, told, part.with_temporary_documents(), pure=False, retries=RETRIES))
-                if len(waiting) >= most:
+                part_with_documents = part.with_temporary_documents()
+                waiting.append(client.submit(_work, shared_worker, part_with_documents, pure=False, retries=RETRIES))
+                if len(waiting) >= limit:
                     yield self._result(waiting.popleft())
             while waiting:
                 yield self._result(waiting.popleft())
 
-    def _client(self) -> Any:  # noqa: ANN401  (dask is not always there)
+    def _client(self) -> Any:  # noqa: ANN401  (Dask is optional)
         try:
             from distributed import Client  # noqa: PLC0415  (an extra)
         except ImportError:
             raise ArbitreError.of(
-                "Expected Dask to be installed, to compare on a cluster, got none", hint="pip install 'arbitre[dask]'"
+                "Dask is not installed; comparing on a cluster requires it", hint="pip install 'arbitre[dask]'"
             ) from None
         try:
             return Client(self.scheduler, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError, ValueError) as error:
             raise ArbitreError.of(
-                f"Expected a Dask scheduler at {self.scheduler!r}, got: {error}",
-                hint="Start one with `dask scheduler`, and give its address as it prints it.",
+                f"Cannot connect to the Dask scheduler at {self.scheduler!r}: {error}",
+                hint="Start one with `dask scheduler` and pass the address that it prints.",
             ) from error
 
     def _result(self, future: Any) -> DocumentResults:  # noqa: ANN401
@@ -66,8 +69,8 @@ class DaskCluster:
             outcomes: DocumentResults = future.result()
         except KilledWorker as error:
             raise ArbitreError.of(
-                f"Workers of {self.scheduler} were killed on the same documents again and again",
-                hint="Memory may have run out: give the workers more, and --resume what was begun.",
+                f"Workers of {self.scheduler} were repeatedly killed on the same documents",
+                hint="They may have run out of memory: give the workers more memory and continue with --resume.",
             ) from error
         future.release()
         return outcomes

@@ -1,4 +1,4 @@
-"""What came of the documents of a part of a corpus: columns, one row a document, as JSON lines and back."""
+"""Results of the documents of a work unit as columns, and their conversion to and from JSON lines."""
 
 from __future__ import annotations
 
@@ -22,19 +22,27 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
     Observers = Mapping[str, Callable[[Sequence[Pair], Sequence[Level]], list[Json]]]
-    """What else is noted of documents while they are compared, by name: a list of JSON values each time."""
+    """Functions by name that are called with compared pairs and their levels, and return JSON values to keep."""
 
 TALLY_WIDTH: Final = 5
-"""A tally is gold, predicted, matched, quality and quality_sq."""
+"""Number of columns of a tally: gold, predicted, matched, quality and quality_sq."""
 
 
 @dataclass(eq=False, slots=True)
 class DocumentResults:
-    """The outcomes of some documents, in order.
+    """Results of some documents, in order.
 
-    `tallies` (documents, 5) are those of the entries, `leaves` (documents, 5) of the leaves, `paths` (documents, 5) of
-    each wildcard path; `qualities` (documents,) are those of the roots, 0 of those that `failed`. `steps` are the
-    qualities of matched entries and their masses, `failures` what could not be compared, `seen` what observers noted.
+    Attributes:
+        ids: Ids of the documents.
+        runs: Runs of the documents.
+        tallies: Tallies of the entries, shape (documents, 5).
+        leaves: Tallies of the leaves, shape (documents, 5).
+        qualities: Qualities of the roots, shape (documents,), in [0, 1]; 0 for failed documents.
+        failed: Which documents failed, shape (documents,).
+        paths: Tallies of each wildcard path, each of shape (documents, 5).
+        steps: Qualities of matched entries and their masses, each of shape (pairs,).
+        failures: Documents that could not be compared.
+        seen: Values from observers, by their names.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -53,11 +61,11 @@ class DocumentResults:
 
     @classmethod
     def of(cls, plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level], observers: Observers) -> DocumentResults:
-        """The outcomes of pairs that were compared together."""
+        """Collect the results of pairs that were compared together."""
         size, entries = len(pairs), wildcard(plan.entries)
         failed = np.array([pair.failure is not None for pair in pairs], dtype=np.bool_)
         steps, weights, documents = pair_qualities(levels, entries)
-        order = documents.argsort(kind="stable")  # as they come, however many are compared together
+        order = documents.argsort(kind="stable")  # input order, independent of the batch size
         return cls(
             [pair.id for pair in pairs],
             [pair.run for pair in pairs],
@@ -73,15 +81,15 @@ class DocumentResults:
 
     @classmethod
     def joined(cls, parts: Iterable[DocumentResults]) -> DocumentResults:
-        """The outcomes of consecutive documents, given in portions."""
+        """Concatenate the results of consecutive batches of documents."""
         found = list(parts)
         if len(found) < 2:  # noqa: PLR2004
             return found[0] if found else cls()
         paths = dict.fromkeys(path for part in found for path in part.paths)
         observed = dict.fromkeys(name for part in found for name in part.seen)
         return cls(
-            [one for part in found for one in part.ids],
-            [one for part in found for one in part.runs],
+            [identity for part in found for identity in part.ids],
+            [run for part in found for run in part.runs],
             np.concatenate([part.tallies for part in found]),
             np.concatenate([part.leaves for part in found]),
             np.concatenate([part.qualities for part in found]),
@@ -91,12 +99,12 @@ class DocumentResults:
                 for path in paths
             },
             (np.concatenate([part.steps[0] for part in found]), np.concatenate([part.steps[1] for part in found])),
-            [one for part in found for one in part.failures],
-            {name: [one for part in found for one in part.seen.get(name, [])] for name in observed},
+            [failure for part in found for failure in part.failures],
+            {name: [value for part in found for value in part.seen.get(name, [])] for name in observed},
         )
 
     def lines(self) -> Iterator[str]:
-        """A JSON object for every document, then one for all of them together."""
+        """Yield one JSON object per document, then one for all documents together."""
         for at, (identity, run) in enumerate(zip(self.ids, self.runs, strict=True)):
             paths = {path: rows[at].tolist() for path, rows in self.paths.items() if rows[at].any()}
             yield _text(
@@ -111,11 +119,11 @@ class DocumentResults:
                 }
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
-        yield _text({"steps": steps, "failures": [asdict(one) for one in self.failures], "seen": self.seen})
+        yield _text({"steps": steps, "failures": [asdict(failure) for failure in self.failures], "seen": self.seen})
 
     @classmethod
     def read(cls, lines: Iterable[str]) -> DocumentResults:
-        """The outcomes that were written so. Raises ValueError or KeyError where they are damaged."""
+        """Read results that were written by `lines`. Raises ValueError or KeyError if they are damaged."""
         *rows, rest = (json.loads(line) for line in lines)
         names = dict.fromkeys(path for row in rows for path in row["paths"])
         paths = {path: np.zeros((len(rows), TALLY_WIDTH)) for path in names}
@@ -131,13 +139,13 @@ class DocumentResults:
             np.array([row["failed"] for row in rows], dtype=np.bool_),
             paths,
             (_floats(rest["steps"]["qualities"]), _floats(rest["steps"]["masses"])),
-            [Failure(**one) for one in rest["failures"]],
+            [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
         )
 
 
 def rows_of(sums: TallyArrays) -> Floats:
-    """Tallies of several documents as a table (documents, 5)."""
+    """Return the tallies of several documents as an array, shape (documents, 5)."""
     return np.stack([sums.gold, sums.predicted, sums.matched, sums.quality, sums.quality_sq], axis=1)
 
 

@@ -1,4 +1,4 @@
-"""A corpus evaluated: every document compared, every tally kept, every score a function of their sums."""
+"""Evaluates a corpus: compares every document and collects the results."""
 
 from __future__ import annotations
 
@@ -28,15 +28,18 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 PART_SIZE: Final = 256
-"""So many documents are a part: given out, written down and resumed as one."""
+"""Number of documents per work unit, which is distributed, checkpointed and resumed as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a corpus is evaluated; the results are the same however it is.
+    """Options for running an evaluation. They do not change the results.
 
-    `observers` note what else is wanted of documents, `on_results` is called with the outcomes of every part, in order;
-    `executor` says who compares; `checkpoints` keep the outcomes on disk, and may hold some already.
+    Attributes:
+        observers: Collect additional values about documents.
+        on_results: Called with the results of each work unit, in order.
+        executor: Distributes the work units.
+        checkpoints: Stores results on disk and may already contain some.
     """
 
     observers: Observers = field(default_factory=dict)
@@ -50,10 +53,15 @@ def evaluate(
     pairs: Iterable[Pair | tuple[Any, Json, Json]],
     options: RunOptions | None = None,
 ) -> Evaluation:
-    """Evaluate a corpus: pairs as `join` makes them, or (id, gold, predicted) triples.
+    """Evaluate a corpus.
 
-    A prediction that is ABSENT is a failure. So is one that is not JSON (NaN, for instance); a gold document that is
-    not is listed among the failures and not scored. Several triples with one id are kept apart as runs.
+    A prediction that is ABSENT or not JSON (for example NaN) is a failure. A gold document that is not JSON is listed
+    among the failures and not scored. Several triples with the same id are treated as runs.
+
+    Args:
+        plan: The compiled schema.
+        pairs: A `Join`, pairs, or (id, gold, predicted) triples.
+        options: Options for running the evaluation.
     """
     options, totals = options or RunOptions(), Accumulator()
     failures = list(pairs.failures) if isinstance(pairs, Join) else []
@@ -64,14 +72,14 @@ def evaluate(
         options.on_results(outcomes)
 
     def chance_factory() -> Chance:
-        some = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else drawn()
-        return estimate_chance(plan, some, len(totals))
+        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else drawn()
+        return estimate_chance(plan, sample, len(totals))
 
     return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
 
 
 def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: RunOptions) -> Iterator[DocumentResults]:
-    """The outcomes of all parts in order: read where they are known, else compared and written down."""
+    """Yield the results of all work units in order, from checkpoints or by comparing."""
     if options.checkpoints is None:
         return options.executor(worker, parts)
     return options.checkpoints.completed(parts, lambda rest: options.executor(worker, rest))
@@ -81,16 +89,16 @@ def _parts(
     pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], drawn: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
-    while some := tuple(islice(stream, PART_SIZE)):
-        for pair in some:
+    while chunk := tuple(islice(stream, PART_SIZE)):
+        for pair in chunk:
             drawn.add(pair)
-        yield WorkUnit(start, some)
-        start += len(some)
+        yield WorkUnit(start, chunk)
+        start += len(chunk)
 
 
 def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure]) -> Iterator[Pair]:
-    """Triples as pairs; an absent prediction is a failure, a repeated id gets a run; no two have one key."""
-    runs: dict[str, int] = {}  # the next one of an id that comes again
+    """Convert triples to pairs with unique keys. Absent predictions are failures; repeated ids get a run."""
+    runs: dict[str, int] = {}  # next run number of each repeated id
     keys = Database("CREATE TABLE seen (key BLOB PRIMARY KEY) WITHOUT ROWID")
     for entry in pairs:
         if isinstance(entry, Pair):

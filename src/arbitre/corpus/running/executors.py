@@ -1,4 +1,4 @@
-"""Who compares the parts of a corpus: this process, or several of this machine."""
+"""Executors: compare work units in this process or in a pool of processes."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.worker import Worker
 
 PARTS_PER_PROCESS: Final = 2
-"""So many parts are given out for every process: what waits stays small."""
+"""Maximum number of submitted work units per process, which bounds memory."""
 
 
 MIN_PARTS: Final = 2
-"""So few parts are compared in this process: others would take longer to start."""
+"""Maximum number of work units compared in this process, because starting others would take longer."""
 
 
 class Executor(Protocol):
-    """Compares parts, wherever that is done."""
+    """Distributes work units."""
 
     def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
-        """The outcomes of the parts, in their order."""
+        """Yield the results of the work units, in order."""
         ...
 
 
 def run_in_process(worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
-    """In this process."""
+    """Compare work units in this process."""
     return map(worker, parts)
 
 
@@ -46,13 +46,13 @@ _worker: Worker | None = None
 
 
 def _begin(worker: Worker) -> None:
-    global _worker  # noqa: PLW0603  (one for each process, made once)
+    global _worker  # noqa: PLW0603  (set once per process)
     _worker = worker
     threading.Thread(target=_follow, daemon=True).start()
 
 
 def _follow() -> None:
-    """End this process when the one that started it has ended, even where that was killed and could not say so."""
+    """Exit when the parent process ends, even if it was killed."""
     if (parent := multiprocessing.parent_process()) is not None:
         parent.join()
         os._exit(1)
@@ -60,12 +60,12 @@ def _follow() -> None:
 
 def _work(part: WorkUnit) -> DocumentResults:
     if _worker is None:
-        raise ArbitreError.of("A process was asked to compare before it knew how")
+        raise ArbitreError.of("The worker process was not initialised")
     return _worker(part)
 
 
 class ProcessPool:
-    """Several processes of this machine. Raises ArbitreError where one of them is killed."""
+    """Executor on several processes of this machine. Raises ArbitreError if a process is killed."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -87,16 +87,16 @@ class ProcessPool:
                     yield waiting.popleft().result()
             except BrokenProcessPool as error:
                 raise ArbitreError.of(
-                    "A process that compared documents was killed",
-                    hint="Memory may have run out: take fewer --workers, and --resume what was begun.",
+                    "A worker process was killed",
+                    hint="It may have run out of memory: use fewer --workers and continue with --resume.",
                 ) from error
             finally:
-                for one in waiting:
-                    one.cancel()
+                for future in waiting:
+                    future.cancel()
 
 
 def _context() -> BaseContext:
-    """How processes are started: from one that has all in memory, where there is such a thing."""
+    """Return the start method: a fork server with preloaded modules, if the platform supports it."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")

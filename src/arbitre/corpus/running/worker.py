@@ -1,4 +1,4 @@
-"""Comparing a part of a corpus: what one process does, wherever it runs."""
+"""Compares the documents of a work unit within one process."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 FIRST_BATCH: Final = 8
-"""So many documents are compared at once to begin with."""
+"""Number of documents in the first batch."""
 
 RECORDS_PER_BATCH: Final = 1 << 16
-"""Later so many that this many nodes are: short documents go together by the hundred, long ones alone."""
+"""Target number of nodes per later batch, from which the number of documents follows."""
 
 
 @dataclass(slots=True)
 class Worker:
-    """Compares parts of a corpus, one after the other; what comes of a part depends on that part alone."""
+    """Compares work units, one after the other. The results of a work unit do not depend on other work units."""
 
     plan: Plan
     observers: Observers = field(default_factory=dict)
     size: int = field(default_factory=lambda: FIRST_BATCH)
 
     def __call__(self, part: Iterable[Pair]) -> DocumentResults:
-        """The outcomes of a part. Raises DataError where a document is no longer where it was."""
+        """Return the results of a work unit. Raises DataError if a document changed on disk."""
         return DocumentResults.joined(self._outcomes(iter(part)))
 
     def _outcomes(self, pairs: Iterator[Pair]) -> Iterator[DocumentResults]:
@@ -50,7 +50,11 @@ class Worker:
 
 
 def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
-    """The levels of pairs compared together, and what could not be; document by document where something cannot."""
+    """Compare pairs together, or one by one if any of them cannot be compared.
+
+    Yields:
+        Pairs, their levels, and failures.
+    """
     try:
         yield pairs, compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs]), []
     except DataError:
@@ -59,7 +63,7 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
 
 
 def _alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
-    """One document: without its prediction where that is no JSON, not at all where its gold is not."""
+    """Compare one pair. A prediction that is not JSON becomes ABSENT; a pair whose gold is not JSON is skipped."""
     try:
         return [pair], compare_to_levels(plan, [pair.gold], [pair.predicted]), []
     except DataError as refused:

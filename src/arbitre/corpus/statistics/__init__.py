@@ -1,4 +1,4 @@
-"""How far the scores of a corpus can be trusted: intervals, paired comparisons of systems, groups of systems."""
+"""Statistics of corpus scores: confidence intervals, paired tests and groups of systems."""
 
 from __future__ import annotations
 

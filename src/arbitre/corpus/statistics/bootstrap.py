@@ -1,7 +1,8 @@
-"""Confidence intervals of the scores of a corpus: Student's t (see `student`), or the bootstrap (Efron, 1979; 1987).
+"""Confidence intervals of corpus scores: Student's t (see `student`) or the bootstrap (Efron, 1979; 1987).
 
-`scipy.stats.bootstrap` is held against this in the tests and draws the same resamples. It is not used because its
-jackknife takes quadratic time, one undefined resample voids its interval, and it draws anew for each score.
+Tests check the bootstrap against `scipy.stats.bootstrap`, which draws the same resamples. SciPy's implementation is not
+used because its jackknife takes quadratic time, a single undefined resample invalidates the interval, and it draws new
+resamples for each score.
 """
 
 from __future__ import annotations
@@ -24,38 +25,53 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics.sample import Average, Sample
 
 Method: TypeAlias = Literal["adjusted-t", "t", "percentile", "bca"]
-"""How an interval is made.
+"""Method of a confidence interval.
 
-- `adjusted-t`: Student's t on jackknife pseudo-values, after adding half a unit that scores 0 and half a perfect one.
+- `adjusted-t`: Student's t on jackknife pseudo-values, after adding half a unit with score 0 and half a perfect unit.
 - `t`: the same without the added units.
 - `percentile`: quantiles of the bootstrap distribution.
-- `bca`: the same, corrected for bias and skewness.
+- `bca`: quantiles of the bootstrap distribution, corrected for bias and skewness.
 """
 
 LEVEL: Final = 0.95
+"""Default confidence level."""
+
 METHOD: Final[Method] = "adjusted-t"
+"""Default method."""
+
 RESAMPLES: Final = 2000
+"""Default number of bootstrap resamples."""
+
 FEW_UNITS: Final = 30
-"""Intervals of fewer units carry a note."""
+"""Minimum number of units for an interval without a warning."""
 
 TIE_TOLERANCE: Final = 1e-12
-"""Scores closer than this are equal."""
+"""Maximum difference of scores that count as equal."""
 
 CHUNK_CELLS: Final = 1 << 20
-"""Number of weights drawn at once, unless a single resample needs more."""
+"""Maximum number of weights drawn at once, unless a single resample needs more."""
 
 TOPS: Final = {"variance": 0.25}
-"""The largest value of each score that does not reach 1."""
+"""Maximum of each score whose maximum is not 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval of a corpus score, for corpora of documents like these.
+    """Confidence interval of a corpus score, for corpora of similar documents.
 
-    `estimate` is None where the score is undefined. `low` and `high` are None where there is no interval: too few
-    units, or a score that is undefined in the corpus or in every resample. `method` is the one that was used;
-    `resamples` is 0 for the t methods. `clusters` is the number of clusters, None where each document is a unit;
-    `runs` says that the clusters are the runs of one document. `notes` are caveats.
+    Attributes:
+        estimate: The score; None if it is undefined.
+        low: Lower end; None if there is no interval, because there are too few units or because the score is undefined
+            in the corpus or in every resample.
+        high: Upper end, or None.
+        level: Confidence level.
+        method: Method that was used.
+        resamples: Number of bootstrap resamples; 0 for the t methods.
+        seed: Random seed.
+        documents: Number of documents.
+        clusters: Number of clusters; None if each document is a unit.
+        runs: Whether the clusters are the runs of one document.
+        notes: Warnings.
     """
 
     estimate: float | None
@@ -81,7 +97,7 @@ def interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """The interval of one score: see `intervals`.
+    """Compute the interval of one score. See `intervals` for the other arguments.
 
     >>> from arbitre.corpus.statistics import Sample
     >>> sample = Sample.of([f"{n:02}" for n in range(12)], [(4, 4, 4, 3 + n / 12, 2.5) for n in range(12)])
@@ -102,16 +118,30 @@ def intervals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, Interval]:
-    """The interval of every score of `arbitre.tally.NAMES`.
+    """Compute the interval of every score in `arbitre.tally.NAMES`.
 
-    The units are documents, or clusters with all their documents. The t methods (see `student`) draw nothing: their
-    degrees of freedom are the units that have the score, less 1, and they are clipped to the range of the score.
-    The bootstrap draws units with replacement, as many as there are, the same ones for every score; resamples in which
-    a score is undefined are left out of its interval. `percentile` follows Efron (1979), `bca` Efron (1987) with the
-    acceleration of the jackknife; where `bca` does not exist the interval is the percentile one and says so. A single
-    unit has no interval. O(units) time and memory, O(resamples x units) time for the bootstrap.
+    The units are documents or, if the sample has clusters, clusters. A single unit has no interval.
 
-    Raises DataError where an option is not one of its values.
+    The t methods (see `student`) do not resample. Their degrees of freedom are the number of units with a defined
+    score, minus 1. Intervals are clipped to the range of the score.
+
+    The bootstrap draws as many units as there are, with replacement, and uses the same resamples for all scores. A
+    resample in which a score is undefined is left out of the interval of that score. `percentile` follows Efron (1979).
+    `bca` follows Efron (1987), with the acceleration from the jackknife. If the `bca` interval does not exist, the
+    percentile interval is returned with a note.
+
+    O(units) time and memory; O(resamples x units) time for the bootstrap.
+
+    Args:
+        sample: The documents.
+        average: micro or macro.
+        level: Confidence level.
+        method: Method of the intervals.
+        resamples: Number of bootstrap resamples.
+        seed: Random seed of the bootstrap.
+
+    Raises:
+        DataError: An option has an invalid value.
     """
     statistic = Statistic.scores(sample, NAMES, average)
     found = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
@@ -124,7 +154,7 @@ def _check(level: float, method: str, resamples: int) -> None:
     check_option("method", method, get_args(Method))
     if resamples < 1:
         raise DataError.of(
-            f"Expected `resamples` to be a positive integer, got {resamples}", hint=f"{RESAMPLES} is usual."
+            f"Expected `resamples` to be a positive integer, got {resamples}", hint=f"The default is {RESAMPLES}."
         )
 
 
@@ -138,11 +168,21 @@ def bounds(
     resamples: int,
     seed: int,
 ) -> list[Interval]:
-    """The interval of each value of a statistic of the units of `sample`; `names` are the scores."""
+    """Compute the interval of each value of a statistic.
+
+    Args:
+        statistic: Statistic of the units of `sample`.
+        names: Names of its scores.
+        sample: The documents.
+        level: Confidence level.
+        method: Method of the intervals.
+        resamples: Number of bootstrap resamples.
+        seed: Random seed of the bootstrap.
+    """
     _check(level, method, resamples)
     estimates = statistic.of(statistic.total)
     drawn = method in {"percentile", "bca"}
-    made = (
+    results = (
         _bootstrapped(statistic, estimates, sample, level=level, method=method, resamples=resamples, seed=seed)
         if drawn
         else _student(statistic, estimates, names, sample, level=level, method=method)
@@ -161,7 +201,7 @@ def bounds(
             sample.runs,
             (*_few(sample, used), *notes),
         )
-        for estimate, (low, high, used, notes) in zip(estimates.tolist(), made, strict=True)
+        for estimate, (low, high, used, notes) in zip(estimates.tolist(), results, strict=True)
     ]
 
 
@@ -218,7 +258,7 @@ def _bootstrapped(
 
 
 def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
-    """The sums of resamples of the units, shape (resamples, columns)."""
+    """Return the sums of bootstrap resamples of the units, shape (resamples, columns)."""
     generator = np.random.default_rng(seed)
     size, rows = len(units), min(resamples, max(1, CHUNK_CELLS // len(units)))
     sums, weights = np.empty((resamples, units.shape[1])), np.empty((rows, size))
@@ -232,15 +272,15 @@ def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
 
 
 def _left_out(statistic: Statistic, at: int) -> Floats:
-    """One of the values (units,) without each unit. All of them at once would take more room than the units do."""
+    """Return one score without each unit in turn, shape (units,). Computed in chunks to save memory."""
     found = np.empty(len(statistic.units))
-    for some in chunks(len(found)):
-        found[some] = statistic.of(left_out(statistic, some))[..., at]
+    for chunk in chunks(len(found)):
+        found[chunk] = statistic.of(left_out(statistic, chunk))[..., at]
     return found
 
 
 def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _Made:
-    """The ends of an interval, the method that gave them, and what to be careful about."""
+    """Return the ends of an interval, the method that was used, and notes."""
     known = values[~np.isnan(values)]
     if np.isnan(estimate) or not known.size:
         return None, None, method, ()
@@ -263,7 +303,7 @@ def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, meth
 
 
 def _corrected(tails: Floats, estimate: float, values: Floats, jackknife: Floats) -> Floats | None:
-    """The tails of the BCa interval (Efron, 1987), ties counted half; None where it does not exist."""
+    """Return the tails of the BCa interval (Efron, 1987), or None if it does not exist. Ties count half."""
     below = np.count_nonzero(values < estimate - TIE_TOLERANCE)
     above = np.count_nonzero(values > estimate + TIE_TOLERANCE)
     bias = scipy.special.ndtri(0.5 + 0.5 * (below - above) / values.size)

@@ -1,4 +1,4 @@
-"""Which documents of a corpus belong together: the same page under three OCRs is one cluster, not three documents."""
+"""Clusters: documents that are resampled together, such as one page read by three OCR engines."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Cluster: TypeAlias = str | Mapping[str, str] | Sequence[str] | None
-"""A regular expression on ids, a label for every id, or a label for every document in order; None: by id."""
+"""Regular expression searched in ids, label by id, or label for every document in order; None groups by id."""
 
 
 def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
-    r"""The label of every document's cluster. Raises DataError where a document has none.
+    r"""Return the cluster label of every document; None without clusters. Raises DataError if a document has none.
 
     >>> cluster_labels(["page_02", "page_03"], r"\d+"), cluster_labels(["a", "b"], {"a": "x", "b": "x"})
     (['02', '03'], ['x', 'x'])
@@ -28,19 +28,19 @@ def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
     if isinstance(cluster, str):
         return list(_found(ids, cluster))
     if isinstance(cluster, Mapping):
-        missing = [one for one in ids if one not in cluster]
+        missing = [identity for identity in ids if identity not in cluster]
         if missing:
-            raise DataError.of(f"Expected a cluster for every id, got none for {missing[0]!r}")
-        return [cluster[one] for one in ids]
+            raise DataError.of(f"Expected a cluster for every id, got no cluster for {missing[0]!r}")
+        return [cluster[identity] for identity in ids]
     if len(cluster) != len(ids):
-        raise DataError.of(f"Expected a cluster for each of {len(ids)} documents, got {len(cluster)}")
+        raise DataError.of(f"Expected one cluster per document ({len(ids)}), got {len(cluster)}")
     return list(cluster)
 
 
 def grouped(ids: Sequence[str], cluster: Cluster) -> tuple[list[str] | None, bool]:
-    """The label of every document's cluster, and whether the clusters are the runs of one document.
+    """Return the cluster label of every document, and whether the clusters are the runs of one document.
 
-    Without a `cluster`, documents that share an id are one cluster; None where every document stands alone.
+    Without `cluster`, documents with the same id form a cluster. If all ids are unique, there are no labels (None).
 
     >>> grouped(["a", "a", "b"], None), grouped(["a", "b"], None)
     ((['a', 'a', 'b'], True), (None, False))
@@ -55,18 +55,19 @@ def _found(ids: Iterable[str], pattern: str) -> Iterable[str]:
         compiled = regex.compile(pattern)
     except regex.error as error:
         raise DataError.of(
-            f"Expected the clusters to be a regular expression, got {pattern!r}: {error}", hint=r"As in 'page_\d+'."
+            f"Expected the cluster pattern to be a regular expression, got {pattern!r}: {error}",
+            hint=r"Example: 'page_\d+'.",
         ) from error
-    for one in ids:
+    for identity in ids:
         try:
-            match = compiled.search(one, timeout=PATTERN_SECONDS)
+            match = compiled.search(identity, timeout=PATTERN_SECONDS)
         except TimeoutError as error:
             raise DataError.of(
-                f"The pattern {pattern!r} takes more than {PATTERN_SECONDS:g} s on the id {one!r}"
+                f"The cluster pattern {pattern!r} took more than {PATTERN_SECONDS:g} s on the id {identity!r}"
             ) from error
         if match is None:
             raise DataError.of(
-                f"Expected the id to match the pattern of the clusters {pattern!r}, got {one!r}",
-                hint="Let the pattern match every id.",
+                f"Expected the id to match the cluster pattern {pattern!r}, got {identity!r}",
+                hint="The pattern must match every id.",
             )
         yield match[1] if compiled.groups else match[0]

@@ -1,4 +1,4 @@
-"""Intervals of single documents, whose units are their own entries: a ratio estimator (Cochran, 1977, ch. 6)."""
+"""Confidence intervals of single documents, whose units are entries: a ratio estimator (Cochran, 1977, ch. 6)."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ MIN_UNITS: Final = 2.0
 """Minimum number of units for an interval."""
 
 VARIANCE_TOLERANCE: Final = 1e-12
-"""A sum of squares below this share of its terms counts as 0."""
+"""Share of its terms below which a sum of squares counts as 0."""
 
 
 def document_intervals(tallies: Floats, level: float = LEVEL, *, units: Floats | None = None) -> Floats:
-    """Compute an interval for the f1q of each document, over other entries of the same kind.
+    """Compute an interval for the f1q of each document, for other entries of the same kind.
 
     The *units* of a document are its matched pairs, which add 2q to the numerator of f1q and 2 to its denominator, and
-    its entries without partner, which add 0 and 1; each is taken as drawn by itself. The variance is that of the
-    linearised ratio, the quantile Student's t with one degree of freedom less than there are units.
+    its unmatched entries, which add 0 and 1. Units are treated as independent. The variance is that of the linearised
+    ratio; the quantile is that of Student's t with (number of units - 1) degrees of freedom.
 
-    The interval says nothing about other documents. It is too narrow for few entries, the more so where nearly all is
-    right. If all units are alike, as when all is right, both ends are f1q: no spread was seen, not that there is none.
+    The interval does not apply to other documents. It is too narrow for few entries, especially if nearly all of them
+    are correct. If all units have the same quality, both ends equal f1q.
 
     Args:
         tallies: Masses, shape (documents, 5): gold, predicted, matched, quality mass and sum of squared qualities, as
-            in a Sample. They may be in any unit: a common factor does not change the interval.
+            in a Sample. A common factor does not change the interval.
         level: Confidence level.
-        units: Number of units of each document, shape (documents,). By default the masses are counts, as those of the
-            items of a list are, and the number is gold + predicted - matched. Pass it for masses that are not counts,
-            such as sums of weights; the units of a document are then taken as of equal weight.
+        units: Number of units of each document, shape (documents,). By default gold + predicted - matched, which is
+            correct if masses are counts, such as numbers of list items. Pass it if masses are not counts, such as sums
+            of weights; all units of a document then have equal weight.
 
     Returns:
-        Low and high end, shape (documents, 2), in [0, 1]; nan if there are fewer than two units or the sum of squares
-        is not known.
+        Lower and upper ends, shape (documents, 2), in [0, 1]; NaN if there are fewer than two units or the sum of
+        squares is unknown.
 
     >>> tallies = np.array([[4, 5, 4, 3.03, 2.3549], [2, 2, 2, 2, 2], [1, 1, 1, 0.5, 0.25]])
     >>> document_intervals(tallies).round(4).tolist()

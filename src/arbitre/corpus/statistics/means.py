@@ -1,4 +1,4 @@
-"""The means of the scores of documents, from their columns."""
+"""Means of document scores, computed from columns."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ if TYPE_CHECKING:
 
 
 def means(tallies: Floats, failed: Mask) -> MacroScores:
-    """What `MacroScores.of` makes of these documents, (n, 5) and (n,): the very same numbers.
+    """Compute the mean scores of documents. The results are identical to those of `MacroScores.of`.
+
+    Args:
+        tallies: Tallies, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
 
     >>> means(np.array([[2, 2, 2, 1, 0.5], [1, 0, 0, 0, 0]]), np.array([False, True])).f1q
     0.25
     """
     names = (*COUNTS, *NAMES)
     sums, numbers, lost = ExactSum(len(names)), np.zeros(len(names), dtype=np.intp), int(np.count_nonzero(failed))
-    for some in chunks(len(tallies)):
-        there = tallies[some, :2].any(axis=1) | failed[some]
-        values, known = known_of(tallies[some], failed[some])
-        counts = np.where(there[:, None], tallies[some, : len(COUNTS)], 0.0)
+    for chunk in chunks(len(tallies)):
+        present = tallies[chunk, :2].any(axis=1) | failed[chunk]
+        values, known = known_of(tallies[chunk], failed[chunk])
+        counts = np.where(present[:, None], tallies[chunk, : len(COUNTS)], 0.0)
         sums.add(np.hstack([counts, values]))
-        numbers += [*[np.count_nonzero(there)] * len(COUNTS), *np.count_nonzero(known, axis=0)]
+        numbers += [*[np.count_nonzero(present)] * len(COUNTS), *np.count_nonzero(known, axis=0)]
     documents = dict(zip(names, numbers.tolist(), strict=True))
     found = {
         name: total / documents[name] if documents[name] else None for name, total in zip(names, sums(), strict=True)

@@ -1,4 +1,4 @@
-"""Two systems on the same documents, and several: differences, adjusted p, groups that cannot be told apart."""
+"""Paired tests of systems on the same documents: differences, adjusted p, groups without significant differences."""
 
 from __future__ import annotations
 
@@ -21,24 +21,36 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics.swaps import Swaps
 
 Contrasting: TypeAlias = Literal["swaps", "percentile", "bca"]
-"""How the interval of a difference is made.
+"""Method of the interval of a difference.
 
-- `swaps`: the difference plus or minus what the test requires of it, so that the interval excludes 0 where p <= alpha.
-- `percentile`, `bca`: the bootstrap; where interval and test disagree, the test decides.
+- `swaps`: the difference plus or minus the critical value of the test. The interval excludes 0 exactly if p <= alpha.
+- `percentile`, `bca`: the bootstrap. If interval and test disagree, the test decides.
 """
 
 ROUNDING: Final = 1e-12
-"""Levels closer than this are equal."""
+"""Maximum difference of levels that count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The score of one system less that of another on the same documents.
+    """Difference of the scores of two systems on the same documents.
 
-    `low` and `high` bound it at the confidence `level`, which is that of the step of Holm's correction where several
-    pairs were compared. `p` is two-sided, None where the difference is undefined; `p_holm` is adjusted for all pairs,
-    and `significant` says that it is at most alpha. `smallest_p` is the smallest p that the `differing` units can give
-    (documents, or clusters, on which the systems differ); `exact` says that all swaps were enumerated.
+    Attributes:
+        estimate: Score of the first system minus score of the second; None if undefined.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        level: Confidence level of the interval. If several pairs were compared, that of the pair's step of Holm's
+            correction.
+        method: Method of the interval.
+        clusters: Number of clusters; None if each document is a unit.
+        p: Two-sided p; None if the difference is undefined.
+        p_holm: p adjusted for all pairs.
+        significant: Whether `p_holm` is at most alpha.
+        smallest_p: Smallest p that is possible with `differing` units.
+        exact: Whether all swaps were enumerated.
+        differing: Number of units (documents or clusters) on which the systems differ.
+        swaps: Number of swaps.
+        notes: Warnings.
     """
 
     estimate: float | None
@@ -68,9 +80,20 @@ def paired_difference(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Difference:
-    """The score of system a less that of system b on the same documents, with the test of `contrasts`.
+    """Compute the score of system a minus that of system b on the same documents, with the test of `contrasts`.
 
-    Raises DataError where the samples differ in documents or clusters, or an option is not one of its values.
+    Args:
+        sample_a: Documents of system a.
+        sample_b: Documents of system b.
+        score: One of `arbitre.tally.NAMES`.
+        average: micro or macro.
+        level: Confidence level.
+        method: Method of the interval.
+        resamples: Number of bootstrap resamples, for `percentile` and `bca`.
+        seed: Random seed.
+
+    Raises:
+        DataError: The samples differ in documents or clusters, or an option has an invalid value.
 
     >>> from arbitre.corpus.statistics import Sample
     >>> keys = list("abcde")
@@ -86,8 +109,8 @@ def paired_difference(
         return found
     a, b = (Statistic.scores(sample, [score], average) for sample in (sample_a, sample_b))
     drawn = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
-    made: Contrasting = "bca" if drawn.method == "bca" else "percentile"
-    return replace(found, low=drawn.low, high=drawn.high, method=made, notes=drawn.notes)
+    used: Contrasting = "bca" if drawn.method == "bca" else "percentile"
+    return replace(found, low=drawn.low, high=drawn.high, method=used, notes=drawn.notes)
 
 
 def contrasts(
@@ -99,26 +122,26 @@ def contrasts(
     level: float = LEVEL,
     seed: int = 0,
 ) -> list[Difference]:
-    """Every pair of systems within groups on the same documents, p adjusted for all pairs of all groups together.
+    """Test pairs of systems within groups, and adjust p for all pairs of all groups.
 
-    p is that of paired approximate randomisation (see `swaps`): the share of swaps whose difference is at least as
-    large in size as the observed one. All swaps are enumerated where the systems differ on at most 16 units; else
-    there are at least 10,000 random ones, and at least 10 x pairs / alpha, the observed one counted. A swap that leaves
-    the difference undefined counts against it.
+    p comes from paired approximate randomisation (see `swaps`): the share of swaps whose absolute difference is at
+    least the observed one. If the systems differ on at most 16 units, all swaps are enumerated. Otherwise at least
+    10,000 random swaps are drawn, and at least 10 x pairs / alpha; the observed difference is counted as one of them. A
+    swap that makes the difference undefined counts as at least as large.
 
-    The interval is the difference plus or minus the largest difference that the test does not reject, at the step of
-    Holm's correction at which the pair was judged. So it excludes 0 exactly where `significant`.
+    The interval is the difference plus or minus the largest difference that the test does not reject at the pair's step
+    of Holm's correction. It therefore excludes 0 exactly if the difference is `significant`.
 
     Args:
-        groups: Samples of systems on the same units, for each group.
-        pairs: Indices of two samples of the group, for each group.
+        groups: For each group, samples of systems on the same units.
+        pairs: For each group, pairs of indices of its samples.
         score: One of `arbitre.tally.NAMES`.
         average: micro or macro.
-        level: Confidence level; alpha is 1 less it.
+        level: Confidence level; alpha is 1 - `level`.
         seed: Random seed of the swaps.
 
     Raises:
-        DataError: The samples of a group differ in documents or clusters, or an option is not one of its values.
+        DataError: The samples of a group differ in documents or clusters, or an option has an invalid value.
     """
     alpha = threshold(level)
     tests = sum(map(len, pairs))
@@ -127,11 +150,11 @@ def contrasts(
         for sample in samples[1:]:
             _check_same(samples[0], sample)
         statistics = [Statistic.scores(sample, [score], average) for sample in samples]
-        made = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
+        results = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
         estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
         found += [
             (float(estimates[a] - estimates[b]), samples[0].clusters, test)
-            for (a, b), test in zip(chosen, made, strict=True)
+            for (a, b), test in zip(chosen, results, strict=True)
         ]
     adjusted, steps = _stepped([test.p for _, _, test in found], alpha)
     return [_difference(*one, p_holm, step) for one, p_holm, step in zip(found, adjusted, steps, strict=True)]
@@ -144,10 +167,10 @@ def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: floa
     if test.p is not None:
         room = test.critical(step)
         low, high = max(-1.0, estimate - room), min(1.0, estimate + room)
-        if not significant:  # rounding must not exclude 0
+        if not significant:  # rounding errors must not exclude 0
             low, high = min(low, 0.0), max(high, 0.0)
     if not test.differing:
-        notes = ("The systems have the same results everywhere: no difference was seen.",)
+        notes = ("The systems have the same results on all documents.",)
     return Difference(
         None if np.isnan(estimate) else estimate,
         low,
@@ -172,13 +195,13 @@ def _check_same(sample_a: Sample, sample_b: Sample) -> None:
     other = sorted(set(sample_a.keys) ^ set(sample_b.keys))
     raise DataError.of(
         "Expected both systems to have the same documents in the same clusters, got "
-        + (f"{len(other)} that one lacks, such as {other[0]!r}" if other else "other clusters"),
-        hint="Compare them on the documents that both have; one without a prediction is a failure.",
+        + (f"{len(other)} that only one system has, such as {other[0]!r}" if other else "different clusters"),
+        hint="Compare them on the documents that both have. Include documents without a prediction as failures.",
     )
 
 
 def threshold(level: float) -> float:
-    """The alpha of a confidence level: two systems differ where the adjusted p is at most this.
+    """Return alpha for a confidence level. A difference is significant if its adjusted p is at most alpha.
 
     >>> threshold(0.95)
     0.05
@@ -189,10 +212,10 @@ def threshold(level: float) -> float:
 
 
 def _stepped(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float | None], list[float]]:
-    """P adjusted by Holm, and the level at which each was judged: p <= level exactly where the adjusted p <= alpha.
+    """Return the p adjusted by Holm, and the level at which each test is decided.
 
-    The smallest of m is judged at alpha / m, the next at alpha / (m - 1), until one fails; the others are judged at
-    the level of that one.
+    p <= level is equivalent to adjusted p <= alpha. The smallest of m p is compared with alpha / m, the next with
+    alpha / (m - 1), and so on until one is not rejected; all others are compared with the level of that one.
     """
     known = sorted((p, place) for place, p in enumerate(pvalues) if p is not None)
     levels, left, failed = [alpha] * len(pvalues), len(known), False
@@ -204,9 +227,16 @@ def _stepped(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float 
 
 
 def holm(pvalues: Sequence[float | None]) -> list[float | None]:
-    """The p of several tests, adjusted so that the chance of any false finding is kept (Holm, 1979).
+    """Adjust the p of several tests to control the family-wise error rate (Holm, 1979).
 
-    In the order given; None stays None and does not count as a test. Raises DataError where a p is not in [0, 1].
+    Args:
+        pvalues: The p of each test, in [0, 1]. None does not count as a test.
+
+    Returns:
+        Adjusted p in the same order; None stays None.
+
+    Raises:
+        DataError: A p is not in [0, 1].
 
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
@@ -215,7 +245,7 @@ def holm(pvalues: Sequence[float | None]) -> list[float | None]:
     known = np.array([p for p in pvalues if p is not None], dtype=np.float64)
     if not ((known >= 0.0) & (known <= 1.0)).all():
         raise DataError.of(
-            f"Expected every p to be in [0, 1], got {known.tolist()}", hint="Pass p as the tests give them."
+            f"Expected every p to be in [0, 1], got {known.tolist()}", hint="Pass the unadjusted p of the tests."
         )
     order = np.argsort(known, kind="stable")
     raised = np.maximum.accumulate(known[order] * np.arange(len(known), 0, -1))
@@ -226,12 +256,20 @@ def holm(pvalues: Sequence[float | None]) -> list[float | None]:
 
 
 def groups(adjusted: npt.ArrayLike, *, level: float = 0.05) -> tuple[tuple[int, ...], ...]:
-    """The largest sets of systems in which no two differ: maximal cliques, by insertion and absorption (Piepho, 2004).
+    """Return the largest sets of systems in which no two differ significantly.
 
-    `adjusted` (systems, systems) holds the adjusted p of every pair, on either side of the diagonal or on both; None
-    or nan is no difference, p <= level is one. A system may stand in several groups. Groups list indices in order.
+    These are the maximal cliques, found by insertion and absorption (Piepho, 2004). A system may be in several sets.
 
-    Raises DataError where the matrix is not square.
+    Args:
+        adjusted: Adjusted p of every pair, shape (systems, systems), on one or both sides of the diagonal. None and NaN
+            count as no difference.
+        level: Two systems differ if p <= `level`.
+
+    Returns:
+        Indices of the systems of each set, in ascending order.
+
+    Raises:
+        DataError: The matrix is not square.
 
     >>> groups([[None, 0.2, 0.01], [0.2, None, 0.3], [0.01, 0.3, None]])
     ((0, 1), (1, 2))
@@ -239,12 +277,12 @@ def groups(adjusted: npt.ArrayLike, *, level: float = 0.05) -> tuple[tuple[int, 
     matrix = np.asarray(adjusted, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:  # noqa: PLR2004
         raise DataError.of(
-            f"Expected a square matrix of p, got the shape {matrix.shape}", hint="One row and column for each system."
+            f"Expected a square matrix of p, got shape {matrix.shape}", hint="Pass one row and one column per system."
         )
     differ = np.triu((matrix <= level) | (matrix <= level).T, 1)
     found = {frozenset(range(len(matrix)))}
     for pair in map(frozenset, np.argwhere(differ).tolist()):
-        parts = {group - {one} for group in found if pair <= group for one in pair}
+        parts = {group - {member} for group in found if pair <= group for member in pair}
         found = {group for group in found if not pair <= group}
         found |= {part for part in parts if not any(part <= group for group in found)}
     return tuple(sorted(tuple(sorted(group)) for group in found if group))

@@ -1,4 +1,4 @@
-"""A corpus as columns, and its scores as functions of sums of columns."""
+"""Samples: corpora as columns, with scores as functions of column sums."""
 
 from __future__ import annotations
 
@@ -22,20 +22,26 @@ if TYPE_CHECKING:
 
 
 CHUNK_ROWS: Final = 1 << 10
-"""Number of documents scored together, which bounds the memory of their scores."""
+"""Number of documents processed at once, which bounds memory."""
 
 Average: TypeAlias = Literal["micro", "macro"]
-"""micro: the scores of the summed tallies; macro: the means of the documents' scores."""
+"""micro: scores of the summed tallies; macro: means of the documents' scores."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sample:
-    """The documents of one system, ordered by cluster and key: what follows from them depends on no other order.
+    """Documents of one system, sorted by cluster and key, so that results do not depend on the input order.
 
-    `keys` (documents,) name the documents; `tallies` (documents, 5) hold the gold, predicted and matched mass, the
-    quality mass and the sum of the squared qualities of each (nan where that is not known), `failed` (documents,)
-    which of them are failures. A *unit* is what is drawn as one: a cluster, or else a document; `starts` (units,) says
-    where each begins.
+    A *unit* is resampled as a whole: a cluster or, without clusters, a document.
+
+    Attributes:
+        keys: Names of the documents.
+        tallies: Gold, predicted and matched mass, quality mass and sum of squared qualities (NaN if unknown) of each
+            document, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
+        starts: Index of the first document of each unit, shape (units,).
+        clustered: Whether the units are clusters.
+        runs: Whether the clusters are the runs of one document, which share an id.
     """
 
     keys: Sequence[str]
@@ -44,7 +50,6 @@ class Sample:
     starts: Indices
     clustered: bool
     runs: bool = False
-    """Whether the clusters are the runs of one document, which share an id."""
 
     @classmethod
     def of(
@@ -56,12 +61,18 @@ class Sample:
         *,
         runs: bool = False,
     ) -> Sample:
-        """The documents in any order; `clusters` gives the label of each one's cluster, `runs` says that it is an id.
+        """Create a sample from documents in any order.
 
-        `dataclasses.astuple` of a Tally is a row of `tallies`.
+        Args:
+            keys: Names of the documents.
+            tallies: Tallies, shape (documents, 5). A row is `dataclasses.astuple` of a Tally.
+            failed: Which documents failed, shape (documents,); by default none.
+            clusters: Cluster label of each document; None if each document is a unit.
+            runs: Whether the clusters are the runs of one document.
 
-        Raises DataError where a key is repeated, a column has another length, a label is missing, or a mass is
-        negative or not finite.
+        Raises:
+            DataError: A key is repeated, columns have different lengths, a label is missing, or a mass is negative or
+                not finite.
 
         >>> sample = Sample.of(["b", "a"], [(4, 5, 4, 3.03, 2.4), (1, 0, 0, 0, 0)], clusters=["page 1", "page 1"])
         >>> list(sample.keys), sample.clusters
@@ -84,12 +95,12 @@ class Sample:
 
     @property
     def units(self) -> int:
-        """How many clusters there are, or documents where these are drawn."""
+        """Number of units."""
         return len(self.starts)
 
     @property
     def clusters(self) -> int | None:
-        """How many clusters are drawn; None where documents are."""
+        """Number of clusters; None if each document is a unit."""
         return self.units if self.clustered else None
 
 
@@ -97,7 +108,7 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
     size = len(keys)
     if rows.shape != (size, 5):
         raise DataError.of(
-            f"Expected `tallies` to be of shape ({size}, 5), one row for each key, got {rows.shape}",
+            f"Expected `tallies` to have shape ({size}, 5), one row per key, got {rows.shape}",
             hint="A row is gold, predicted, matched, quality, quality_sq.",
         )
     usable = np.isfinite(rows) & (rows >= 0.0)
@@ -106,27 +117,27 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
         document, column = np.argwhere(~usable)[0]
         raise DataError.of(
             f"Expected masses to be finite and not negative, got {rows[document, column]} in {keys[document]!r}",
-            hint="Only the sum of squares may be unknown (nan).",
+            hint="Only the sum of squares may be unknown (NaN).",
         )
     for name, column in (("failed", flags), ("clusters", clusters)):
         if column is not None and len(column) != size:
             raise DataError.of(
-                f"Expected `{name}` to have {size} values, one for each key, got {len(column)}",
-                hint="Columns go document by document.",
+                f"Expected `{name}` to have one value per key ({size}), got {len(column)}",
+                hint="Pass one value per document.",
             )
     if clusters is not None and any(label is None for label in clusters):
         raise DataError.of(
             "Expected a cluster for every document, got None",
-            hint="Give a document that stands alone a label of its own.",
+            hint="Give a document that belongs to no cluster a unique label.",
         )
 
 
 def _check_keys(ordered: Sequence[str]) -> None:
-    for one, other in pairwise(ordered):
-        if one == other:
+    for key, following in pairwise(ordered):
+        if key == following:
             raise DataError.of(
-                f"Expected the key of a document to be its own, got {one!r} {ordered.count(one)} times",
-                hint="Add the run to the id.",
+                f"Expected keys of documents to be unique, got {key!r} {ordered.count(key)} times",
+                hint="Add the run to the key.",
             )
 
 
@@ -143,16 +154,20 @@ _USED: Final = {
     "quality": (0, 1, 2, 3),
     "variance": (2, 3, 4),
 }
-"""The columns of a tally on which each score depends."""
+"""Columns of a tally on which each score depends."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Statistic:
-    """Scores as a function of sums over documents: a resample is a row of weights, many are one matrix product.
+    """Scores as a function of sums over units. The sums of many resamples are one matrix product.
 
-    `units` (units, columns) is what each unit adds; `total` (columns,) the sum over all documents, correctly rounded;
-    `of` takes sums (..., columns) to scores (..., names), nan where undefined; `masses` takes units (units, columns) to
-    their masses in each score, shape (units, names) or (units, 1). `used` lists the columns on which the scores depend.
+    Attributes:
+        units: Contribution of each unit, shape (units, columns).
+        total: Correctly rounded sum over all documents, shape (columns,).
+        of: Converts sums, shape (..., columns), to scores, shape (..., names); NaN if undefined.
+        masses: Converts units, shape (units, columns), to their masses in each score, shape (units, names) or
+            (units, 1).
+        used: Columns on which the scores depend.
     """
 
     units: Floats
@@ -163,7 +178,7 @@ class Statistic:
 
     @classmethod
     def scores(cls, sample: Sample, names: Sequence[str], average: Average) -> Statistic:
-        """The scores of `names`, micro or macro. Raises DataError where a name is not known."""
+        """Create the statistic of the scores in `names`. Raises DataError if a name or `average` is unknown."""
         for name in names:
             check_option("score", name, NAMES)
         check_option("average", average, get_args(Average))
@@ -173,9 +188,9 @@ class Statistic:
             tallies, of = sample.tallies, lambda sums: scored(sums)[..., picked]
             return cls._summed(sample, tallies, of, lambda units: units[:, :1] + units[:, 1:2], used)
         columns = spill_zeros(len(sample.tallies), 2 * width)
-        for some in chunks(len(columns)):
-            values, known = known_of(sample.tallies[some], sample.failed[some])
-            columns[some] = np.hstack([values[:, picked], known[:, picked]])
+        for chunk in chunks(len(columns)):
+            values, known = known_of(sample.tallies[chunk], sample.failed[chunk])
+            columns[chunk] = np.hstack([values[:, picked], known[:, picked]])
         of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
         return cls._summed(sample, columns, of, lambda units: units[:, width:], range(2 * width))
 
@@ -192,7 +207,7 @@ class Statistic:
         return cls(units, np.array([exact_sum(column) for column in columns.T]), of, masses, used)
 
     def minus(self, other: Statistic) -> Statistic:
-        """The difference of two statistics of the same units, drawn together."""
+        """Return the difference of two statistics of the same units, which are resampled together."""
         width = len(self.total)
         return Statistic(
             np.hstack([self.units, other.units]),
@@ -204,7 +219,7 @@ class Statistic:
 
 
 def check_option(option: str, value: str, known: Sequence[str]) -> None:
-    """Raises DataError where the value of an option is not among the known ones."""
+    """Raise DataError if the value of an option is unknown."""
     if value not in known:
         raise DataError.of(
             f"Expected `{option}` to be {', '.join(known[:-1])} or {known[-1]}, got {value!r}",
@@ -213,16 +228,20 @@ def check_option(option: str, value: str, known: Sequence[str]) -> None:
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The quotients, nan where the denominator is 0; shapes (...,)."""
+    """Divide elementwise, arrays of shape (...,). The result is NaN where the denominator is 0."""
     quotients: Floats = np.full(denominator.shape, np.nan)
     np.divide(numerator, denominator, out=quotients, where=denominator > 0.0)
     return quotients
 
 
 def scored(tallies: Floats) -> Floats:
-    """Every score of `arbitre.tally.NAMES` for many tallies at once, nan where `Scores` has None.
+    """Compute every score in `arbitre.tally.NAMES` for many tallies.
 
-    `tallies` has shape (..., 5), its columns those of a Sample; the result (..., 11).
+    Args:
+        tallies: Tallies, shape (..., 5), with the columns of a Sample.
+
+    Returns:
+        Scores, shape (..., 11); NaN if undefined.
 
     >>> scored(np.array([[4, 5, 4, 3.03, 2.4], [0, 1, 0, 0, 0]]))[:, NAMES.index("irq")].tolist()
     [0.7575, nan]
@@ -247,9 +266,16 @@ def scored(tallies: Floats) -> Floats:
 
 
 def known_of(tallies: Floats, failed: Mask) -> tuple[Floats, Mask]:
-    """What documents (n,) add to the means: their scores (n, 11), and which of these are known; all else is 0.
+    """Compute the contributions of documents to the macro scores.
 
-    Every score of a failed document is 0; a vacuous one is in no mean.
+    Every score of a failed document is 0. A document that is empty on both sides contributes to no mean.
+
+    Args:
+        tallies: Tallies, shape (n, 5).
+        failed: Which documents failed, shape (n,).
+
+    Returns:
+        Scores, shape (n, 11), with 0 for undefined scores, and a mask of the defined scores, shape (n, 11).
     """
     values = scored(tallies)
     values[~tallies[:, :2].any(axis=1)] = np.nan
@@ -259,12 +285,12 @@ def known_of(tallies: Floats, failed: Mask) -> tuple[Floats, Mask]:
 
 
 def chunks(size: int) -> Iterator[slice]:
-    """So many rows, some of them at a time: what is worked out of all of them is never as large as they are."""
+    """Yield slices of at most `CHUNK_ROWS` rows, to bound the memory of intermediate arrays."""
     return (slice(start, start + CHUNK_ROWS) for start in range(0, size, CHUNK_ROWS))
 
 
-def _harmonic(one: Floats, two: Floats, three: Floats) -> Floats:
-    """0 as soon as one term is 0, else nan where one is nan."""
+def _harmonic(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Return the harmonic mean, which is 0 if any term is 0, else NaN if any term is NaN."""
     with np.errstate(divide="ignore", over="ignore"):
-        mean = 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
-    return np.where((one == 0.0) | (two == 0.0) | (three == 0.0), 0.0, mean)
+        mean = 3.0 / (1.0 / a + 1.0 / b + 1.0 / c)
+    return np.where((a == 0.0) | (b == 0.0) | (c == 0.0), 0.0, mean)

@@ -1,4 +1,4 @@
-"""Scores by name, those of which more is better: of a tally, of the documents of a corpus, for the statistics."""
+"""Selects scores by name, for tallies and samples. Only scores where higher is better can be selected."""
 
 from __future__ import annotations
 
@@ -20,15 +20,21 @@ if TYPE_CHECKING:
     from arbitre.tally import Scores
 
 HIGHER_IS_BETTER: Final = tuple(name for name in NAMES if name != "variance")
-"""The scores that are better the higher they are, beside `fq(beta)`."""
+"""Names of scores where higher is better, except `fq(beta)`."""
 
 _GRADED: Final = re.compile(r"fq\((\d+(?:\.\d+)?)\)")
 
 
 def weigh_for_beta(sample: Sample, score: str) -> tuple[Sample, str]:
-    """A sample and the score of it that is `score`: fq(beta) is f1q where gold weighs beta² times as much.
+    """Express a score by one of `arbitre.tally.NAMES`.
 
-    Raises DataError where more is not better, or there is no such score.
+    fq(beta) is the f1q of tallies in which gold has beta² times the weight of predicted.
+
+    Returns:
+        The sample, reweighted for fq(beta), and the name of the score.
+
+    Raises:
+        DataError: The score is unknown or not one where higher is better.
     """
     beta = _beta(score)
     if beta is None:
@@ -39,7 +45,7 @@ def weigh_for_beta(sample: Sample, score: str) -> tuple[Sample, str]:
 
 
 def estimate(sample: Sample, score: str, average: Average) -> float | None:
-    """One score of the documents; None where it is undefined."""
+    """Return one score of a sample; None if it is undefined."""
     chosen, name = weigh_for_beta(sample, score)
     statistic = Statistic.scores(chosen, [name], average)
     found = float(statistic.of(statistic.total)[0])
@@ -47,14 +53,19 @@ def estimate(sample: Sample, score: str, average: Average) -> float | None:
 
 
 def value(scores: Scores, score: str) -> float | None:
-    """A score of one tally by its name."""
+    """Return one of `scores` by its name; None if it is undefined."""
     beta = _beta(score)
     found: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
     return found
 
 
 def side_by_side(found: Mapping[str, Mapping[str, Scores]], score: str) -> dict[str, dict[str, float | None]]:
-    """One score of every path, by what has it: `found` holds the scores by path of systems, or of levels."""
+    """Return one score by path and then by system or factor level.
+
+    Args:
+        found: Scores by system or factor level, then by path.
+        score: Name of the score.
+    """
     paths = dict.fromkeys(path for scores in found.values() for path in scores)
     return {
         path: {name: value(scores[path], score) for name, scores in found.items() if path in scores} for path in paths
@@ -62,13 +73,13 @@ def side_by_side(found: Mapping[str, Mapping[str, Scores]], score: str) -> dict[
 
 
 def _beta(score: str) -> float | None:
-    """The beta of `fq(beta)`; None for the other scores of which more is better. Raises DataError for what is none."""
+    """Return the beta of `fq(beta)`; None for other scores where higher is better. Raises DataError for all others."""
     graded = _GRADED.fullmatch(score)
     if graded and (beta := float(graded[1])) > 0.0:
         return beta
     if score not in HIGHER_IS_BETTER:
         raise DataError.of(
-            f"Expected a score of which more is better, got {score!r}",
-            hint=did_you_mean(score, HIGHER_IS_BETTER) or f"There are: {', '.join(HIGHER_IS_BETTER)}, fq(2).",
+            f"Expected a score where higher is better, got {score!r}",
+            hint=did_you_mean(score, HIGHER_IS_BETTER) or f"Choose one of: {', '.join(HIGHER_IS_BETTER)}, fq(2).",
         )
     return None

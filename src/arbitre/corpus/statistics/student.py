@@ -1,12 +1,12 @@
 """Student's t intervals from jackknife pseudo-values, with or without an adjustment for few units.
 
-The jackknife linearises any score of sums (Efron and Stein, 1981): for a mean over documents its pseudo-values are the
-documents' scores, for a ratio (a pooled score, or a mean over clusters of unequal size) it agrees with the delta method
-to first order, and is a little wider for few units.
+The jackknife linearises any function of sums (Efron and Stein, 1981). For a mean over documents, the pseudo-values are
+the documents' scores. For a ratio (a pooled score, or a mean over clusters of unequal size), it agrees with the delta
+method to first order and is slightly wider for few units.
 
-The adjustment adds half a unit that scores 0 and half a unit that scores the maximum, as Agresti and Coull (1998) do
-for a proportion. Without it an interval of few units is too narrow when some documents fail, or when nearly all are
-perfect: the units that would show it are often not in the sample.
+The adjustment adds half a unit with score 0 and half a unit with the maximum score, as Agresti and Coull (1998) do for
+proportions. Without it, an interval from few units is too narrow if some documents fail or nearly all are perfect,
+because a small sample often contains no unit of the rarer kind.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics.sample import Statistic
 
 HALF: Final = 0.5
-"""Number of units added at each end of the scale by the adjusted interval, in units of mass-weighted mean size."""
+"""Number of units of mass-weighted mean size that the adjusted interval adds at each end of the scale."""
 
 SMALL: Final = 1e-12
-"""Masses below this share of their sum, and deviations below this, are rounding errors."""
+"""Share of their sum below which masses count as rounding errors."""
 
 
 class Moments(NamedTuple):
-    """Sums over the units that have a score, one value per score: shape (names,)."""
+    """Sums over the units with a defined score, each of shape (names,)."""
 
     units: Floats
-    """Number of units that have the score."""
+    """Number of units with a defined score."""
     deviations: Floats
-    """Sum of the estimate less the estimate without the unit."""
+    """Sum of the deviations: the estimate minus the estimate without the unit."""
     squares: Floats
-    """Sum of the squares of these."""
+    """Sum of the squared deviations."""
     effective: Floats
     """Effective number of units, (sum of masses)² / sum of squared masses (Kish, 1965)."""
     largest: Floats
@@ -45,13 +45,18 @@ class Moments(NamedTuple):
 
 
 def moments(statistic: Statistic, estimates: Floats) -> Moments:
-    """Leave out each unit in turn. O(units) time; memory does not grow with the number of units."""
+    """Compute the jackknife moments. O(units) time; memory does not grow with the number of units.
+
+    Args:
+        statistic: The statistic.
+        estimates: Its value for the corpus, shape (names,).
+    """
     sums = np.zeros((5, len(estimates)))
     largest = np.zeros(len(estimates))
-    for some in chunks(len(statistic.units)):
-        units = statistic.units[some]
+    for chunk in chunks(len(statistic.units)):
+        units = statistic.units[chunk]
         scored = ~np.isnan(statistic.of(units)) & np.any(units, axis=1, keepdims=True)
-        deviations = estimates - statistic.of(left_out(statistic, some))
+        deviations = estimates - statistic.of(left_out(statistic, chunk))
         deviations = np.where(scored & ~np.isnan(deviations), deviations, 0.0)
         masses = np.where(scored, statistic.masses(units), 0.0)
         parts = (scored, deviations, deviations**2, masses, masses**2)
@@ -62,15 +67,15 @@ def moments(statistic: Statistic, estimates: Floats) -> Moments:
     return Moments(count, first, second, effective, largest)
 
 
-def left_out(statistic: Statistic, some: slice) -> Floats:
-    """The sums over all units but one, for each unit of a slice: shape (units, columns)."""
-    rest: Floats = statistic.total - statistic.units[some]
-    rest[rest <= SMALL * statistic.total] = 0.0  # a denominator is 0 or it is not: rounding must not decide
+def left_out(statistic: Statistic, chunk: slice) -> Floats:
+    """Return the sums without each unit of a slice in turn, shape (units, columns)."""
+    rest: Floats = statistic.total - statistic.units[chunk]
+    rest[rest <= SMALL * statistic.total] = 0.0  # rounding errors must not make a denominator nonzero
     return rest
 
 
 def ends(estimate: float, found: Moments, at: int, level: float, *, top: float, added: float) -> tuple[float, float]:
-    """The ends of the interval of one score, which has at least two units.
+    """Return the lower and upper end of the interval of one score, which has at least two units.
 
     Args:
         estimate: The score of the corpus.
@@ -78,7 +83,7 @@ def ends(estimate: float, found: Moments, at: int, level: float, *, top: float, 
         at: Index of the score in the moments.
         level: Confidence level, between 0 and 1.
         top: Largest possible value of the score; the smallest is 0.
-        added: Units added at 0 and at `top`; 0 is the plain t interval.
+        added: Number of units added at 0 and at `top`; 0 gives the unadjusted t interval.
     """
     units = found.units[at]
     extra = added * units / found.effective[at]

@@ -1,7 +1,7 @@
-"""Paired approximate randomisation (Noreen, 1989): the swaps of two systems' results, for many pairs at once.
+"""Paired approximate randomisation tests (Noreen, 1989) of many pairs of systems at once.
 
-Null hypothesis: on every unit (a document, or a cluster) the results of the two systems are exchangeable. Under it,
-swapping the two results of any set of units gives a difference that was as likely as the observed one.
+Null hypothesis: on every unit (document or cluster), the results of the two systems are exchangeable. Then swapping the
+two results on any set of units gives a difference that is as likely as the observed one.
 """
 
 from __future__ import annotations
@@ -23,24 +23,28 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics.sample import Statistic
 
 ENUMERATED: Final = 16
-"""Largest number of differing units for which all swaps are enumerated: 2^16 = 65536, half of them mirror images."""
+"""Maximum number of differing units for which all swaps are enumerated (2^16 = 65536, half of them mirror images)."""
 
 DRAWN: Final = 10_000
-"""Smallest number of random swaps of a test that is not exact."""
+"""Minimum number of random swaps of a test that is not exact."""
 
 BEYOND: Final = 10
-"""Random swaps expected beyond the strictest step of Holm's correction."""
+"""Expected number of random swaps beyond the critical value at the strictest step of Holm's correction."""
 
 _WORD: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Swaps:
-    """The test of one pair of systems.
+    """Test of one pair of systems.
 
-    `p` is two-sided, in (0, 1], None where the difference is undefined. `smallest_p` is the smallest value p can take,
-    which follows from the number of `differing` units (and of swaps). `exact` says that all swaps were enumerated,
-    `tried` how many there were. `largest` holds the largest absolute differences of the swaps, in descending order.
+    Attributes:
+        p: Two-sided p, in (0, 1]; None if the difference is undefined.
+        smallest_p: Smallest possible p for this number of differing units and swaps.
+        exact: Whether all swaps were enumerated.
+        differing: Number of units on which the systems differ.
+        tried: Number of swaps.
+        largest: Largest absolute differences of the swaps, in descending order.
     """
 
     p: float | None
@@ -51,9 +55,9 @@ class Swaps:
     largest: Floats
 
     def critical(self, alpha: float) -> float:
-        """The difference that a pair must exceed to have p <= alpha, for any alpha up to that of the test.
+        """Return the difference that a pair must exceed to have p <= alpha, for any alpha up to that of the test.
 
-        The largest difference of all where no difference is enough.
+        If no difference is large enough, return the largest difference of all swaps.
         """
         beyond = alpha * self.tried if self.exact else alpha * (1 + self.tried) - 1.0
         at = max(0, int(beyond + TIE_TOLERANCE * self.tried))
@@ -61,7 +65,7 @@ class Swaps:
 
 
 def number(tests: int, alpha: float) -> int:
-    """Number of random swaps, such that Holm's correction can reject for so many tests.
+    """Return the number of random swaps that lets Holm's correction reject with this number of tests.
 
     >>> number(1, 0.05), number(105, 0.05)
     (10000, 21000)
@@ -72,14 +76,14 @@ def number(tests: int, alpha: float) -> int:
 def swapped(
     statistics: Sequence[Statistic], pairs: Sequence[tuple[int, int]], *, alpha: float, tests: int, seed: int
 ) -> list[Swaps]:
-    """The tests of pairs of systems on the same units; each statistic has one score.
+    """Test pairs of systems on the same units. Each statistic has one score.
 
     Args:
         statistics: One per system.
         pairs: Indices of two systems each.
         alpha: Level of the tests before correction.
-        tests: Number of tests that are corrected together; decides the number of random swaps.
-        seed: Random seed. All pairs share the random swaps.
+        tests: Number of tests that are corrected together, which determines the number of random swaps.
+        seed: Random seed. All pairs use the same random swaps.
     """
     observed = [_difference(statistics[a], statistics[b]) for a, b in pairs]
     masks = [_differing(statistics[a], statistics[b]) for a, b in pairs]
@@ -108,14 +112,14 @@ def _difference(a: Statistic, b: Statistic) -> float:
 
 
 def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
-    """Which units (units,) differ in what the score depends on."""
-    ours, theirs = (one.units[:, list(one.used)] for one in (a, b))
+    """Return which units differ in the columns that the score depends on, shape (units,)."""
+    ours, theirs = (statistic.units[:, list(statistic.used)] for statistic in (a, b))
     equal = np.asarray(np.isclose(ours, theirs, rtol=TIE_TOLERANCE, atol=TIE_TOLERANCE, equal_nan=True))
     return np.asarray(~np.all(equal, axis=1), dtype=np.bool_)
 
 
 def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observed: float) -> Swaps:
-    """All swaps of the differing units. A swap and its complement have opposite differences: half of them suffice."""
+    """Enumerate all swaps of the differing units. A swap and its complement have opposite differences: half suffice."""
     differing = int(np.count_nonzero(mask))
     tried = 2 ** max(differing - 1, 0)
     if np.isnan(observed):
@@ -129,7 +133,7 @@ def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observe
 
 
 def _sizes(statistic: Statistic, ours: Floats, theirs: Floats) -> Floats:
-    """Absolute differences of scores; a swap that leaves one undefined counts as beyond every difference."""
+    """Return the absolute differences of scores; infinity if a score is undefined."""
     found: Floats = np.abs(statistic.of(ours) - statistic.of(theirs))[..., 0]
     found[np.isnan(found)] = np.inf
     return found
@@ -144,14 +148,18 @@ def _sampled(
     alpha: float,
     seed: int,
 ) -> tuple[npt.NDArray[np.intp], Floats]:
-    """How many random swaps are at least as far apart as observed (pairs,), and the largest sizes (pairs, some).
+    """Draw random swaps for several pairs.
 
-    One matrix product per block of swaps serves every pair: what a swap moves from a to b is what it picks of a, less
-    what it picks of b. Memory is bounded by CELLS and by the share of the swaps that Holm's correction may look at.
+    One matrix product per block of swaps serves all pairs: a swap moves from a to b the sums that it picks of a, minus
+    those that it picks of b. Memory is bounded by `CHUNK_CELLS` and by the share of swaps that Holm's correction needs.
+
+    Returns:
+        Number of swaps whose absolute difference is at least the observed one, shape (pairs,), and the largest absolute
+        differences, shape (pairs, kept).
     """
     units, columns = statistics[0].units.shape
-    every = np.hstack([one.units for one in statistics])
-    totals = np.stack([one.total for one in statistics])
+    every = np.hstack([statistic.units for statistic in statistics])
+    totals = np.stack([statistic.total for statistic in statistics])
     first, second = pairs.T
     rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
     kept = int(alpha * (1 + tried)) + 2
@@ -159,15 +167,15 @@ def _sampled(
     for swap in _random(units, tried, rows, seed):
         picked = (swap @ every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
-        some = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
-        counts += np.count_nonzero(some >= sizes - TIE_TOLERANCE, axis=0)
-        largest.add(some.T)
+        found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
+        counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)
+        largest.add(found_sizes.T)
     return counts, largest.sorted()
 
 
 def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
-    """Random swaps, some rows at a time: the same ones however many rows there are at a time."""
-    generator = np.random.default_rng((seed, 1))  # not the draws of a bootstrap with the same seed
+    """Yield blocks of random swaps, shape (rows, units). The swaps do not depend on the block size."""
+    generator = np.random.default_rng((seed, 1))  # independent of a bootstrap with the same seed
     width = ceil(units / _WORD) * _WORD // 8
     for start in range(0, tried, rows):
         count = min(rows, tried - start)
@@ -176,13 +184,14 @@ def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
 
 
 class _Largest:
-    """Keeps the largest values of each row while blocks of columns pass by."""
+    """Collects the largest values of each row from blocks of columns."""
 
     def __init__(self, rows: int, kept: int) -> None:
         self._kept, self._used = kept, 0
         self._held = np.empty((rows, 2 * kept))
 
     def add(self, block: Floats) -> None:
+        """Add a block of columns, shape (rows, n)."""
         width = 2 * self._kept
         for start in range(0, block.shape[1], self._kept):
             part = block[:, start : start + self._kept]
@@ -192,7 +201,7 @@ class _Largest:
             self._used += part.shape[1]
 
     def sorted(self) -> Floats:
-        """The largest values, in descending order: shape (rows, kept) or fewer columns."""
+        """Return the largest values in descending order, shape (rows, at most kept)."""
         return -np.sort(-self._held[:, : self._used], axis=1)[:, : self._kept]
 
     def _shrink(self) -> None:

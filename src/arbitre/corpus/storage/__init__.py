@@ -1,1 +1,1 @@
-"""Columns on disk or in memory, exact sums, Arrow: what corpora larger than memory need."""
+"""Storage for corpora larger than memory: columns on disk, temporary databases, exact sums, Arrow tables."""

@@ -1,4 +1,4 @@
-"""Parquet tables and zstd files, through pyarrow."""
+"""Reads zstd files and writes Arrow and Parquet tables with pyarrow."""
 
 from __future__ import annotations
 
@@ -24,15 +24,21 @@ from arbitre.values import Json
 
 
 def open_zstd(path: Path) -> BinaryIO:
-    """The bytes of a zstd file. Raises DataError without pyarrow, OSError where the file is damaged or cut short."""
+    """Open a zstd file for reading.
+
+    Raises:
+        DataError: pyarrow is not installed.
+        OSError: The file is damaged or truncated, possibly raised while reading.
+    """
     pa = import_pyarrow(path)
     return cast("BinaryIO", io.BufferedReader(pa.input_stream(str(path), compression="zstd")))
 
 
 def to_arrow_table(frame: Frame) -> Any:  # noqa: ANN401
-    """A frame as a `pyarrow.Table`: nan becomes null, texts are texts where there is no row either.
+    """Convert a frame to a `pyarrow.Table`. NaN becomes null; empty and all-null columns get the type string.
 
-    Raises DataError without pyarrow.
+    Raises:
+        DataError: pyarrow is not installed.
     """
     pa = import_pyarrow()
     arrays = {
@@ -45,20 +51,20 @@ def to_arrow_table(frame: Frame) -> Any:  # noqa: ANN401
 
 
 def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
-    """Write a `pyarrow.Table` as a whole or not at all. Raises DataError if the file cannot be written."""
+    """Write a `pyarrow.Table` to a Parquet file, atomically. Raises DataError if the file cannot be written."""
     pa = import_pyarrow(path)
     with atomic_file(path) as part:
         pa.parquet.write_table(table, part)
 
 
 def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
-    """The library pyarrow, wanted for a file or for a table. Raises DataError where it is not installed."""
+    """Import pyarrow. Raises DataError if it is not installed; `path` is the file that requires it, if any."""
     try:
         import pyarrow as pa  # noqa: PLC0415  (an extra)
         import pyarrow.parquet  # noqa: PLC0415
     except ImportError:
         raise DataError.of(
-            "Expected pyarrow to be installed, for Arrow tables, .parquet and .zst files, got none",
+            "pyarrow is not installed; Arrow tables, .parquet and .zst files require it",
             file=None if path is None else str(path),
             hint="pip install 'arbitre[corpus]'",
         ) from None
@@ -66,4 +72,4 @@ def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
 
 
 Frame: TypeAlias = Mapping[str, Sequence[Json] | npt.NDArray[Any]]
-"""Columns by name; in an array of numbers, nan stands where there is none."""
+"""Columns by name. In numeric arrays, NaN is a missing value."""

@@ -1,4 +1,4 @@
-"""Temporary SQLite databases: for what is kept of every document, and for joins."""
+"""Temporary SQLite databases."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 CACHE: Final = 2048
-"""Memory that a database uses, in KiB. The rest of its pages are on disk."""
+"""Page cache of a database, in KiB. All other pages are on disk."""
 
 _SETTINGS: Final = f"PRAGMA journal_mode = OFF; PRAGMA cache_size = -{CACHE};"
 
 
 class Database:
-    """A temporary SQLite database, deleted with this object. Any thread may use it, one at a time.
+    """A temporary SQLite database that is deleted with this object. Any thread may use it, but only one at a time.
 
-    Methods raise DataError if the disk has no room for it.
+    Methods raise DataError if the disk is full.
     """
 
     def __init__(self, tables: str) -> None:
@@ -33,7 +33,7 @@ class Database:
         """
         self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         weakref.finalize(self, self._connection.close)
-        self._connection.executescript(f"{_SETTINGS} {tables}; BEGIN;")  # never committed: nobody else reads it
+        self._connection.executescript(f"{_SETTINGS} {tables}; BEGIN;")  # never committed: no other connection reads it
 
     def execute(self, statement: str, *values: object) -> int:
         """Execute a statement and return the number of rows it changed."""
@@ -41,12 +41,12 @@ class Database:
             return self._connection.execute(statement, values).rowcount
 
     def insert(self, statement: str, rows: Iterable[Sequence[object]]) -> int:
-        """Execute a statement for each of the rows and return the number of rows it changed."""
+        """Execute a statement once per row and return the number of rows it changed."""
         with temporary_space(sqlite3.OperationalError):
             return self._connection.executemany(statement, rows).rowcount
 
     def rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Iterate over the rows that a query selects."""
+        """Yield the rows that a query selects."""
         with temporary_space(sqlite3.OperationalError):
             for row in self._connection.execute(query, values):  # noqa: UP028  (`yield from` closes the cursor too late)
                 yield row
@@ -54,7 +54,7 @@ class Database:
 
 @contextmanager
 def temporary_space(failure: type[Exception] = OSError) -> Iterator[None]:
-    """Turn the failures of temporary files, or of such databases, into DataError."""
+    """Convert `failure` exceptions of temporary files or databases to DataError."""
     try:
         yield
     except failure as error:

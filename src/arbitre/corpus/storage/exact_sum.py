@@ -1,4 +1,4 @@
-"""Sums that are correctly rounded, however the values are divided into portions."""
+"""Correctly rounded sums that do not depend on how the values are split into blocks."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ if TYPE_CHECKING:
 
 
 class ExactSum:
-    """The sums of columns that arrive in portions: `math.fsum` over all rows.
+    """Running sums of columns that arrive in blocks, equal to `math.fsum` over all rows.
 
-    Keeps a few numbers per column that do not overlap and have exactly the same sum (Shewchuk, 1997).
+    Stores a few non-overlapping numbers per column that have exactly the same sum (Shewchuk, 1997).
     """
 
     def __init__(self, width: int) -> None:
         self._parts: list[list[float]] = [[] for _ in range(width)]
 
     def add(self, rows: Floats) -> None:
-        """Add rows (n, width)."""
-        self._parts = [_few([*part, *column.tolist()]) for part, column in zip(self._parts, rows.T, strict=True)]
+        """Add rows, shape (n, width)."""
+        self._parts = [_compressed([*part, *column.tolist()]) for part, column in zip(self._parts, rows.T, strict=True)]
 
     def __call__(self) -> list[float]:
-        """The sums (width,)."""
+        """Return the sums, one per column."""
         return [math.fsum(part) for part in self._parts]
 
 
 def exact_sum(column: npt.NDArray[Any]) -> float:
-    """The correctly rounded sum of a column (n,), without a list of its values."""
+    """Return the correctly rounded sum of a column, shape (n,), without copying its values to a list."""
     return math.fsum(column.data)
 
 
-def _few(values: list[float]) -> list[float]:
-    found: list[float] = []
-    while rest := math.fsum([*values, *(-one for one in found)]):
-        found.append(rest)
+def _compressed(values: list[float]) -> list[float]:
+    """Return a few non-overlapping numbers with exactly the same sum."""
+    parts: list[float] = []
+    while rest := math.fsum([*values, *(-part for part in parts)]):
+        parts.append(rest)
         if not math.isfinite(rest):
             break
-    return found
+    return parts

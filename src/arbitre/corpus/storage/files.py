@@ -1,4 +1,4 @@
-"""Files that cannot be read or written, and files that are written as a whole or not at all."""
+"""Atomic file writing, and errors for files that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Write a file as a whole or not at all.
+    """Write a file atomically.
 
     Yields:
-        A path beside `path`. What is written there replaces `path` when the block ends, and is deleted if it raises.
+        Temporary path in the same folder. It replaces `path` when the block ends and is deleted if the block raises.
 
     Raises:
         DataError: The file cannot be written.
@@ -35,18 +35,18 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 
 def unreadable(path: Path, error: Exception) -> DataError:
-    """Return the error of a file that cannot be opened, read or unpacked."""
+    """Return the error for a file that cannot be opened, read or decompressed."""
     return DataError.of(
-        f"Expected a file that can be read, got: {getattr(error, 'strerror', None) or error}",
+        f"Cannot read the file: {getattr(error, 'strerror', None) or error}",
         file=str(path),
         hint="Check the name and the permissions.",
     )
 
 
 def unwritable(path: Path, error: OSError) -> DataError:
-    """Return the error of a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     return DataError.of(
-        f"Expected a file that can be written, got: {error.strerror or error}",
+        f"Cannot write the file: {error.strerror or error}",
         file=str(path),
-        hint="Check the name and the permissions, or choose another place.",
+        hint="Check the name and the permissions, or choose another folder.",
     )

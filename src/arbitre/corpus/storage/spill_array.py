@@ -1,4 +1,4 @@
-"""Columns that grow at the end, in memory or in temporary files."""
+"""Append-only arrays in memory or in temporary files."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import numpy.typing as npt
 from arbitre.corpus.storage.database import temporary_space
 
 MEMORY_LIMIT: Final = 1 << 26
-"""Maximum size of a column in memory, in bytes (64 MiB)."""
+"""Maximum size of an array in memory, in bytes (64 MiB)."""
 
 _CHUNK_BYTES: Final = 1 << 16
-"""Number of zero bytes written at once."""
+"""Maximum number of zero bytes written at once."""
 
 
 class SpillArray:
-    """Rows of one dtype and shape.
+    """Append-only array of rows with one dtype and shape.
 
-    Beyond LIMIT bytes they are in a temporary file that is mapped into memory, and deleted with its last view. Methods
-    raise DataError if the disk is full.
+    Beyond `MEMORY_LIMIT` bytes the rows move to a temporary file, which is mapped into memory and deleted with its last
+    view. Methods raise DataError if the disk is full.
     """
 
     def __init__(self, dtype: npt.DTypeLike, *shape: int) -> None:
-        """Create an empty column; `shape` is that of a row."""
+        """Create an empty array; `shape` is the shape of one row."""
         self._dtype, self._shape = np.dtype(dtype), shape
         self._bytes = self._dtype.itemsize * int(np.prod(shape))
         self._held, self._size = bytearray(), 0
@@ -38,7 +38,7 @@ class SpillArray:
         return self._size // self._bytes
 
     def write(self, data: bytes | bytearray) -> None:
-        """Add rows, given as bytes. Not possible in memory as long as there is a view."""
+        """Append rows given as bytes. Fails while a view of an array in memory exists."""
         if self._size + len(data) <= MEMORY_LIMIT:
             self._held += data
         else:
@@ -53,17 +53,17 @@ class SpillArray:
         self._size += len(data)
 
     def extend(self, rows: npt.ArrayLike) -> None:
-        """Add rows, an array (n, *shape)."""
+        """Append rows, shape (n, *shape)."""
         self.write(np.asarray(rows, dtype=self._dtype).tobytes())
 
     def pad(self, rows: int) -> None:
-        """Add zeros until there are this many rows."""
+        """Append zeros until the array has this many rows."""
         missing = rows * self._bytes - self._size
         for start in range(0, missing, _CHUNK_BYTES):
             self.write(bytes(min(_CHUNK_BYTES, missing - start)))
 
     def view(self) -> npt.NDArray[Any]:
-        """All rows (n, *shape), without a copy."""
+        """Return all rows without copying them, shape (n, *shape)."""
         if self._file is None:
             return self._shaped(self._held)
         if self._mapped is None:
@@ -77,7 +77,7 @@ class SpillArray:
 
 
 def spill_zeros(rows: int, width: int) -> npt.NDArray[np.float64]:
-    """Zeros of shape (rows, width), in a temporary file if they are large. Raises DataError if the disk is full."""
+    """Return zeros, shape (rows, width), in a temporary file if large. Raises DataError if the disk is full."""
     column = SpillArray(np.float64, width)
     column.pad(rows)
     return column.view()

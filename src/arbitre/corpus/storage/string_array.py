@@ -1,4 +1,4 @@
-"""Sequences whose values are made when they are asked for."""
+"""Memory-compact sequences whose values are created on access."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 T_co = TypeVar("T_co", covariant=True)
 
 CHUNK_ROWS: Final = 1024
-"""Number of values made at once."""
+"""Number of values created at once while iterating."""
 
 _PACK: Final = struct.Struct("<q").pack
 
 
 class LazySequence(Sequence[T_co]):
-    """A sequence that makes its values when they are asked for. Equal to any sequence of equal values."""
+    """A sequence that creates its values on access. It equals any sequence of equal values."""
 
     __slots__ = ()
 
     @abstractmethod
     def at(self, rows: npt.ArrayLike) -> Iterator[T_co]:
-        """The values in these rows, (n,) indices from 0."""
+        """Yield the values at these row indices (from 0), shape (n,)."""
 
     def __iter__(self) -> Iterator[T_co]:
         for begin in range(0, len(self), CHUNK_ROWS):
@@ -58,7 +58,7 @@ class LazySequence(Sequence[T_co]):
 
 
 class StringArray(LazySequence[str]):
-    """Texts in UTF-8, one after the other. Each takes 8 bytes and its own.
+    """Strings stored as concatenated UTF-8. Each takes 8 bytes in addition to its text.
 
     >>> texts = StringArray.of(["page_02", "é"])
     >>> texts[1], list(texts), len(texts)
@@ -72,22 +72,22 @@ class StringArray(LazySequence[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """These texts."""
-        made = cls()
-        made.extend(texts)
-        return made
+        """Create an array of these strings."""
+        array = cls()
+        array.extend(texts)
+        return array
 
     def __len__(self) -> int:
         return len(self._ends)
 
     def extend(self, texts: Iterable[str]) -> None:
-        """Add texts at the end."""
+        """Append strings."""
         for text in texts:
             self._bytes.write(encoded(text))
             self._ends.write(_PACK(len(self._bytes)))
 
     def at(self, rows: npt.ArrayLike) -> Iterator[str]:
-        """The texts in these rows (n,)."""
+        """Yield the strings at these row indices, shape (n,)."""
         numbers, ends, data = np.asarray(rows, dtype=np.intp), self._ends.view(), self._bytes.view().data
         starts = np.where(numbers > 0, ends[numbers - 1], 0) if len(numbers) else numbers
         for start, end in zip(starts.tolist(), ends[numbers].tolist(), strict=True):
@@ -95,5 +95,5 @@ class StringArray(LazySequence[str]):
 
 
 def encoded(text: str) -> bytes:
-    """Encode a text in UTF-8, including lone surrogates."""
+    """Encode a string as UTF-8, including lone surrogates."""
     return text.encode(errors="surrogatepass")

@@ -1,1 +1,1 @@
-"""Several systems, factors or runs compared on the same documents."""
+"""Compares systems, factor levels and runs on the same documents."""

@@ -1,4 +1,4 @@
-"""Two evaluations of one system, before and after a change: what got better, what got worse, and where."""
+"""Compares two evaluations of one system, before and after a change."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCORE_TOLERANCE: Final = 1e-9
-"""Scores this near are equal."""
+"""Maximum difference of scores that count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A score before and after: of a path, of a document, or of the whole. None where it is undefined."""
+    """A score before and after a change, of a path, a document or the corpus; None if undefined."""
 
     name: str
     before: float | None
@@ -31,16 +31,26 @@ class ScoreChange:
 
     @property
     def difference(self) -> float:
-        """After less before; what is undefined counts as 0."""
+        """`after` minus `before`; an undefined score counts as 0."""
         return (self.after or 0.0) - (self.before or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationDiff:
-    """What changed between two evaluations in one score, and in the mean quality of whole documents.
+    """Changes between two evaluations.
 
-    `paths` and `documents` list what is in both and differs, the worst first; `only_before` and `only_after` name the
-    documents of one alone; `settings` the entries of the signature that differ, which make scores of two measures.
+    Attributes:
+        score: Name of the compared score.
+        micro: Change of the pooled score.
+        macro: Change of the per-document mean.
+        leaves: Change of the pooled score of all leaves.
+        document_quality: Change of the mean document quality.
+        paths: Changes of paths that are in both evaluations, largest drop first.
+        documents: Changes of documents that are in both evaluations, largest drop first.
+        only_before: Documents that are only in the first evaluation.
+        only_after: Documents that are only in the second evaluation.
+        failed: Numbers of failed documents, before and after.
+        settings: Entries of the signature that differ. If there are any, the scores are not comparable.
     """
 
     score: str
@@ -57,41 +67,50 @@ class EvaluationDiff:
 
     @property
     def worse(self) -> bool:
-        """Whether the micro or macro score or the mean document quality fell, or more documents failed."""
-        fell = min(one.difference for one in (self.micro, self.macro, self.document_quality)) < -SCORE_TOLERANCE
+        """Whether the micro or macro score or the mean document quality dropped, or more documents failed."""
+        fell = min(change.difference for change in (self.micro, self.macro, self.document_quality)) < -SCORE_TOLERANCE
         return fell or self.failed[1] > self.failed[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Return a JSON-serialisable dictionary."""
         plain = asdict(self)
         wholes = (plain[name] for name in ("micro", "macro", "leaves", "document_quality"))
-        for one in (*wholes, *plain["paths"], *plain["documents"]):
-            one["difference"] = (one["after"] or 0.0) - (one["before"] or 0.0)
+        for change in (*wholes, *plain["paths"], *plain["documents"]):
+            change["difference"] = (change["after"] or 0.0) - (change["before"] or 0.0)
         return plain | {"worse": self.worse}
 
 
 def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> EvaluationDiff:
-    """What changed from one `evaluation.json` to another.
+    """Compare two `evaluation.json` files.
 
-    The documents are those of the folders `documents` beside them, where both are there. Raises DataError where a file
-    is no evaluation, or the score is none of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER`.
+    Documents are compared only if both files have a folder `documents` beside them.
+
+    Args:
+        before: The first `evaluation.json`.
+        after: The second `evaluation.json`.
+        score: One of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER`.
+
+    Raises:
+        DataError: A file is not an evaluation, or the score is unknown or not one where higher is better.
     """
     if score not in HIGHER_IS_BETTER:
         raise DataError.of(
-            f"Expected a score of which more is better, got {score!r}",
-            hint=did_you_mean(score, HIGHER_IS_BETTER) or f"There are: {', '.join(HIGHER_IS_BETTER)}.",
+            f"Expected a score where higher is better, got {score!r}",
+            hint=did_you_mean(score, HIGHER_IS_BETTER) or f"Choose one of: {', '.join(HIGHER_IS_BETTER)}.",
         )
     plain = [read_evaluation(path) for path in (before, after)]
     documents = [_documents(path, score) for path in (before, after)]
-    signatures = [one["signature"]["entries"] | {"version": one["signature"]["version"]} for one in plain]
+    signatures = [
+        evaluation["signature"]["entries"] | {"version": evaluation["signature"]["version"]} for evaluation in plain
+    ]
     known = documents[0].keys() | documents[1].keys() if all(documents) else frozenset[str]()
     return EvaluationDiff(
         score,
-        ScoreChange("micro", *(one["micro"][score] for one in plain)),
-        ScoreChange("macro", *(one["macro"][score] for one in plain)),
-        ScoreChange("leaves", *(one["leaves"][score] for one in plain)),
-        ScoreChange("document_quality", *(one["document_quality"]["mean"] for one in plain)),
-        _changed(*({path: scores[score] for path, scores in one["by_path"].items()} for one in plain)),
+        ScoreChange("micro", *(evaluation["micro"][score] for evaluation in plain)),
+        ScoreChange("macro", *(evaluation["macro"][score] for evaluation in plain)),
+        ScoreChange("leaves", *(evaluation["leaves"][score] for evaluation in plain)),
+        ScoreChange("document_quality", *(evaluation["document_quality"]["mean"] for evaluation in plain)),
+        _changed(*({path: scores[score] for path, scores in evaluation["by_path"].items()} for evaluation in plain)),
         _changed(*documents) if all(documents) else (),
         tuple(sorted(known - documents[1].keys())),
         tuple(sorted(known - documents[0].keys())),
@@ -106,29 +125,31 @@ def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> Evaluatio
 
 def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[ScoreChange, ...]:
     found = [ScoreChange(name, before[name], after[name]) for name in before if name in after]
-    return tuple(sorted((one for one in found if _differ(one)), key=lambda one: (one.difference, one.name)))
+    return tuple(
+        sorted((change for change in found if _differ(change)), key=lambda change: (change.difference, change.name))
+    )
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:
-    """The contents of an `evaluation.json`. Raises DataError where it is something else."""
+    """Read an `evaluation.json`. Raises DataError if the file is not an evaluation."""
     found = strict_json.load(path)
     if isinstance(found, dict) and found.get("format") == FORMAT and "document_quality" not in found:
         raise DataError.of(
-            "Expected an evaluation with document quality, got one of an earlier version",
+            "The evaluation is from an earlier version and has no document quality",
             file=str(path),
-            hint="Evaluate again.",
+            hint="Run the evaluation again.",
         )
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DataError.of(
-            "Expected an evaluation, got something else",
+            "The file is not an evaluation",
             file=str(path),
-            hint="Give it the evaluation.json that `arbitre evaluate --out` writes.",
+            hint="Pass the evaluation.json that `arbitre evaluate --out` writes.",
         )
     return found
 
 
 def _documents(path: Path, score: str) -> dict[str, float | None]:
-    """The score of every document, from the files beside an evaluation; none where there are none."""
+    """Return the score of every document, from the files beside an evaluation; empty if there are no such files."""
     found: dict[str, float | None] = {}
     for outcomes in read_checkpoints(path.parent / FOLDER):
         rows = zip(outcomes.ids, outcomes.runs, outcomes.tallies.tolist(), outcomes.failed.tolist(), strict=True)
@@ -138,6 +159,6 @@ def _documents(path: Path, score: str) -> dict[str, float | None]:
 
 
 def _differ(change: ScoreChange) -> bool:
-    """A score that is only there on one side is another one, even where it is 0."""
+    """Return whether a score changed. A score that is undefined on one side only has changed."""
     defined = (change.before is None) == (change.after is None)
     return not defined or abs(change.difference) > SCORE_TOLERANCE

@@ -1,4 +1,4 @@
-"""What made the difference: the levels of a factor (the OCR, the prompt) compared on the same documents."""
+"""Compares the levels of a factor, such as the OCR or the prompt, on the same documents."""
 
 from __future__ import annotations
 
@@ -27,11 +27,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One factor: the score at each of its levels, and every two levels on the documents that both have.
+    """Comparison of the levels of one factor.
 
-    A document is one id with the same levels of all other factors; `shared` says how many of them each two levels
-    share. `balanced` says that every level has every such document: else the difference of two means is not the mean
-    of the differences, and only the latter is compared. `by_path` holds the score of every level on every path (micro).
+    Two predictions are of the same document if their id and the levels of all other factors are equal.
+
+    Attributes:
+        name: Name of the factor.
+        score: Name of the score.
+        aggregate: micro or macro.
+        levels: Score of each factor level, with its interval.
+        documents: Number of documents of each level.
+        pairs: Paired tests of every two levels, on the documents that both have.
+        shared: Number of documents that the two levels of each pair share.
+        balanced: Whether all levels have the same documents. If not, the difference of two means is not the mean of
+            the paired differences; only the latter is tested.
+        notes: Warnings.
+        by_path: Pooled score of every level at every path.
     """
 
     name: str
@@ -46,7 +57,7 @@ class Factor:
     by_path: Mapping[str, Mapping[str, float | None]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Return a JSON-serialisable dictionary."""
         return asdict(self)
 
 
@@ -62,51 +73,63 @@ def factor(
     cluster: Cluster = None,
     seed: int = 0,
 ) -> Factor:
-    """The levels of the factor `name`; `values` gives the level of every factor for every document, in order.
+    """Compare the levels of a factor.
 
-    `cluster` is that of `Evaluation.interval`; by default the predictions of one document are one cluster. Documents
-    that are the same in all factors are told apart by their order. p is adjusted for all pairs of levels of this
-    factor.
+    p is adjusted for all pairs of levels of this factor. Documents with equal id and equal levels of all factors are
+    paired in their order.
 
-    Raises DataError where there is no such factor, no document, or one has no level.
+    Args:
+        evaluation: The evaluation.
+        name: Name of the factor.
+        values: For every factor, its level for every document, in order.
+        score: Name of the score.
+        aggregate: micro or macro.
+        level: Confidence level.
+        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
+        cluster: Documents to resample together (see `Evaluation.interval`). By default the predictions of one document
+            form a cluster.
+        seed: Random seed.
+
+    Raises:
+        DataError: The factor is unknown, there are no documents, or a document has no level.
     """
     columns = evaluation.document_table
     check_factor(name, values)
     if not len(columns):
-        raise DataError.of("Expected documents to compare, got none", hint="Evaluate those that have the factor.")
-    for one, given in values.items():
+        raise DataError.of("Expected documents to compare, got none", hint="Evaluate documents that have the factor.")
+    for other, given in values.items():
         if len(given) != len(columns):
             raise DataError.of(
-                f"Expected a level of {one!r} for each of {len(columns)} documents, got {len(given)}",
-                hint="Leave out those of documents that were not evaluated.",
+                f"Expected a level of {other!r} for each of {len(columns)} documents, got {len(given)}",
+                hint="Leave out the levels of documents that were not evaluated.",
             )
-    keys = list(_keys(columns.ids, values[name], [values[one] for one in sorted(values) if one != name]))
+    keys = list(_keys(columns.ids, values[name], [values[other] for other in sorted(values) if other != name]))
     by: Cluster = evaluation.clusters if cluster is None else cluster
     clusters, _ = grouped(columns.ids, list(columns.ids) if by is None else by)
     own = np.array(values[name])
-    places = {one: np.flatnonzero(own == one) for one in sorted(set(values[name]))}
+    places = {label: np.flatnonzero(own == label) for label in sorted(set(values[name]))}
 
     def sample(at: Indices) -> Sample:
         chosen = at.tolist()
         return Sample.of(
-            [keys[one] for one in chosen],
+            [keys[row] for row in chosen],
             columns.tallies[at],
             columns.failed[at],
-            clusters and [clusters[one] for one in chosen],
+            clusters and [clusters[row] for row in chosen],
             runs=by is None,
         )
 
     pairs: list[tuple[str, str, Sample | None, Sample | None]] = []
     shared: list[int] = []
     for a, b in combinations(places, 2):
-        sides = [{keys[at]: at for at in places[one].tolist()} for one in (a, b)]
+        sides = [{keys[at]: at for at in places[label].tolist()} for label in (a, b)]
         common = sorted(sides[0].keys() & sides[1].keys())
         shared.append(len(common))
         ours, theirs = (sample(np.array([side[key] for key in common], dtype=np.intp)) for side in sides)
         pairs.append((a, b, ours, theirs) if common else (a, b, None, None))
     found = {
-        one: interval(*weigh_for_beta(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
-        for one, at in places.items()
+        label: interval(*weigh_for_beta(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
+        for label, at in places.items()
     }
     against = pairwise_tests(pairs, score, average=aggregate, level=level, seed=seed)
     return Factor(
@@ -114,19 +137,21 @@ def factor(
         score,
         aggregate,
         found,
-        {one: len(at) for one, at in places.items()},
+        {label: len(at) for label, at in places.items()},
         against,
         tuple(shared),
-        len({frozenset(keys[at] for at in one.tolist()) for one in places.values()}) <= 1,
+        len({frozenset(keys[at] for at in rows.tolist()) for rows in places.values()}) <= 1,
         tuple(
-            dict.fromkeys((*(note for one in found.values() for note in one.notes), *underpowered_note(against, level)))
+            dict.fromkeys(
+                (*(note for estimate in found.values() for note in estimate.notes), *underpowered_note(against, level))
+            )
         ),
-        side_by_side({one: columns.by_path(at) for one, at in places.items()}, score),
+        side_by_side({label: columns.by_path(at) for label, at in places.items()}, score),
     )
 
 
 def _keys(ids: Sequence[str], own: Sequence[str], others: Sequence[Sequence[str]]) -> Iterator[str]:
-    """What two levels have in common of a document: its id, its other levels, and which of several alike it is."""
+    """Yield a key per document: its id, the levels of the other factors, and its number among equal documents."""
     seen: Counter[tuple[str, ...]] = Counter()
     for identity, level, *rest in zip(ids, own, *others, strict=True):
         cell = (identity, level, *rest)
@@ -135,7 +160,7 @@ def _keys(ids: Sequence[str], own: Sequence[str], others: Sequence[Sequence[str]
 
 
 def check_factor(name: str, known: Collection[str]) -> None:
-    """Raises DataError where there is no such factor."""
+    """Raise DataError if a factor is unknown."""
     if name not in known:
-        there = f"The factors are {', '.join(known)}." if known else "The columns of a manifest are factors."
-        raise DataError.of(f"Expected a factor, got {name!r}", hint=did_you_mean(name, known) or there)
+        hint = f"The factors are {', '.join(known)}." if known else "The columns of a manifest are factors."
+        raise DataError.of(f"Expected a factor, got {name!r}", hint=did_you_mean(name, known) or hint)

@@ -1,4 +1,4 @@
-"""Several systems on the same documents: which is better, by how much, and which cannot be told apart."""
+"""Ranks systems on the same documents, with paired tests of their differences."""
 
 from __future__ import annotations
 
@@ -25,15 +25,23 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics.clusters import Cluster
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
-"""The scores that are shown side by side, each ranked by itself: no hidden composite."""
+"""Scores that are shown side by side. Each is ranked separately; there is no composite score."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedSystem:
-    """One system: its score with an interval, and beside it what chance alone scores (see `Evaluation.chance_floor`).
+    """One system of a ranking.
 
-    `scores` are those side by side, `ranks` its places among the systems in each of them (1 is the best), `mean_rank`
-    the mean of these. `lacking` says where it loses: of the quality lost in all leaves, the share lost on a path.
+    Attributes:
+        name: Name of the system.
+        score: The score, with its interval.
+        floor: Chance score (see `Evaluation.chance_floor`); None if undefined.
+        failed: Number of failed documents.
+        document_quality: Mean document quality.
+        scores: The scores shown side by side.
+        ranks: Rank of the system in each of these scores, from 1 (best).
+        mean_rank: Mean of the ranks.
+        lacking: Share of the quality lost in all leaves, by path.
     """
 
     name: str
@@ -41,7 +49,6 @@ class RankedSystem:
     floor: float | None
     failed: int
     document_quality: float | None
-    """The mean quality of whole documents."""
     scores: Mapping[str, float | None]
     ranks: Mapping[str, float]
     mean_rank: float
@@ -50,12 +57,23 @@ class RankedSystem:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseResult:
-    """Two systems: the score of `a` less that of `b`, its interval, p, and p adjusted for all pairs (Holm, 1979).
+    """Paired test of two systems. Unknown values are None.
 
-    `level` is the confidence level of the interval at the pair's step of Holm's correction: `significant` says that the
-    adjusted p is at most 1 less the level of the ranking, which is where the interval excludes 0. `differing` is the
-    number of documents (or clusters) on which the systems differ, `smallest_p` the smallest p that these can give.
-    What is not known is None.
+    Attributes:
+        a: Name of the first system.
+        b: Name of the second system.
+        difference: Score of `a` minus score of `b`.
+        low: Lower end of the interval of the difference.
+        high: Upper end of the interval of the difference.
+        level: Confidence level of the interval, at the pair's step of Holm's correction.
+        p: Two-sided p.
+        p_holm: p adjusted for all pairs (Holm, 1979).
+        significant: Whether `p_holm` is at most 1 minus the level of the ranking. The interval then excludes 0.
+        smallest_p: Smallest p that is possible with `differing` units.
+        differing: Number of documents (or clusters) on which the systems differ.
+        clusters: Number of clusters; None if each document is a unit.
+        exact: Whether all swaps were enumerated.
+        swaps: Number of swaps.
     """
 
     a: str
@@ -76,12 +94,23 @@ class PairwiseResult:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Systems by descending score, every two of them, and the sets in which no difference is shown.
+    """Ranking of systems.
 
-    A difference is shown where p, adjusted for all pairs, is at most 1 - `level`. `by_path` holds the score of every
-    system on every path (micro), `winners` the systems that have the highest one. `smallest_p` is the smallest p that
-    any pair can have; `clusters` is None where each document is a unit, `runs` says that the clusters are the runs of
-    one document; `signature` is the measurement of the first system.
+    Attributes:
+        score: Name of the score.
+        aggregate: micro or macro.
+        level: Confidence level. A difference is significant if p, adjusted for all pairs, is at most 1 - `level`.
+        systems: The systems by descending score.
+        pairs: Paired tests of every two systems.
+        groups: Largest sets of systems without significant differences.
+        by_path: Pooled score of every system at every path.
+        winners: Systems with the highest score at every path.
+        smallest_p: Smallest p that is possible for any pair.
+        documents: Number of documents.
+        clusters: Number of clusters; None if each document is a unit.
+        runs: Whether the clusters are the runs of one document.
+        signature: Signature of the first system.
+        notes: Warnings.
     """
 
     score: str
@@ -100,7 +129,7 @@ class Ranking:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Return a JSON-serialisable dictionary."""
         return asdict(self)
 
 
@@ -115,13 +144,23 @@ def rank(
     cluster: Cluster = None,
     seed: int = 0,
 ) -> Ranking:
-    """Rank systems that were evaluated on the same documents, by a score of `statistics.score_selection`.
+    """Rank systems that were evaluated on the same documents.
 
-    Every two are compared by paired approximate randomisation (see `arbitre.corpus.statistics.contrasts`). `cluster` is
-    that of `Evaluation.interval`; by default the runs of one document are one cluster. The scores `beside` it are
-    ranked too, each by itself.
+    Every two systems are compared by paired approximate randomisation (see `arbitre.corpus.statistics.contrasts`).
 
-    Raises DataError where there is no system, the systems have other documents, or a score is none of these.
+    Args:
+        systems: Evaluations by the names of their systems.
+        score: Score to rank by, one of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`.
+        beside: Other scores to show, each ranked separately.
+        aggregate: micro or macro.
+        level: Confidence level.
+        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
+        cluster: Documents to resample together (see `Evaluation.interval`). By default the runs of one document form a
+            cluster.
+        seed: Random seed.
+
+    Raises:
+        DataError: There are no systems, the systems have different documents, or a score is invalid.
 
     >>> import arbitre
     >>> comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
@@ -134,10 +173,10 @@ def rank(
     (['careful', 'hasty'], 0.0625, (('careful', 'hasty'),))
     """
     if not systems:
-        raise DataError.of("Expected systems to rank, got none", hint="Name at least one evaluation.")
+        raise DataError.of("Expected systems to rank, got none", hint="Pass at least one evaluation.")
     names = tuple(dict.fromkeys((score, *beside)))
     samples = {name: sample_documents(evaluation, cluster) for name, evaluation in systems.items()}
-    scores = {name: {one: estimate(sample, one, aggregate) for one in names} for name, sample in samples.items()}
+    scores = {name: {shown: estimate(sample, shown, aggregate) for shown in names} for name, sample in samples.items()}
     ordered = sorted(systems, key=lambda name: (scores[name][score] is None, -(scores[name][score] or 0.0), name))
     found = {
         name: interval(*weigh_for_beta(samples[name], score), average=aggregate, level=level, method=method, seed=seed)
@@ -148,8 +187,10 @@ def rank(
     tests = contrasts(
         [[sample for sample, _ in measurable]], [places_of], measurable[0][1], average=aggregate, level=level, seed=seed
     )
-    pairs = tuple(_versus(ordered[a], ordered[b], one) for (a, b), one in zip(places_of, tests, strict=True))
-    places = {one: dict(zip(ordered, _ranks([scores[name][one] for name in ordered]), strict=True)) for one in names}
+    pairs = tuple(_versus(ordered[a], ordered[b], test) for (a, b), test in zip(places_of, tests, strict=True))
+    places = {
+        shown: dict(zip(ordered, _ranks([scores[name][shown] for name in ordered]), strict=True)) for shown in names
+    }
     by_path = side_by_side({name: systems[name].by_path for name in ordered}, score)
     first = systems[ordered[0]]
     return Ranking(
@@ -164,8 +205,8 @@ def rank(
                 int(systems[name].document_table.failed.sum()),
                 systems[name].document_quality.mean,
                 scores[name],
-                {one: places[one][name] for one in names},
-                fmean(places[one][name] for one in names),
+                {shown: places[shown][name] for shown in names},
+                fmean(places[shown][name] for shown in names),
                 _loss_shares(systems[name]),
             )
             for name in ordered
@@ -199,15 +240,23 @@ def pairwise_tests(
     level: float,
     seed: int,
 ) -> tuple[PairwiseResult, ...]:
-    """Every two systems, p adjusted for all of them; None for the samples of two that share no document."""
+    """Test pairs of systems and adjust p for all pairs.
+
+    Args:
+        duels: Names of two systems and their samples; both samples are None if the systems share no document.
+        score: Name of the score.
+        average: micro or macro.
+        level: Confidence level.
+        seed: Random seed.
+    """
     known = [
-        ([weigh_for_beta(one, score)[0], weigh_for_beta(other, score)[0]], weigh_for_beta(one, score)[1])
-        for _, _, one, other in duels
-        if one is not None and other is not None
+        ([weigh_for_beta(first, score)[0], weigh_for_beta(second, score)[0]], weigh_for_beta(first, score)[1])
+        for _, _, first, second in duels
+        if first is not None and second is not None
     ]
     if not known:
         return tuple(PairwiseResult(a, b) for a, b, _, _ in duels)
-    made = iter(
+    tests = iter(
         contrasts(
             [samples for samples, _ in known],
             [[(0, 1)]] * len(known),
@@ -218,32 +267,32 @@ def pairwise_tests(
         )
     )
     return tuple(
-        PairwiseResult(a, b) if one is None or other is None else _versus(a, b, next(made))
-        for a, b, one, other in duels
+        PairwiseResult(a, b) if first is None or second is None else _versus(a, b, next(tests))
+        for a, b, first, second in duels
     )
 
 
-def _versus(a: str, b: str, one: Difference) -> PairwiseResult:
+def _versus(a: str, b: str, test: Difference) -> PairwiseResult:
     return PairwiseResult(
         a,
         b,
-        one.estimate,
-        one.low,
-        one.high,
-        one.level,
-        one.p,
-        one.p_holm,
-        one.significant,
-        one.smallest_p,
-        one.differing,
-        one.clusters,
-        one.exact,
-        one.swaps,
+        test.estimate,
+        test.low,
+        test.high,
+        test.level,
+        test.p,
+        test.p_holm,
+        test.significant,
+        test.smallest_p,
+        test.differing,
+        test.clusters,
+        test.exact,
+        test.swaps,
     )
 
 
 def underpowered_note(pairs: Sequence[PairwiseResult], level: float) -> tuple[str, ...]:
-    """A warning where no pair could have a significant difference, however clear it is."""
+    """Return a warning if no pair could have a significant difference."""
     known = [pair.smallest_p for pair in pairs if pair.smallest_p is not None]
     smallest = min(1.0, len(known) * min(known, default=0.0))
     if smallest <= threshold(level):
@@ -253,7 +302,11 @@ def underpowered_note(pairs: Sequence[PairwiseResult], level: float) -> tuple[st
 
 
 def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
-    """The documents by id, where each has one prediction; else by id and run, the runs of one id being a cluster."""
+    """Return the documents as a sample.
+
+    Keys are ids if each document has one prediction. Otherwise keys are ids with runs, and by default the runs of one
+    document form a cluster.
+    """
     columns = evaluation.document_table
     clusters, runs = grouped(columns.ids, evaluation.clusters if cluster is None else cluster)
     keys = columns.ids if len(set(columns.ids)) == len(columns.ids) else columns.keys
@@ -261,7 +314,7 @@ def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
 
 
 def _ranks(scores: Sequence[float | None]) -> list[float]:
-    """1 is the highest; equal scores share the mean of their places, those without a score the last."""
+    """Return the ranks of scores, from 1 (highest). Equal scores share their mean rank; undefined scores come last."""
     places: list[float] = scipy.stats.rankdata([np.inf if score is None else -score for score in scores]).tolist()
     return places
 
@@ -281,20 +334,25 @@ def _best(scores: Mapping[str, float | None]) -> tuple[str, ...]:
 
 
 def _loss_shares(evaluation: Evaluation) -> dict[str, float]:
-    """The share of the lost quality of leaves that every path loses, the greatest first."""
+    """Return the share of the lost leaf quality by path, largest first."""
     lost = {
         path: scores.gold + scores.predicted - scores.matched - scores.quality_mass
         for path, scores in evaluation.by_path.items()
-        if not any(other.startswith(f"{path}/") for other in evaluation.by_path)  # items are told by what they hold
+        if not any(
+            other.startswith(f"{path}/") for other in evaluation.by_path
+        )  # lists and objects are covered by their leaves
     }
     total = math.fsum(lost.values())
-    ordered = sorted(lost.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
     return {path: share / total for path, share in ordered if share > 0.0}
 
 
 def _measures(systems: Mapping[str, Evaluation]) -> tuple[str, ...]:
-    """What to say where the systems were not measured alike."""
-    entries = [dict(one.signature.entries) | {"version": one.signature.version} for one in systems.values()]
-    names = dict.fromkeys(name for one in entries for name in one)
-    apart = [name for name in names if len({one.get(name) for one in entries}) > 1]
-    return (f"The systems were not measured alike: their signatures differ in {', '.join(apart)}.",) if apart else ()
+    """Return a warning if the signatures of the systems differ."""
+    entries = [
+        dict(evaluation.signature.entries) | {"version": evaluation.signature.version}
+        for evaluation in systems.values()
+    ]
+    names = dict.fromkeys(name for entry in entries for name in entry)
+    apart = [name for name in names if len({entry.get(name) for entry in entries}) > 1]
+    return (f"The scores are not comparable: the signatures differ in {', '.join(apart)}.",) if apart else ()

@@ -1,4 +1,4 @@
-"""Several runs of one model on the same documents: how far its results depend on the run."""
+"""Measures how much the results of a system vary between runs on the same documents."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics import Average
 
 UNNAMED_RUN: Final = "1"
-"""The run of a prediction that has none of its own."""
+"""Run of predictions without a run."""
 
 MASS_TOLERANCE: Final = 1e-9
-"""Masses this near are equal."""
+"""Maximum difference of masses that count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A score over the runs: its mean, and its standard deviation from one run to another (n - 1 in the denominator).
+    """Mean and standard deviation of a score over the runs.
 
-    Both are None where a run has no score; 0 is the same score in every run.
+    The standard deviation has n - 1 in the denominator. Both are None if the score of a run is undefined.
     """
 
     mean: float | None
@@ -42,7 +42,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> Spread:
-        """That of at least two values.
+        """Compute the spread of at least two values.
 
         >>> Spread.of([0.5, 0.75, 1.0]), Spread.of([0.5, None])
         (Spread(mean=0.75, sd=0.25), Spread(mean=None, sd=None))
@@ -55,11 +55,18 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class RunStability:
-    """What the runs of one model have in common, over the `documents` that every run has.
+    """Variation of a system's results between runs, over the documents that every run has.
 
-    `runs` are the scores of each run, `overall` their spread, `paths` that of the score of every path (micro).
-    `changed` documents are not judged alike in all runs: the tally of their entries or of a path differs.
-    Two answers that are wrong to the same extent are judged alike. `left_out` documents lack a run.
+    Attributes:
+        score: Name of the score.
+        aggregate: micro or macro.
+        runs: Score of each run.
+        overall: Spread of the scores of the runs.
+        paths: Spread of the pooled score of every path.
+        documents: Number of documents that every run has.
+        changed: Number of documents whose results differ between runs: the tally of the entries or of a path differs.
+            Different predictions with equal tallies do not count.
+        left_out: Number of documents that lack a run.
     """
 
     score: str
@@ -73,18 +80,24 @@ class RunStability:
 
     @property
     def share_changed(self) -> float:
-        """The share of the documents that changed, in [0, 1]; 0 is the same in every run."""
+        """Share of the documents whose results differ between runs, in [0, 1]."""
         return self.changed / self.documents
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Return a JSON-serialisable dictionary."""
         return asdict(self) | {"share_changed": self.share_changed}
 
 
 def run_stability(evaluation: Evaluation, score: str = "f1q", *, aggregate: Average = "macro") -> RunStability:
-    """How far the results of a model depend on the run, from an evaluation of several predictions of each document.
+    """Measure the variation between runs in an evaluation with several predictions of each document.
 
-    Raises DataError where there are fewer than two runs, or no document that all of them have.
+    Args:
+        evaluation: The evaluation.
+        score: Name of the score.
+        aggregate: micro or macro.
+
+    Raises:
+        DataError: There are fewer than two runs, or no document has all runs.
 
     >>> import arbitre
     >>> comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
@@ -100,7 +113,7 @@ def run_stability(evaluation: Evaluation, score: str = "f1q", *, aggregate: Aver
     if len(names) < 2:  # noqa: PLR2004
         raise DataError.of(
             f"Expected several runs of the same documents, got {len(names)}",
-            hint="Give several predictions of each document, under one id.",
+            hint="Provide several predictions of each document with the same id.",
         )
     ids, rows = _rows(columns, names)
     samples = [Sample.of(ids, columns.tallies[at], columns.failed[at]) for at in rows]
@@ -121,22 +134,23 @@ def run_stability(evaluation: Evaluation, score: str = "f1q", *, aggregate: Aver
 
 
 def _rows(columns: DocumentTable, names: Sequence[str]) -> tuple[list[str], Indices]:
-    """The ids that have every run, and their places (runs, documents)."""
+    """Return the ids that have every run, and their row indices, shape (runs, documents)."""
     places = {
-        (run or UNNAMED_RUN, one): at for at, (one, run) in enumerate(zip(columns.ids, columns.runs, strict=True))
+        (run or UNNAMED_RUN, identity): at
+        for at, (identity, run) in enumerate(zip(columns.ids, columns.runs, strict=True))
     }
-    times = Counter(one for _, one in places)
-    ids = [one for one, count in times.items() if count == len(names)]
+    times = Counter(identity for _, identity in places)
+    ids = [identity for identity, count in times.items() if count == len(names)]
     if not ids:
         raise DataError.of(
             f"Expected documents that have all of the {len(names)} runs {quote_names(names)}, got none",
-            hint="Give the runs of a model the same names for every document.",
+            hint="Use the same run names for every document.",
         )
-    return ids, np.array([[places[name, one] for one in ids] for name in names], dtype=np.intp)
+    return ids, np.array([[places[name, identity] for identity in ids] for name in names], dtype=np.intp)
 
 
 def _changed(columns: DocumentTable, rows: Indices) -> Mask:
-    """Which documents (documents,) are not judged alike in all runs."""
+    """Return which documents have different results between runs, shape (documents,)."""
     tables = (columns.tallies, *columns.paths.values())
     changed: Mask = np.ptp(columns.failed[rows].astype(np.int8), axis=0) > 0
     for table in tables:
