@@ -61,14 +61,14 @@ def test_report_makes_the_same_page_again(results, tmp_path):
     run("report", out / "evaluation.json", "--lang", "fr")
     french = (out / "report.html").read_text(encoding="utf-8")
     assert '<html lang="fr">' in french
-    assert "Sur <b>58</b> entrées de la référence" in french
+    assert "<b>58</b> dans la référence" in french
 
 
 def test_report_without_alignments_is_shorter(results):
     out, _ = results
     (out / "alignments.json").unlink()
     run("report", out / "evaluation.json")
-    assert "The documents are not beside this evaluation." in (out / "report.html").read_text(encoding="utf-8")
+    assert "The documents are not stored next to this evaluation." in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_evaluations_in_folders_of_one_name_are_told_apart(results, tmp_path):

@@ -37,7 +37,7 @@ def composition(subject: Mapping[str, Any], say: Translator) -> list[dict[str, A
     for kind, size in sizes.items():
         if size > 0.0:
             width = 1000.0 * size / total
-            text = say(f"part.{kind}", n=say.language.number(size, 0), threshold=say.percent(subject["close"], 0))
+            text = say(f"part.{kind}", n=say.language.number(size, 0), threshold=say.language.number(subject["close"], 2))
             parts.append({"kind": kind, "x": f"{x:.1f}", "width": f"{width:.1f}", "text": text, "glyph": _GLYPHS[kind]})
             x += width
     return parts

@@ -71,7 +71,7 @@ class Translator:
         """A text with its fields; of two forms, the one for a single thing where `n` is 1."""
         known = catalogue()
         single = f"{name}.one"
-        return known[single if n == 1 and single in known else name][self.language]
+        return known[single if str(n) == "1" and single in known else name][self.language]
 
     def __call__(self, name: str, /, **values: object) -> str:
         return self.template(name, values.get("n")).format(**values)

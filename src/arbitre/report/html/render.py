@@ -235,7 +235,7 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
                 exact=count(curve["exact"]),
                 close=count(curve["close"]),
                 wrong=count(wrong),
-                threshold=say.percent(subject["close"], 0),
+                threshold=say.language.number(subject["close"], 2),
             )
         )
         missing, spurious = gold - matched, predicted - matched
