@@ -124,7 +124,11 @@ def test_the_answer_is_in_words():
 def test_optional_parts_have_their_place():
     evaluation, alignments = observed(PEOPLE, PAIRS)
     plain = Read(render_page(view_of([build_subject(evaluation, alignments)]))).seen
-    for said in ("Confidence intervals were not computed", "The chance score was not computed", "The gold itself was not checked"):
+    for said in (
+        "Confidence intervals were not computed",
+        "The chance score was not computed",
+        "The gold itself was not checked",
+    ):
         assert said in plain
     seen = Read(render_page(filled())).seen
     assert "[0.4000, 0.6000]" in seen
@@ -199,7 +203,8 @@ def test_a_page_without_alignments_says_so():
 @pytest.mark.parametrize("pairs", [[], [("a", {}, {})]], ids=["nothing", "vacuous"])
 def test_a_page_of_nothing(pairs):
     assert (
-        "Neither gold nor the prediction has any entries" in Read(render_page(view_of([build_subject(*observed(PEOPLE, pairs))]))).seen
+        "Neither gold nor the prediction has any entries"
+        in Read(render_page(view_of([build_subject(*observed(PEOPLE, pairs))]))).seen
     )
 
 
