@@ -290,7 +290,7 @@ def test_a_name_given_again_is_another_run():
     found = json.loads(run("--gold", GOLD, f"a={CAREFUL}", f"a={HASTY}", "--format", "json").stdout)
     assert found["stability"]["a"]["runs"].keys() == {"1", "2"}
     assert found["clusters"] == 6
-    assert "Over several runs" in run("--gold", GOLD, f"a={CAREFUL}", f"a={HASTY}").stdout
+    assert "Variation between runs" in run("--gold", GOLD, f"a={CAREFUL}", f"a={HASTY}").stdout
 
 
 def test_every_table_is_written():
@@ -354,7 +354,7 @@ def test_columns_are_left_out_before_the_names_of_levels_are_broken(manifest, mo
     def head(width):
         monkeypatch.setenv("COLUMNS", str(width))
         lines = run(*manifest, "--factor", "system").stdout.splitlines()
-        at = lines.index("Every two levels, on the documents that both have")
+        at = lines.index("Pairwise differences of levels, on shared documents")
         assert lines[at + 3].split()[:3] == ["system", "careful", "hasty"]
         return lines[at + 1].split("   ")[-2:]
 

@@ -144,7 +144,7 @@ def test_factors_alone_make_no_report(factors):
         ({"format": "arbitre-factors/9"}, "at /format"),
         ({"factors": []}, "at /factors"),
         ({"factors": [{}]}, "at /factors/0"),
-        ({"signature": {"entries": {}, "version": "0", "short": "x"}}, "Expected factors that go by the measure"),
+        ({"signature": {"entries": {}, "version": "0", "short": "x"}}, "Expected factors with the signature of one"),
     ],
 )
 def test_what_are_no_factors_of_the_evaluation_is_refused(factors, change, said):
@@ -159,7 +159,7 @@ def test_what_are_no_factors_of_the_evaluation_is_refused(factors, change, said)
 
 def test_two_files_of_factors_are_refused(factors, tmp_path):
     found = run("figures", factors, factors, "--out", tmp_path / "figures", code=2).stderr
-    assert "Expected one file of factors, got 2" in found
+    assert "Expected at most one factors.json, got 2" in found
     assert not (tmp_path / "figures").exists()
 
 
