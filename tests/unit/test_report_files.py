@@ -79,7 +79,7 @@ def test_evaluations_in_folders_of_one_name_are_told_apart(results, tmp_path):
         shutil.copytree(out, copied)
         paths.append(copied / "evaluation.json")
     assert [one.name for one in read_view(paths).subjects] == ["first/run", "second/run"]
-    with pytest.raises(DataError, match="one of them twice"):
+    with pytest.raises(DataError, match="got the same folder twice"):
         read_view([paths[0], paths[0]])
 
 
@@ -172,7 +172,7 @@ def changed(out, **changes):
 def test_another_evaluation_than_that_of_the_alignments_is_refused(results):
     out, _ = results
     said = run("report", changed(out), code=2).stderr
-    assert "got those of another evaluation" in said
+    assert "got the alignments of another evaluation" in said
     assert "alignments.json" in said
 
 
