@@ -488,7 +488,7 @@ def test_the_report_of_a_ranking_says_what_the_ranking_says(tmp_path, monkeypatc
     assert made.exit_code == 0, made.output
     page = Path("r/report.html").read_text(encoding="utf-8")
     found = json.loads(Path("r/ranking.json").read_text(encoding="utf-8"))
-    assert "Systems by the per-document mean (macro) of f1q" in page
+    assert "Systems by per-document mean (macro) of f1q" in page
     for system in found["systems"]:
         assert f"{system['score']['estimate']:.4f}" in page
         assert all(f'<data value="{system["score"][end]!r}">' in page for end in ("low", "high"))

@@ -50,7 +50,7 @@ def test_clusters_are_named():
     found = systems(rank({"a": right(4, 4, 4, runs=2), "b": right(2, 3, 1, runs=2)}, "irq"))
     assert lead(found, EN).endswith("(p = 0.25; with 3 clusters no p below 0.25 is possible).")
     assert sampled(found["sampled"], EN) == "6 documents in 3 clusters (runs of one document)"
-    assert sampled(found["sampled"], FR) == "6 documents en 3 groupes (passes d’un même document)"
+    assert sampled(found["sampled"], FR) == "6 documents en 3 groupes (exécutions d’un même document)"
 
 
 def test_no_limit_is_named_where_there_is_none():
@@ -85,7 +85,7 @@ def test_many_systems_are_counted():
 
 def test_equal_systems_and_undefined_scores():
     same = systems(rank({"a": right(4, 3), "b": right(4, 3)}, "irq"))
-    assert lead(same, EN).endswith("No difference between a and b: their results are the same on every document.")
+    assert lead(same, EN).endswith("No difference between a and b: same results on every document.")
     nothing = {"a": NAMES.evaluate([("p", [], ["x"])]), "b": NAMES.evaluate([("p", [], [])])}
     assert lead(systems(rank(nothing, "irq")), EN) == ""
 
