@@ -247,8 +247,8 @@ def test_themes_and_languages(visit, reports):
     assert paper(light) == paper(dark)
     french = visit(reports("fr"), "#d=page_02")
     assert french.locator("html").get_attribute("lang") == "fr"
-    assert french.locator("#answer h2").text_content() == "La réponse"
-    assert status(french) == "10 entrées sur 10"
+    assert french.locator("#answer h2").text_content() == "Résultats"
+    assert status(french) == "10 entrées affichées sur 10"
     assert re.search(r"≈ proche 0,\d\d", french.locator("#x-list .field.close .mark").first.text_content())
 
 
@@ -267,7 +267,7 @@ def test_on_paper_it_is_black_on_white(visit, reports, scheme, theme):
 
 def test_an_entry_that_is_split_says_where_it_went_and_leads_there(visit, reports):
     page = visit(reports("moved"), "#s=all&d=split")
-    assert status(page) == "3 of 3 parts of entries shown"
+    assert status(page) == "3 of 3 partial matches shown"
     shares = [text.strip() for text in page.locator("#x-list .row .shares").all_text_contents()]
     assert shares == [
         "⊢ split [0] 67% → [0] · 33% → [1]",
@@ -282,7 +282,7 @@ def test_an_entry_that_is_split_says_where_it_went_and_leads_there(visit, report
     part = visit(reports("moved"), "#s=part&d=split")
     said = [text.strip() for text in part.locator("#x-list .row.missing, #x-list .row.spurious").all_text_contents()]
     assert len(said) == 2
-    assert all("left over" in text and "nothing" in text for text in said)
+    assert all("unmatched" in text for text in said)
 
 
 def test_the_plan_is_drawn_as_squares_as_large_as_the_shares(visit, reports):
@@ -293,7 +293,7 @@ def test_the_plan_is_drawn_as_squares_as_large_as_the_shares(visit, reports):
     assert page.locator("#x-matrix circle").count() == 0
     assert page.locator("#x-matrix rect.spare").count() == 0
     assert squares.nth(1).locator("title").text_content() == (
-        "Arnoult / Crewe: 0.17. 33% of gold [0] went to [1], 50% of which it is"
+        "Arnoult / Crewe: 0.17. 33% of gold [0] matches 50% of predicted [1]"
     )
     page.locator("#x-matrix summary").click()
     expect(page.locator("#x-matrix table b")).to_have_text(["0.50 (67%)", "0.17 (33%)", "0.50 (100%)"])
@@ -304,15 +304,15 @@ def test_the_plan_is_drawn_as_squares_as_large_as_the_shares(visit, reports):
         "spare missing",
         "spare spurious",
     ]
-    assert "went nowhere" in spare.first.locator("title").text_content()
+    assert "is unmatched" in spare.first.locator("title").text_content()
     part.locator("#x-matrix summary").click()
-    assert "left over" in part.locator("#x-matrix table").text_content()
+    assert "unmatched" in part.locator("#x-matrix table").text_content()
 
 
 def test_published_figures_stand_beside_those_of_the_document(visit, reports):
     page = visit(reports("hasty"), "#d=page_02")
     page.locator("#x-head summary").click()
-    assert "faults included" in page.locator("#x-head").text_content()
+    assert "with their errors" in page.locator("#x-head").text_content()
     row = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile("^imq$"))).locator("td")
     irq = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile("^irq$"))).locator("td")
     here, published = (float(text) for text in row.all_text_contents())
@@ -400,7 +400,7 @@ def test_without_scripts_all_but_the_explorer_is_there(chromium, reports):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(reports("hasty").as_uri())
-    assert page.locator("noscript").text_content().strip().startswith("This part needs JavaScript.")
+    assert page.locator("noscript").text_content().strip().startswith("This section needs JavaScript.")
     assert page.locator("#curve svg.survival").is_visible()
     assert not page.locator("#app").is_visible()
     context.close()

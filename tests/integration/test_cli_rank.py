@@ -288,7 +288,7 @@ def test_a_name_given_again_is_another_run():
     found = json.loads(run("--gold", GOLD, f"a={CAREFUL}", f"a={HASTY}", "--format", "json").stdout)
     assert found["stability"]["a"]["runs"].keys() == {"1", "2"}
     assert found["clusters"] == 6
-    assert "Over several runs" in run("--gold", GOLD, f"a={CAREFUL}", f"a={HASTY}").stdout
+    assert "Variation between runs" in run("--gold", GOLD, f"a={CAREFUL}", f"a={HASTY}").stdout
 
 
 def test_every_table_is_written():
@@ -352,7 +352,7 @@ def test_columns_are_left_out_before_the_names_of_levels_are_broken(manifest, mo
     def head(width):
         monkeypatch.setenv("COLUMNS", str(width))
         lines = run(*manifest, "--factor", "system").stdout.splitlines()
-        at = lines.index("Every two levels, on the documents that both have")
+        at = lines.index("Pairwise differences of levels, on shared documents")
         assert lines[at + 3].split()[:3] == ["system", "careful", "hasty"]
         return lines[at + 1].split("   ")[-2:]
 
@@ -489,7 +489,7 @@ def test_the_report_of_a_ranking_says_what_the_ranking_says(tmp_path, monkeypatc
     assert made.exit_code == 0, made.output
     page = Path("r/report.html").read_text(encoding="utf-8")
     found = json.loads(Path("r/ranking.json").read_text(encoding="utf-8"))
-    assert "Systems by the per-document mean (macro) of f1q" in page
+    assert "Systems by per-document mean (macro) of f1q" in page
     for system in found["systems"]:
         assert f"{system['score']['estimate']:.4f}" in page
         assert all(f'<data value="{system["score"][end]!r}">' in page for end in ("low", "high"))

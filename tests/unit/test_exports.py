@@ -77,7 +77,7 @@ class TestFiles:
         with pytest.raises(DataError) as caught:
             parse_exports(["t.md", name], ["t", "v"])
         assert str(caught.value) == (
-            f"Expected the name of a table, got {name!r}\n  There are t, v, each with .md, .tex, .csv, .parquet."
+            f"Expected the name of a table, got {name!r}\n  Available tables: t, v. Extensions: .md, .tex, .csv, .parquet."
         )
 
     def test_parquet_is_refused_at_once_without_its_library(self, monkeypatch):
@@ -153,7 +153,10 @@ class TestEvaluate:
         ("arguments", "message"),
         [
             (["--table", "paths.md"], "--table requires --out"),
-            (["--out", "out", "--table", "path.md"], "got 'path.md' There are documents, paths, scores, groups, each"),
+            (
+                ["--out", "out", "--table", "path.md"],
+                "got 'path.md' Available tables: documents, paths, scores, groups. Extensions",
+            ),
             (["--out", "out", "--table", "groups.tex"], "--table groups.tex requires --cluster-by"),
             (["--out", "out", "--score", "irq"], "--score requires --table"),
             (["--out", "out", "--table", "paths.md", "--score", "f1qq"], "got 'f1qq' Did you mean \"f1q\""),
@@ -178,7 +181,7 @@ class TestRank:
         assert parquet("pairs.parquet").column("a - b").to_pylist() == [one["difference"] for one in plain]
         assert [float(row["a - b"]) for row in read("pairs.csv")] == [one["difference"] for one in plain]
         assert read("runs.csv") == []  # no system has several
-        assert "Over several runs" not in Path("out/ranking.md").read_text("utf-8")
+        assert "Variation between runs" not in Path("out/ranking.md").read_text("utf-8")
 
     def test_factors(self):
         Path("gold.json").write_text('{"speakers": []}', encoding="utf-8")
@@ -191,7 +194,7 @@ class TestRank:
             "y",
         ]
         said = self.rank("--manifest", "m.csv", "--factor", "ocr", "--out", "o", *wanted("systems.md"), code=2)
-        assert "There are levels, pairs, each with" in said
+        assert "Available tables: levels, pairs. Extensions" in said
 
     def test_the_names_that_help_gives_are_those_of_tables(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
@@ -203,7 +206,10 @@ class TestRank:
         ("arguments", "message"),
         [
             (["--table", "systems.md"], "--table requires --out"),
-            (["--out", "out", "--table", "levels.md"], "There are systems, scores, pairs, winners, lacking, runs"),
+            (
+                ["--out", "out", "--table", "levels.md"],
+                "Available tables: systems, scores, pairs, winners, lacking, runs",
+            ),
         ],
     )
     def test_what_cannot_be_is_said_before_anything_is_compared(self, arguments, message):

@@ -191,7 +191,7 @@ class TestCommandLine:
         view = read_view([Path("out/evaluation.json")])
         assert view.subjects[0].outside == {f"/{name}": 0.0 for name in HEADER}
         assert "Outside the entries, and not in their scores" in render_page(view)
-        assert "Hors des entrées, et absents de leurs scores" in render_page(view, Language.FR)
+        assert "Hors des entrées, et non compris dans leurs scores" in render_page(view, Language.FR)
         assert "Qualité des documents" in render_page(view, Language.FR)
 
     def test_marked_entries_of_one_comparison(self):

@@ -61,14 +61,14 @@ def test_report_makes_the_same_page_again(results, tmp_path):
     run("report", out / "evaluation.json", "--lang", "fr")
     french = (out / "report.html").read_text(encoding="utf-8")
     assert '<html lang="fr">' in french
-    assert "Sur <b>58</b> entrées de la référence" in french
+    assert "<b>58</b> dans la référence" in french
 
 
 def test_report_without_alignments_is_shorter(results):
     out, _ = results
     (out / "alignments.json").unlink()
     run("report", out / "evaluation.json")
-    assert "The documents are not beside this evaluation." in (out / "report.html").read_text(encoding="utf-8")
+    assert "The documents are not stored next to this evaluation." in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_evaluations_in_folders_of_one_name_are_told_apart(results, tmp_path):
@@ -79,7 +79,7 @@ def test_evaluations_in_folders_of_one_name_are_told_apart(results, tmp_path):
         shutil.copytree(out, copied)
         paths.append(copied / "evaluation.json")
     assert [one.name for one in read_view(paths).subjects] == ["first/run", "second/run"]
-    with pytest.raises(DataError, match="one of them twice"):
+    with pytest.raises(DataError, match="got the same folder twice"):
         read_view([paths[0], paths[0]])
 
 
@@ -144,7 +144,7 @@ def test_factors_alone_make_no_report(factors):
         ({"format": "arbitre-factors/9"}, "at /format"),
         ({"factors": []}, "at /factors"),
         ({"factors": [{}]}, "at /factors/0"),
-        ({"signature": {"entries": {}, "version": "0", "short": "x"}}, "Expected factors that go by the measure"),
+        ({"signature": {"entries": {}, "version": "0", "short": "x"}}, "Expected factors with the signature of one"),
     ],
 )
 def test_what_are_no_factors_of_the_evaluation_is_refused(factors, change, said):
@@ -159,7 +159,7 @@ def test_what_are_no_factors_of_the_evaluation_is_refused(factors, change, said)
 
 def test_two_files_of_factors_are_refused(factors, tmp_path):
     found = run("figures", factors, factors, "--out", tmp_path / "figures", code=2).stderr
-    assert "Expected one file of factors, got 2" in found
+    assert "Expected at most one factors.json, got 2" in found
     assert not (tmp_path / "figures").exists()
 
 
@@ -172,7 +172,7 @@ def changed(out, **changes):
 def test_another_evaluation_than_that_of_the_alignments_is_refused(results):
     out, _ = results
     said = run("report", changed(out), code=2).stderr
-    assert "got those of another evaluation" in said
+    assert "got the alignments of another evaluation" in said
     assert "alignments.json" in said
 
 

@@ -112,37 +112,41 @@ def test_the_shown_digits_are_those_of_the_number_rounded():
 
 def test_the_answer_is_in_words():
     seen = Read(made()).seen
-    assert "Of 4 gold entries, 3 were paired with one of the 4 predicted entries: 2 agree in everything" in seen
-    assert "1 of gold have no counterpart (missing), 1 predicted have none (spurious)." in seen
-    assert "3 documents. One of them failed and counts as an empty prediction." in seen
+    assert "Entries: 4 in gold, 4 predicted, 3 matched. 2 match exactly, " in seen
+    assert "Unmatched: 1 in gold (missing), 1 in the prediction (spurious)." in seen
+    assert "3 documents. 1 of them failed and counts as an empty prediction." in seen
     assert "biased" in seen
     french = Read(made(Language.FR)).seen
-    assert "Sur 4 entrées de la référence, 3 ont été appariées" in french
+    assert "4 dans la référence, 4 prédites, 3 appariées." in french
     assert "biaisé" in french
 
 
 def test_optional_parts_have_their_place():
     evaluation, alignments = observed(PEOPLE, PAIRS)
     plain = Read(render_page(view_of([build_subject(evaluation, alignments)]))).seen
-    for said in ("Intervals were not computed", "The chance floor was not measured", "What the gold is worth was not"):
+    for said in (
+        "Confidence intervals were not computed",
+        "The chance score was not computed",
+        "The gold itself was not checked",
+    ):
         assert said in plain
     seen = Read(render_page(filled())).seen
     assert "[0.4000, 0.6000]" in seen
-    assert "What the gold is worth: alpha 0.9300, kappa –. Two annotators on every page." in seen
-    assert "Published figures" in seen
+    assert "Reliability of the gold: alpha 0.9300, kappa –. Two annotators on every page." in seen
+    assert "Published formulas" in seen
     assert re.search(r"Per-document mean \(macro\) ?published ?imq ?0\.\d{4} ?0\.9000", seen)
     assert "careful − hasty" in seen
-    assert "Systems that share a group: no difference is shown between them." in seen
-    assert "Intervals were not computed" not in seen
+    assert "No significant difference is shown between systems of the same group." in seen
+    assert "Confidence intervals were not computed" not in seen
 
 
 def test_factors_have_their_part():
     seen = Read(render_page(filled())).seen
     for said in (
-        "Levels by the per-document mean (macro) of f1q",
-        "(empty)10.2500not measured",
+        "Levels by per-document mean (macro) of f1q",
+        "(empty)10.2500not computed",
         "good20.5000[0.4000, 0.6000]",
-        "Unbalanced: the levels have other documents",
+        "Unbalanced: the levels do not have the same documents",
         "Fewer than 10 documents (2): the interval is probably too narrow.",
         "(empty) − good",
         "f1q by path, pooled (micro)",
@@ -158,7 +162,7 @@ def test_factors_have_their_part():
 def test_levels_that_share_nothing_are_not_compared():
     apart = PairwiseTest("", "good", *[None] * 6, 0)
     one = replace(made_factor(), tests=[apart, apart])
-    said = "No two levels have a document in common: they are not compared."
+    said = "No two levels share a document, so they are not compared."
     seen = Read(render_page(replace(filled(), systems=None, factors=[one]))).seen
     assert said in seen
     assert "(empty) − good" not in seen
@@ -193,13 +197,14 @@ def test_every_note_is_said_in_french_and_none_is_known_that_is_not_made():
 
 def test_a_page_without_alignments_says_so():
     seen = Read(render_page(view_of([build_subject(observed(PEOPLE, PAIRS)[0])]))).seen
-    assert "The documents are not beside this evaluation." in seen
+    assert "The documents are not stored next to this evaluation." in seen
 
 
 @pytest.mark.parametrize("pairs", [[], [("a", {}, {})]], ids=["nothing", "vacuous"])
 def test_a_page_of_nothing(pairs):
     assert (
-        "There is nothing on either side" in Read(render_page(view_of([build_subject(*observed(PEOPLE, pairs))]))).seen
+        "Neither gold nor the prediction has any entries"
+        in Read(render_page(view_of([build_subject(*observed(PEOPLE, pairs))]))).seen
     )
 
 
@@ -369,7 +374,7 @@ def test_the_nine_runs_of_the_senate_make_a_small_page_with_every_entry():
     text = render_page(view_of([build_subject(evaluation, alignments)]))
     assert len(text.encode()) < 1_000_000
     read = Read(text)
-    assert "Of 201 gold entries, 198 were paired" in read.seen
+    assert "Entries: 201 in gold, 198 predicted, 198 matched." in read.seen
     documents = read.data["subjects"][0]["documents"]
     assert len(documents) == 9
     assert sum(row["gold_index"] is not None for one in documents for row in one["rows"]) == 201

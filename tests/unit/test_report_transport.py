@@ -129,8 +129,8 @@ def test_the_worst_pairs_are_those_that_cost_most_not_those_between_which_next_t
 @pytest.mark.parametrize(
     ("match", "forced", "said"),
     [
-        ({}, True, "All mass is moved here, so nothing can be missing or spurious"),
-        ({"solver": "partial", "mass": 0.5}, False, "1 of gold have no counterpart (missing), 1 predicted have none"),
+        ({}, True, "This matching distributes all mass, so no entry can be missing or spurious"),
+        ({"solver": "partial", "mass": 0.5}, False, "Unmatched: 1 in gold (missing), 1 in the prediction (spurious)."),
     ],
     ids=["balanced", "partial"],
 )
@@ -139,9 +139,9 @@ def test_the_answer_speaks_of_mass(match, forced, said):
     assert (made.moved, made.forced) == (True, forced)
     assert {line.name for line in made.headline if line.biased} == ({"precision", "recall", "f1"} if forced else set())
     text = render_page(view_of([made]))
-    assert "Entries are matched as mass, so that one may be split over several." in text
+    assert "One entry can match several others in part (optimal transport)." in text
     assert said in text.replace("<b>", "").replace("</b>", "")
-    assert "None is missing" not in text
+    assert "No entry is missing" not in text
 
 
 def test_views_with_a_plan_follow_the_schema():

@@ -138,7 +138,7 @@ def test_runs():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("html",), "Expected a form of a table, got 'html'\n  There are: markdown, latex, csv."),
+        (("html",), "Expected a format of a table, got 'html'\n  Available: markdown, latex, csv."),
         (("latex", "path"), "Expected a row of a table, got 'path'\n  Did you mean \"paths\"?"),
         (("latex", "documents", ("f1qq",)), "Expected a column of a table, got 'f1qq'\n  Did you mean \"f1q\""),
     ],

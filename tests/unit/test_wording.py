@@ -50,7 +50,7 @@ def test_clusters_are_named():
     found = systems(rank({"a": right(4, 4, 4, runs=2), "b": right(2, 3, 1, runs=2)}, "irq"))
     assert lead(found, EN).endswith("(p = 0.25; with 3 clusters no p below 0.25 is possible).")
     assert sampled(found["sampled"], EN) == "6 documents in 3 clusters (runs of one document)"
-    assert sampled(found["sampled"], FR) == "6 documents en 3 groupes (passes d’un même document)"
+    assert sampled(found["sampled"], FR) == "6 documents en 3 groupes (exécutions d’un même document)"
 
 
 def test_no_limit_is_named_where_there_is_none():
@@ -71,7 +71,7 @@ def test_several_systems_are_told_in_two_sentences():
         "a is better than c and d (p ≤ 0.0234, Holm over 6 pairs). "
         "No difference shown between a and b (p = 0.5, Holm over 6 pairs; "
         "with 2 differing documents no p below 0.5 is possible before adjustment). "
-        "A difference is shown for 5 of 6 pairs."
+        "5 of 6 pairs differ significantly."
     )
 
 
@@ -85,14 +85,14 @@ def test_many_systems_are_counted():
 
 def test_equal_systems_and_undefined_scores():
     same = systems(rank({"a": right(4, 3), "b": right(4, 3)}, "irq"))
-    assert lead(same, EN).endswith("No difference between a and b: their results are the same on every document.")
+    assert lead(same, EN).endswith("No difference between a and b: same results on every document.")
     nothing = {"a": NAMES.evaluate([("p", [], ["x"])]), "b": NAMES.evaluate([("p", [], [])])}
     assert lead(systems(rank(nothing, "irq")), EN) == ""
 
 
 def test_without_tests_nothing_is_claimed():
     found = systems(rank({"a": right(4), "b": right(3)}, "irq")) | {"tests": None}
-    assert lead(found, EN) == ("Scores: a (1.00) and b (0.75). Whether they differ by more than chance was not tested.")
+    assert lead(found, EN) == ("Scores: a (1.00) and b (0.75). The significance of the differences was not tested.")
     assert procedure(found, EN) == ""
 
 
@@ -113,7 +113,7 @@ def test_the_methods_text_names_interval_test_correction_and_units():
     text = procedure(systems(rank(evaluations, "irq")), EN)
     for part in (
         "irq, as the mean over documents, on 18 documents in 9 clusters (runs of one document)",
-        "Intervals at 95%: Student’s t on jackknife pseudo-values, after adding half a failing and half a perfect unit",
+        "Intervals at 95%: Student’s t on jackknife pseudo-values, after adding half a unit that scores 0 and half a unit that scores 1",
         "paired approximate randomisation (Noreen, 1989), with all swaps enumerated",
         "the null hypothesis is that the results of both systems on a cluster are exchangeable",
         "p was adjusted for 3 pairs (Holm, 1979)",

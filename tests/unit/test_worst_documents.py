@@ -210,10 +210,10 @@ def test_without_alignments_there_are_none(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "other text"),
-        ("[]", "other text"),
+        ("{", "a file that is not a JSON object"),
+        ("[]", "a file that is not a JSON object"),
         ('{"format": "arbitre-alignments/9"}', "the format 'arbitre-alignments/9'"),
-        ('{"format": "arbitre-alignments/1", "evaluation": "00"}', "those of another evaluation"),
+        ('{"format": "arbitre-alignments/1", "evaluation": "00"}', "the alignments of another evaluation"),
     ],
 )
 def test_alignments_of_something_else_are_refused(tmp_path, text, said):

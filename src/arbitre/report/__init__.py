@@ -1,1 +1,1 @@
-"""What is made of results: entries side by side, tables."""
+"""Reports, tables and figures of results."""

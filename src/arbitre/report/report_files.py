@@ -1,4 +1,7 @@
-"""The report beside the results: written with them, and made again from them, with the same bytes."""
+"""Read and write report files.
+
+A report is written with the results and can be rebuilt from them, with identical bytes.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,19 @@ FILES: Final = (ALIGNMENTS, REPORT)
 def write_report(
     folder: Path, evaluation: Evaluation, observed: WorstDocuments, trust: TrustView | None = None
 ) -> tuple[Subject, tuple[str, ...]]:
-    """Write `report.html`, and `alignments.json` from which it can be made again, beside the results of an evaluation.
+    """Write `report.html`, and `alignments.json` for rebuilding it, next to the results of an evaluation.
 
-    `observed` has seen its documents; `trust` is what is known of its intervals and floors. Returns the subject of the
-    report, and the names of the files. Raises DataError.
+    Args:
+        folder: Folder of the results.
+        evaluation: Evaluation to report.
+        observed: Worst documents and pairs, collected during the evaluation.
+        trust: Intervals and chance scores; by default those of the evaluation.
+
+    Returns:
+        The subject of the report and the names of the files.
+
+    Raises:
+        DataError: If a file cannot be written.
     """
     plain = without_folders(evaluation)
     alignments = observed.to_dict(evaluation, json_text(plain), trust or TrustView.of(plain["trust"]))
@@ -51,20 +63,23 @@ def write_report(
 
 
 def remove_report(folder: Path) -> None:
-    """Remove the report of an earlier evaluation, which would speak of other numbers than the results beside it."""
+    """Remove the report of an earlier evaluation, which would not match the results in the folder."""
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
 
 
 def view_of(subjects: Sequence[Subject]) -> View:
-    """The view of one system or of several."""
+    """Build the view of one or several systems."""
     return View(subjects[0].signature["version"], subjects, build_systems(subjects) if len(subjects) > 1 else None)
 
 
 def read_view(paths: Sequence[Path]) -> View:
-    """The view of one evaluation, or of several, each named after its folder, and of factors, from `factors.json`.
+    """Build the view of one or several evaluations and of at most one `factors.json`.
 
-    Raises DataError where a file is neither, or factors go by another measure than every evaluation given with them.
+    Several evaluations are named after their folders.
+
+    Raises:
+        DataError: If a file is neither, or if the signature of the factors differs from that of every evaluation.
     """
     evaluations: list[tuple[Path, Any, str]] = []
     factors: list[tuple[Path, Any, str]] = []
@@ -75,7 +90,9 @@ def read_view(paths: Sequence[Path]) -> View:
     subjects = [_subject(*one, name) for one, name in zip(evaluations, names, strict=True)]
     if len(factors) > 1:
         raise DataError.of(
-            f"Expected one file of factors, got {len(factors)}", file=str(factors[1][0]), hint="Give them one by one."
+            f"Expected at most one factors.json, got {len(factors)}",
+            file=str(factors[1][0]),
+            hint="Make one report for each.",
         )
     if not factors:
         return view_of(subjects)
@@ -84,18 +101,23 @@ def read_view(paths: Sequence[Path]) -> View:
     signature = plain["signature"]
     if subjects and signature["short"] not in {one.signature["short"] for one in subjects}:
         raise DataError.of(
-            f"Expected factors that go by the measure of an evaluation given with them, got {signature['short']}",
+            f"Expected factors with the signature of one of the evaluations, got {signature['short']}",
             file=str(path),
-            hint="Give them with the evaluation that the same `arbitre rank --factor` wrote.",
+            hint="Pass the evaluations written by the same `arbitre rank --factor`.",
         )
     view = view_of(subjects) if subjects else View(signature["version"], ())
     return replace(view, factors=build_factors(plain))
 
 
 def write_ranking(folder: Path, ranking: Ranking) -> None:
-    """Write the page of a ranking, the best system first; each has left its evaluation in a folder of its name there.
+    """Write the page of a ranking, best system first.
 
-    Raises DataError where these cannot be read, or the page cannot be written.
+    Args:
+        folder: Folder of the page, with the evaluation of each system in a subfolder named after the system.
+        ranking: Ranking of the systems.
+
+    Raises:
+        DataError: If an evaluation cannot be read or the page cannot be written.
     """
     paths = {one.name: folder / one.name / EVALUATION for one in ranking.systems}
     subjects = [_subject(path, *_read(path), name) for name, path in paths.items()]
@@ -103,15 +125,15 @@ def write_ranking(folder: Path, ranking: Ranking) -> None:
 
 
 def write_page(file: Path, view: View, language: Language = Language.EN) -> None:
-    """Write the page of a view. Raises DataError."""
+    """Write the page of a view. Raises DataError if it cannot be written."""
     with atomic_text_file(file) as opened:
         opened.write(render_page(view, language))
 
 
 def _names(paths: Sequence[Path]) -> Sequence[str | None]:
-    """The folders of several evaluations, told apart by those above them; a single one needs no name.
+    """Name evaluations after their folders, with as many parent folders as needed; a single one has no name.
 
-    Raises DataError where one is given twice.
+    Raises DataError if an evaluation is given twice.
     """
     if len(paths) < 2:  # noqa: PLR2004
         return [None] * len(paths)
@@ -120,11 +142,13 @@ def _names(paths: Sequence[Path]) -> Sequence[str | None]:
         names = ["/".join(folder[-depth:]) for folder in folders]
         if len(set(names)) == len(names):
             return names
-    raise DataError.of("Expected evaluations of different folders, got one of them twice", hint="Name each one once.")
+    raise DataError.of(
+        "Expected evaluations in different folders, got the same folder twice", hint="Pass each one once."
+    )
 
 
 def _read(path: Path) -> tuple[Any, str]:
-    """The JSON of a file, and its text."""
+    """Return the parsed JSON of a file, and its text."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -143,13 +167,13 @@ def _subject(path: Path, evaluation: Any, text: str, name: str | None) -> Subjec
 
 
 _WRITTEN: Final = {
-    "evaluation": ("an evaluation", "Give it what `arbitre evaluate --out` writes as evaluation.json."),
-    "factors": ("factors", "Give it what `arbitre rank --factor` writes as factors.json."),
+    "evaluation": ("an evaluation", "Pass the evaluation.json written by `arbitre evaluate --out`."),
+    "factors": ("factors", "Pass the factors.json written by `arbitre rank --factor`."),
 }
 
 
 def _check(plain: Any, path: Path, kind: str) -> None:  # noqa: ANN401
-    """Raises DataError where a file is not of this kind."""
+    """Raise DataError if a file is not of this kind."""
     schema: Mapping[str, Any] = bundled.schema(f"{kind}.schema.json")
     what, hint = _WRITTEN[kind]
     for error in Draft202012Validator(schema).iter_errors(plain):

@@ -1,4 +1,4 @@
-"""Text files as results are written: each whole or not at all, JSON and CSV as they read back."""
+"""Write result files: atomic text files, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ if TYPE_CHECKING:
 
 @contextmanager
 def atomic_text_file(path: Path) -> Iterator[TextIO]:
-    """A text file that takes the place of `path` once it is whole; nothing of it stays where the block raises.
+    """Open a text file that replaces `path` when the block ends, or is discarded if the block raises.
 
-    Raises DataError where it cannot be written.
+    Raises DataError if it cannot be written.
     """
     with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         yield file
 
 
 class _Lines(NamedTuple):
-    r"""A file whose lines end with "\n", for a writer that ends them with "\r\n": some quote no other line breaks."""
+    r"""File wrapper that writes "\n" for the "\r\n" of `csv.writer`.
+
+    The terminator of the writer stays "\r\n": some Python versions quote only line breaks that occur in it.
+    """
 
     file: TextIO
 
@@ -43,7 +46,7 @@ class _Lines(NamedTuple):
 
 
 def csv_writer(file: TextIO) -> Any:  # noqa: ANN401  (`csv` has no public type for it)
-    r"""What writes rows of CSV; every cell is read back as it was, with any line break in it.
+    r"""Return a CSV writer that preserves line breaks in cells.
 
     >>> import io
     >>> file = io.StringIO()
@@ -55,7 +58,7 @@ def csv_writer(file: TextIO) -> Any:  # noqa: ANN401  (`csv` has no public type 
 
 
 def json_text(value: Json) -> str:
-    r"""A JSON document as it is written and printed, ending in a line break.
+    r"""Serialise a JSON document, indented, with a final line break.
 
     >>> json_text({"page": "XII, é"})
     '{\n  "page": "XII, é"\n}\n'
@@ -64,13 +67,13 @@ def json_text(value: Json) -> str:
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""Spreadsheets may take text that begins so for a formula; the last four are full-width signs."""
+"""Prefixes of text that spreadsheets may run as a formula; the last four are full-width characters."""
 
 
 def cell(value: Json) -> str:
-    """A value in one cell: text as it is, nothing where there is none, all else as compact JSON.
+    """Format a value as a CSV cell: strings unchanged, "" for None and ABSENT, other values as compact JSON.
 
-    Text that a spreadsheet would run as a formula is preceded by an apostrophe.
+    Text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     >>> [cell(value) for value in ("Ada", None, True, 0.5, {"pages": [1, 2]}, "=1+1")]
     ['Ada', '', 'true', '0.5', '{"pages":[1,2]}', "'=1+1"]
@@ -84,18 +87,18 @@ _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separato
 
 
 def compact(value: Json) -> str:
-    """A value as JSON without blanks."""
-    if type(value) is int or (type(value) is float and math.isfinite(value)):  # most cells: encoders take their time
+    """Serialise a value as JSON without whitespace."""
+    if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
     return _COMPACT.encode(value)
 
 
 CHUNK_ROWS: Final = 4096
-"""So many rows of a frame are in memory as texts."""
+"""Number of rows of a frame that are formatted at once."""
 
 
 def write_frame(file: TextIO, frame: Frame) -> None:
-    """Columns as CSV: numbers as short as they read back exactly, nothing where there is none."""
+    """Write columns as CSV: numbers in shortest exact form, empty cells for missing values."""
     rows = csv_writer(file)
     rows.writerow(map(cell, frame))
     length = len(next(iter(frame.values())))
@@ -106,7 +109,7 @@ def write_frame(file: TextIO, frame: Frame) -> None:
 
 
 def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any]) -> Iterator[str]:
-    """A part of a column; masses that are whole are written as counts."""
+    """Yield the formatted cells of a part of a column; whole masses are written as integers."""
     for value in values.tolist() if isinstance(values, np.ndarray) else values:
         if not isinstance(value, float):
             yield cell(value)

@@ -1,4 +1,4 @@
-"""Text from data as it may be shown: what cannot be seen, or changes what is seen around it, is written out."""
+"""Make invisible characters in text from data visible."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ HIDDEN: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
-"""Controls, marks of writing direction, invisible signs, halves of surrogate pairs, tags."""
+"""Control characters, bidirectional marks, invisible characters, lone surrogates and tags."""
 
 
 def show_hidden(text: str) -> str:
-    r"""The text with every hidden sign as `⟨U+…⟩`.
+    r"""Replace every invisible character by `⟨U+…⟩`.
 
     >>> show_hidden("a\u202eb\x07")
     'a⟨U+202E⟩b⟨U+0007⟩'

@@ -1,1 +1,1 @@
-"""Documents as the report shows them: entries, trees, matrices, the worst ones."""
+"""Document data of the report: entries, trees, quality matrices and worst documents."""

@@ -1,4 +1,4 @@
-"""Documents as they are shown entry by entry: gold beside predicted, opened where they differ."""
+"""Aligned trees of documents for the report, entry by entry."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 MAX_DEPTH: Final = 12
-"""What lies deeper below an entry is shown as one text."""
+"""Maximum depth below an entry; deeper values are shown as one text."""
 
 MAX_EXACT_INTEGER: Final = 1 << 53
-"""Integers from here on are not exact in a browser: they are handed over as text."""
+"""Smallest absolute value of integers that are passed as text, because JavaScript numbers are not exact there."""
 
 Plain = dict[str, Any]
 
 
 FAINT_SHARE: Final = 0.01
-"""Where mass is moved, what is less than this share of an entry on either side is left out, but its greatest."""
+"""Minimum share of an entry's mass for a partial match to be shown; its largest partial match is always shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedDocument:
-    """One document, as plain JSON: the `rows` of its entries, and the `rest` of the document around them, if any.
+    """Alignment of one document as JSON.
 
-    A row is a pair of entries, or one without partner. Where mass is moved an entry may be in several, the greatest
-    first: `mass` is how much of it a row speaks of, `masses` what the entries of the row have in all.
-
-    `values` are the entries themselves: gold and predicted (ABSENT where there is none), one pair for each row.
+    Attributes:
+        rows: Matched pairs and unmatched entries. With optimal transport an entry can be in several rows, the largest
+            mass first: `mass` is the mass of the row, `masses` the total masses of its entries.
+        rest: The document around the entries, if any.
+        values: Gold and predicted entry of each row; ABSENT if unmatched.
     """
 
     rows: list[Plain]
@@ -50,7 +51,7 @@ class AlignedDocument:
     values: list[tuple[Json, Json]]
 
     def strong(self) -> list[int]:
-        """Which rows are not faint: every entry has one of these."""
+        """Return the indices of the rows to show, at least one per entry."""
         found: set[int] = set()
         heaviest: dict[tuple[str, str | None], int] = {}
         for at, row in enumerate(self.rows):
@@ -77,7 +78,7 @@ class _Node:
 
 
 def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
-    """Some of the documents that were compared together, by their number among these."""
+    """Align some of the documents of `levels`, given by number."""
     return _TreeWalk.over(plan, levels, documents).all()
 
 
@@ -125,7 +126,7 @@ class _TreeWalk:
         return AlignedDocument(rows, rest, values)
 
     def around(self, record: int, tokens: tuple[tuple[int | str, ...], ...], found: _EntryRows) -> Plain | None:
-        """What stands around the entries; these are collected on the way. None where that is nothing."""
+        """Return the document around the entries, or None if there is nothing; add the entries to `found`."""
         node, held = self.nodes[record], self.held(record)
         path = node.level.path
         if path == self.entries.path:
@@ -144,14 +145,14 @@ class _TreeWalk:
         return self.head(record) | {"below": parts} if parts else None
 
     def held(self, record: int) -> list[int]:
-        """The records below, those of either side of a pair of different kinds included; in document order."""
+        """Return the child records in document order, including both sides of pairs of different kinds."""
         children: list[int] = []
         for child in self.below.get(record, ()):
             children += self.held(child) if self.nodes[child].level.inner else [child]
         return sorted(children, key=self.place)
 
     def place(self, record: int) -> tuple[bool, bool, tuple[tuple[int, int, str], ...]]:
-        """Fields as the schema has them, items as in gold, then the spurious items."""
+        """Return a sort key: fields in schema order; items in gold order, then spurious items."""
         node = self.nodes[record]
         lone, item = node.values[0] is ABSENT, node.level.item
         return item and lone, item, order(f"/{node.tokens[lone]}") if item else ((0, record, ""),)
@@ -169,7 +170,7 @@ class _TreeWalk:
         return made | {"verdict": node.verdict.text, "quality": node.quality}
 
     def plain(self, record: int, deep: int = 0) -> Plain:
-        """A node: its values where it is one value, one-sided, of two kinds or correct; else what it holds."""
+        """Convert a node: its values if it is a leaf, one-sided, of two kinds or correct; otherwise its children."""
         node, made = self.nodes[record], self.head(record)
         gold, predicted = node.values
         if node.verdict is Verdict.CORRECT and equal(gold, predicted):
@@ -181,12 +182,12 @@ class _TreeWalk:
         return made | {"below": [self.part(child, deep + 1) for child in self.held(record)]}
 
     def part(self, record: int, deep: int) -> Plain:
-        """A node of those that another holds, and how much of it is meant where mass is moved."""
+        """Convert a child node, with its share if it is matched in part."""
         made, share = self.plain(record, deep), self.nodes[record].share
         return made if share == 1.0 else made | {"mass": share}
 
     def faults(self, record: int) -> set[str]:
-        """The wildcard paths at which something below is not correct; what is one-sided is not opened."""
+        """Return the wildcard paths of the nodes below that are not correct; one-sided nodes are not expanded."""
         node = self.nodes[record]
         if node.verdict is Verdict.CORRECT:
             return set()
@@ -196,7 +197,7 @@ class _TreeWalk:
 
 @dataclass(eq=False, slots=True)
 class _EntryRows:
-    """The rows of the entries of one document."""
+    """Rows of the entries of one document."""
 
     path: Path
     rows: list[tuple[object, Plain, tuple[Json, Json]]] = field(default_factory=list)
@@ -221,7 +222,7 @@ class _EntryRows:
         self.rows.append(((not gold, order(f"/{indices[not gold] or ''}"), lone, -node.scale), row, node.values))
 
     def all(self) -> tuple[list[Plain], list[tuple[Json, Json]]]:
-        """The rows in order, with what their entries weigh in all, and the values of these."""
+        """Return the sorted rows with the total masses of their entries, and the values of the entries."""
         self.rows.sort(key=lambda row: row[0])  # type: ignore[arg-type, return-value]
         rows = [row for _, row, _ in self.rows]
         for side, name in enumerate(("gold_index", "predicted_index")):
@@ -239,7 +240,7 @@ def _on_the_way(path: Path, to: Path) -> bool:
 
 
 def shown(value: Json) -> Json:
-    """A value as a browser shows it truly: very large integers, and what is nested very deeply, as text.
+    """Convert a value for a browser: very large integers and deeply nested values become text.
 
     >>> shown([1, 2**60])
     [1, '1152921504606846976']

@@ -1,4 +1,4 @@
-"""The entries of a corpus one by one: gold beside predicted, field by field."""
+"""Entries of a corpus, paired field by field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Status = Literal["matched", "missing", "spurious"]
 
 @dataclass(frozen=True, slots=True)
 class FieldPair:
-    """One field on both sides (ABSENT where it is missing), and its quality in [0, 1]."""
+    """Gold and predicted value of a field (ABSENT if missing), and their quality in [0, 1]."""
 
     gold: Json
     predicted: Json
@@ -38,10 +38,10 @@ class FieldPair:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """A matched pair of entries, or one of them without partner; only the fields that either side has.
+    """A matched pair of entries, or an unmatched entry, with the fields that either side has.
 
-    The indices are positions in the list of entries; where it lies below another list or a map, the position or key
-    there comes first, as in `0/3`. None where there is no entry, and where the whole document is the entry.
+    An index is the position in the list of entries. If that list is inside another list or a map, the position or key
+    there comes first, as in `0/3`. It is None if there is no entry, or if the entry is the whole document.
     """
 
     pair: Pair
@@ -54,12 +54,17 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryLayout:
-    """Where the entries stand in the documents of a plan, and what the schema says they hold.
+    """Location and declared structure of the entries of a plan.
 
-    `names` are the declared fields; `scalar` says that an entry may be, or always is, a value of its own;
-    `full_matching` that every entry of the shorter list is given a partner, however bad, which makes counts of pairs
-    say nothing of them; `moved` that mass is moved between them, so that an entry may have several. `site` is the site
-    of the list, or that of the entry where there is no list.
+    Attributes:
+        path: Path of the list of entries, or of the entry if there is no list.
+        listed: Whether the entries are in a list.
+        names: Names of the declared fields.
+        scalar: Whether an entry may be something other than an object.
+        full_matching: Whether every entry of the shorter list gets a partner, however bad, so that counts of pairs
+            are not informative.
+        moved: Whether entries are matched by optimal transport, so that an entry may have several partners.
+        site: Site of the list, or of the entry if there is no list.
     """
 
     path: Path
@@ -89,13 +94,13 @@ class EntryLayout:
 
     @property
     def single(self) -> bool:
-        """Whether a document has one list of them."""
+        """Whether each document has a single list of entries."""
         return self.listed and all(isinstance(token, str) for token in self.path)
 
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[EntryRow]:
-        """The entries of documents compared together: document by document, as in gold, then the spurious ones."""
+        """Yield the entries by document: in gold order, then the spurious ones."""
         records = RecordTree.of(levels)
-        lists = np.zeros(len(records) + 1, dtype=np.bool_)  # the last place is that of NONE, no record
+        lists = np.zeros(len(records) + 1, dtype=np.bool_)  # the last element is for NONE (no record)
         owner = np.full(len(records) + 1, NONE, dtype=np.intp)
         found: dict[int, tuple[tuple[object, ...], EntryRow]] = {}
         for level in levels:
@@ -122,7 +127,7 @@ _LIST = (NONE, Kind.ARRAY)
 
 
 def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]:
-    """Values, and the keys or positions they stand under, of some records: of gold, then of predicted (or ABSENT)."""
+    """Return the values (or ABSENT) of some records and their keys or positions, for gold and for predicted."""
     found = []
     for rows in (level.left[at], level.right[at]):
         present = np.flatnonzero(rows >= 0)
@@ -140,7 +145,7 @@ def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]
 
 
 def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, FieldPair]]:
-    """Some records of a level: where they are, the key or position they stand under, and what stands there."""
+    """Yield the row, the key or position and the values of some records of a level."""
     (gold, gold_names), (predicted, predicted_names) = sides(level, at)
     for number, position in enumerate(at.tolist()):
         name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
@@ -150,7 +155,7 @@ def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, FieldPair]]:
 def _entry(
     pairs: Sequence[Pair], document: int, whole: FieldPair, gold_index: str | None, predicted_index: str | None
 ) -> tuple[tuple[object, ...], EntryRow]:
-    """One entry, and where it comes among all."""
+    """Return a sort key and the row of an entry."""
     gold, predicted = whole.gold is not ABSENT, whole.predicted is not ABSENT
     status: Status = "matched" if gold and predicted else "missing" if gold else "spurious"
     place = (document, not gold, order("/" + ((gold_index if gold else predicted_index) or "")))
@@ -158,7 +163,7 @@ def _entry(
 
 
 def _indices(records: RecordTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
-    """The indices of some records of a level on one side: see `index_of`."""
+    """Return the indices of some records of a level on one side (see `index_of`)."""
     found: list[str | None] = [None] * len(at)
     if not level.path:
         return found
@@ -176,7 +181,7 @@ def _indices(records: RecordTree, level: Level, at: Indices, *, gold: bool) -> l
 
 
 def index_of(path: Path, tokens: tuple[int | str, ...] | None) -> str | None:
-    """The positions and keys among the tokens of a path, joined; None where there is no node, and at the root."""
+    """Join the tokens at the wildcards of a path; return None if there is no node, or at the root."""
     return None if tokens is None or not path else "/".join(_positions(path, tokens))
 
 

@@ -1,4 +1,4 @@
-"""What is noted of documents while they are compared, for their report: observers of `arbitre.corpus`."""
+"""Corpus observers that collect data for the report during an evaluation."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 PAIRS_PER_PATH: Final = 3
-"""So many pairs of each path are kept."""
+"""Number of worst pairs kept per path."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorstPairObserver:
-    """Notes the worst pairs of every path: those that cost most, which is their mass times what they lack to 1.
+    """Observer that records the worst pairs of every path, by cost: mass * (1 - quality).
 
-    A note is plain JSON: how many documents it is of (`size`), and the worst pairs by path (`worst`).
+    A note is JSON: the number of documents (`size`) and the worst pairs by path (`worst`).
     """
 
     plan: Plan
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """One note."""
+        """Return a single note for all pairs."""
         return [{"size": len(pairs), "worst": dict(_blamed(self.plan, pairs, levels))}]
 
 
 @dataclass(frozen=True, slots=True)
 class CurveAreaObserver:
-    """Notes of every document the area under the curve of its entries, as the published script adds it up."""
+    """Observer that records the area under the quality curve of every document, as the published script computes it."""
 
     plan: Plan
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """A number for each."""
+        """Return the area for each document."""
         qualities, weights, documents = pair_qualities(levels, wildcard(self.plan.entries))
         areas: list[Json] = np.bincount(documents, weights * quadrature(qualities), minlength=len(pairs)).tolist()
         return areas
 
 
 def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[tuple[str, list[Json]]]:
-    """The worst matched pairs of every path, of those that are not equal."""
+    """Yield the worst matched pairs of every path, without equal ones."""
     records = RecordTree.of(levels)
     stop = len(plan.entries) + EntryLayout.of(plan).listed
     found: dict[str, list[dict[str, Any]]] = {}
@@ -85,18 +85,18 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
 
 
 def rank(one: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Where a pair that was noted comes among others: the worst first, then by document."""
+    """Return the sort key of a recorded pair: worst first, then by document."""
     return -one["cost"], one["at"], order(one["pointer"])
 
 
 def _costs(level: Level, at: Indices) -> Floats:
-    """What these pairs cost."""
+    """Return the costs of pairs, as an array of floats."""
     lost: Floats = 1.0 - level.quality[at]
     return lost if level.scale is None else lost * level.scale[at]
 
 
 def _dearest(level: Level) -> Indices:
-    """Where the worst pairs of a level are: by cost, then by document; all that are alike in both are taken."""
+    """Return the rows of the worst pairs of a level, by cost, then by document, including ties."""
     at: Indices = np.flatnonzero(level.paired & (level.quality < 1.0))
     if len(at) <= PAIRS_PER_PATH:
         return at

@@ -1,4 +1,4 @@
-"""The qualities of all pairs of entries of a document, matched or not: what its matching was chosen from."""
+"""Matrices of the quality of all possible pairs of entries of a document."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
     Axis = dict[str, int]
-    """The entries of one side, by what the rows call them: which row or column of the matrix is theirs."""
+    """Row or column of the matrix for each entry index of one side."""
 
 MAX_CELLS: Final = 3_600
-"""The matrix of a document is computed up to so many pairs of entries."""
+"""Maximum number of pairs of entries for computing the matrix of a document."""
 
 MAX_TOTAL_CELLS: Final = 24_000
-"""The matrices of a report have no more pairs than this together, the worst documents first."""
+"""Maximum total number of pairs in the matrices of a report; worst documents come first."""
 
 MAX_POOL: Final = 60
-"""Up to so many entries of both sides their distances among themselves are computed too, for the metricity."""
+"""Maximum number of entries of both sides for computing their metricity, which needs all distances between them."""
 
 SIDES: Final = ("gold", "predicted")
 
@@ -40,7 +40,7 @@ _SAME: Final = 1e-9
 
 @dataclass(eq=False, slots=True)
 class QualityMatrices:
-    """Makes the matrices of the documents of a report, as long as these are small."""
+    """Computes the quality matrices of the documents of a report, within the size limits."""
 
     plan: Plan
     left: int = MAX_TOTAL_CELLS
@@ -48,7 +48,7 @@ class QualityMatrices:
 
     def __post_init__(self) -> None:
         self.entries = EntryLayout.of(self.plan)
-        if self.entries.moved:  # a pair has the quality it has, though alone no mass might move
+        if self.entries.moved:  # a single pair must be matched to get its quality
             sites = list(self.plan.sites)
             site = sites[self.entries.site]
             sites[self.entries.site] = replace(site, list=replace(site.list, matcher=catalogue.build("hungarian")))
@@ -60,11 +60,17 @@ class QualityMatrices:
         values: Sequence[Mapping[str, Json]],
         plan: Mapping[str, Any] | None = None,
     ) -> dict[str, Any] | None:
-        """Qualities of gold (rows) against predicted (columns), rounded, and how near their distances are to a metric.
+        """Compute the quality matrix and the metricity of a document.
 
-        Both go by position; `values` are the entries of `rows` as they were read, `plan` is handed on. None where they
-        are no list of their own, are too many, or are compared otherwise where they stand alone. A pair that may not be
-        matched has null.
+        Args:
+            rows: Rows of the aligned document.
+            values: Gold and predicted entry of each row, by side.
+            plan: Transport plan, included in the result unchanged.
+
+        Returns:
+            Rounded qualities of gold (rows) and predicted (columns) in list order, with None for pairs that cannot be
+            matched; `plan`; and the metricity of the distances. None if there is no single list of entries, if there
+            are too many, or if entries compare differently outside their document.
         """
         if not self.entries.single:
             return None
@@ -78,7 +84,7 @@ class QualityMatrices:
         if not cells or cells > min(MAX_CELLS, self.left):
             return None
         pool = [*gold, *predicted]
-        two_faced = any(site.object.aliases for site in self.plan.sites)  # a prediction is read otherwise than gold
+        two_faced = any(site.object.aliases for site in self.plan.sites)  # aliases apply only to predictions
         pooled = len(pool) <= MAX_POOL and len(pool) ** 2 <= self.left and not two_faced
         self.left -= len(pool) ** 2 if pooled else cells
         whole = self._qualities(pool, pool) if pooled else self._qualities(gold, predicted)
@@ -93,7 +99,7 @@ class QualityMatrices:
         }
 
     def _qualities(self, gold: Sequence[Json], predicted: Sequence[Json]) -> Floats:
-        """The quality of every pair of entries, each in a document of its own; nan where it is not made."""
+        """Compute the quality of every pair of entries, each in its own document; nan if not matched."""
         left = [self._alone(one) for one in gold for _ in predicted]
         right = [self._alone(one) for _ in gold for one in predicted]
         found = np.full(len(left), np.nan)
@@ -110,7 +116,7 @@ class QualityMatrices:
 
 
 def axes_of(rows: Sequence[Mapping[str, Any]]) -> tuple[Axis, Axis]:
-    """The gold and the predicted entries of a list by position: those of the rows and of the columns of its matrix."""
+    """Return the matrix rows of the gold entries and the columns of the predicted entries, in list order."""
     gold, predicted = ({row[f"{side}_index"] for row in rows} - {None} for side in SIDES)
     return _numbered(gold), _numbered(predicted)
 
@@ -120,7 +126,7 @@ def _numbered(names: set[str]) -> Axis:
 
 
 def _agrees(block: Floats, rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis]) -> bool:
-    """Whether the pairs that were matched have the qualities that they have in the document."""
+    """Return whether matched pairs have the same qualities as in the document."""
     return all(
         abs(block[axes[0][row["gold_index"]], axes[1][row["predicted_index"]]] - row["entry"]["quality"]) <= _SAME
         for row in rows
@@ -129,10 +135,10 @@ def _agrees(block: Floats, rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, 
 
 
 def plan_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The masses that moved between the entries of a list, rounded: (row, column, mass), as in its matrix.
+    """Return the rounded transport plan of a list of entries, or None if it is too large.
 
-    `gold` and `predicted` are (mass, spare): what every entry weighs, and how much of that went nowhere. None where
-    there are too many.
+    `cells` are (row, column, mass) of the matrix; `gold` and `predicted` are the (total mass, unmatched mass) of each
+    entry.
     """
     axes = axes_of(rows)
     if len(axes[0]) * len(axes[1]) > MAX_CELLS:
@@ -152,7 +158,7 @@ def plan_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def shares_of(rows: Sequence[Mapping[str, Any]], plan: Mapping[str, Any] | None) -> dict[tuple[int, int], float]:
-    """How much of a gold entry (row) went to a predicted one (column), in (0, 1]; 1 for a pair matched one to one."""
+    """Return the share of a gold entry (row) matched to a predicted entry (column), in (0, 1]; 1 if one to one."""
     if plan is not None:
         return {(row, column): mass / plan["gold"][row][0] for row, column, mass in plan["cells"]}
     gold, predicted = axes_of(rows)

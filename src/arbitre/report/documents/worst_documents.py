@@ -1,4 +1,4 @@
-"""What is kept of the documents of a corpus while they pass by, so that a report can show them: the worst, bounded."""
+"""Collect the worst documents and pairs of a corpus for the report, within size limits."""
 
 from __future__ import annotations
 
@@ -40,28 +40,36 @@ ALIGNMENTS: Final = "alignments.json"
 FORMAT: Final = "arbitre-alignments/1"
 
 MAX_ENTRIES: Final = 2000
-"""Documents are kept whole, the worst first, as long as they have no more entries than this together."""
+"""Maximum total number of entries of the documents kept, worst documents first."""
 
 MAX_BYTES: Final = 3_000_000
-"""Nor take more bytes than this. One document is always kept; of its entries the worst, where they are too many."""
+"""Maximum total size of the documents kept, in bytes of JSON. At least one is kept, reduced to its worst entries."""
 
 NOTES: Final = "worst"
 AREAS: Final = "published"
-"""The names of what is noted, among all that is noted of documents."""
+"""Names of the observers."""
 
 MAX_ROWS: Final = 2000
-"""So many documents have a row, the worst where there are more."""
+"""Maximum number of documents in the table of documents; the worst are kept."""
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of the text of an evaluation, which ties the alignments to it."""
+    """Return the SHA-256 of the text of an evaluation, which identifies the evaluation of the alignments."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def read(path: Path, evaluation: str) -> dict[str, Any] | None:
-    """The alignments beside an evaluation, whose text is given; None where there are none.
+    """Read the alignments of an evaluation.
 
-    Raises DataError where they are of another format, or of another evaluation.
+    Args:
+        path: File of the alignments.
+        evaluation: Text of the evaluation.
+
+    Returns:
+        The alignments, or None if there is no such file.
+
+    Raises:
+        DataError: If they have an unknown format or belong to another evaluation.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -73,25 +81,25 @@ def read(path: Path, evaluation: str) -> dict[str, Any] | None:
         found: dict[str, Any] = json.loads(text)
         of, made_for = found.get("format"), found.get("evaluation")
     except (ValueError, AttributeError, RecursionError) as error:
-        raise refused(path, "other text") from error
+        raise refused(path, "a file that is not a JSON object") from error
     if of != FORMAT:
         raise refused(path, f"the format {of!r}")
     if made_for != digest(evaluation):
-        raise refused(path, "those of another evaluation")
+        raise refused(path, "the alignments of another evaluation")
     return found
 
 
 def refused(path: Path, found: str) -> DataError:
-    """What is said of a file that is not the alignments of an evaluation."""
+    """Return the error for a file that does not hold the alignments of the evaluation."""
     return DataError.of(
         f"Expected the alignments of this evaluation, in the format {FORMAT!r}, got {found}",
         file=str(path),
-        hint="Evaluate again, or remove the file: the report is then made without the documents.",
+        hint="Evaluate again, or remove the file to make the report without documents.",
     )
 
 
 class ShownDocument(NamedTuple):
-    """What is shown of a document; the entries of its rows as they were read and the plan, which its matrix needs."""
+    """JSON of a document for the report (`plain`), and the entries and transport plan for its matrix."""
 
     plain: dict[str, Any]
     values: list[dict[str, Json]]
@@ -100,10 +108,10 @@ class ShownDocument(NamedTuple):
 
 @dataclass(slots=True)
 class WorstDocuments:
-    """Keeps what the report of a corpus shows: the worst pairs of every path, and the worst documents.
+    """Collects the worst pairs of every path and the worst documents of a corpus.
 
-    Evaluate with its `observers`, `take` the outcomes in their order, then `fill` it. What is kept depends on the
-    corpus alone, not on how it was divided on the way.
+    Evaluate with its `observers`, pass the results to `take` in order, then call `fill`. The result depends only on the
+    corpus, not on its division into work units.
     """
 
     plan: Plan
@@ -116,11 +124,11 @@ class WorstDocuments:
 
     @property
     def observers(self) -> Observers:
-        """What has to be noted of documents while they are compared."""
+        """Observers for the evaluation."""
         return {NOTES: WorstPairObserver(self.plan), AREAS: CurveAreaObserver(self.plan)}
 
     def take(self, outcomes: DocumentResults) -> None:
-        """Keep what was noted of documents that follow those taken before."""
+        """Collect the notes of the next documents."""
         self.areas.extend(outcomes.seen.get(AREAS, ()))
         notes: Iterable[Any] = outcomes.seen.get(NOTES, ())
         for note in notes:
@@ -132,13 +140,15 @@ class WorstDocuments:
             self.seen += note["size"]
 
     def fill(self, evaluation: Evaluation, joined: Join) -> None:
-        """Keep the worst documents of an evaluation, read and compared once more; `joined` are all of its pairs.
+        """Read and compare the worst documents again, and keep them.
 
-        They are ranked as their rows are.
+        Args:
+            evaluation: Evaluation of the corpus.
+            joined: All of its pairs.
         """
         columns = evaluation.document_table
         places = np.arange(len(columns), dtype=np.int32)
-        if len(joined) != len(columns):  # gold that could not be compared is no document
+        if len(joined) != len(columns):  # pairs whose gold failed are not in the table
             known = set(columns.keys)
             places = np.array([place for place, one in enumerate(joined.keys) if one in known], dtype=np.int32)
         where = EntryLayout.of(self.plan)
@@ -156,7 +166,7 @@ class WorstDocuments:
             self.documents.append(shown)
 
     def _shown(self, entries: EntryLayout, head: Mapping[str, Json], made: AlignedDocument) -> ShownDocument:
-        """A document without its faint rows; of too many the worst."""
+        """Return a document without negligible partial matches, reduced to its worst rows if there are too many."""
         strong = made.strong()
         worst = sorted(strong, key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
         places = sorted(worst)
@@ -173,7 +183,7 @@ class WorstDocuments:
         return ShownDocument(plain, values, plan_of(made.rows) if planned else None)
 
     def to_dict(self, evaluation: Evaluation, text: str, trust: TrustView | None = None) -> dict[str, Any]:
-        """What `alignments.json` holds for an evaluation that has been observed, and whose JSON text is given."""
+        """Return the contents of `alignments.json` for an evaluation with the JSON `text`."""
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns, heat = evaluation.document_table, QualityMatrices(self.plan)
         rows = np.sort(_ranked(columns)[:MAX_ROWS])
@@ -209,7 +219,7 @@ _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")
 
 
 def _ranked(columns: DocumentTable) -> Indices:
-    """The documents from the worst to the best, those that failed last; those that are alike in their order."""
+    """Return document numbers from worst to best, failed documents last; ties stay in order."""
     ranked: Indices = np.lexsort((columns.qualities, columns.failed))
     return ranked
 
@@ -224,7 +234,7 @@ def _head(document: DocumentResult) -> dict[str, Json]:
 
 
 def _row(document: DocumentResult, ends: Floats | None) -> dict[str, Json]:
-    """A document among all, and between which values its f1q would lie, where that is known."""
+    """Return the row of a document, with the interval of its f1q if known."""
     interval = None
     if ends is not None and not document.failed and not np.isnan(ends).any():
         low, high = ends.tolist()

@@ -1,1 +1,1 @@
-"""Figures of results as Vega-Lite, SVG, PDF and PNG."""
+"""Figures of results in Vega-Lite, SVG, PDF and PNG."""

@@ -1,4 +1,4 @@
-"""Figures that set scores side by side: systems, or the levels of factors, in all and by path."""
+"""Figures that compare systems or factor levels, overall and by path."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 Spec = dict[str, Any]
 
 PARTS: Final = ("imq", "irq", "amq")
-"""The scores of every path that stand beside each other."""
+"""Scores shown for every path."""
 
 COLOURS: Final = ("#0f5d73", "#d98a3d", "#7a4f9a", "#5f7f3c", "#9e3d22", "#4b94a5", "#6b6b6b", "#b59f3b")
-"""Told apart by every kind of colour vision, and in grey by the dashes and the order that go with them."""
+"""Palette for all kinds of colour vision; in greyscale, dashes and order distinguish the series."""
 
 UNIT: Final[Spec] = {"domain": [0, 1]}
 
 
 def axis(title: str) -> Spec:
-    """The axis of a score."""
+    """Return the axis of a score."""
     return {"title": title, "tickCount": 5}
 
 
 def name_of(subject: Subject) -> str:
-    """What a system is called in figures."""
+    """Return the name of a system for figures."""
     return _short(subject.name or "arbitre")
 
 
 def systems_by_path(subjects: Sequence[Subject], say: Translator) -> Spec:
-    """A bar for every path, system and score."""
+    """Return a bar chart with a bar for every path, system and score."""
     rows = [
         {"path": show_hidden(row.path) or say("whole"), "system": name_of(one), "factor": name, "score": score}
         for one in subjects
@@ -51,7 +51,7 @@ def systems_by_path(subjects: Sequence[Subject], say: Translator) -> Spec:
 
 
 def levels_by_path(factor: FactorView, say: Translator) -> Spec:
-    """A bar for every path and level of a factor."""
+    """Return a bar chart with a bar for every path and level of a factor."""
     names = [_level(one.name, say) for one in factor.levels]
     rows = [
         {"path": show_hidden(row.path) or say("whole"), "level": name, "score": score}
@@ -65,7 +65,7 @@ def levels_by_path(factor: FactorView, say: Translator) -> Spec:
 
 
 def _bars(rows: Sequence[Spec], series: str, names: Sequence[str], title: str) -> Spec:
-    """Bars by path; those of several in a `series` below each other."""
+    """Return bars by path, grouped by `series` if there are several names."""
     several = len(names) > 1
     encoding: Spec = {
         "x": {"field": "score", "type": "quantitative", "scale": UNIT},
@@ -88,13 +88,13 @@ def _bars(rows: Sequence[Spec], series: str, names: Sequence[str], title: str) -
 
 
 def leaderboard(systems: SystemsView) -> Spec:
-    """The score of every system, with its interval where that is known."""
+    """Return a chart of the score of every system, with its interval if known."""
     rows = [{"system": _short(one.name)} | _ranged(one.score, one.interval) for one in systems.board]
     return {"data": {"values": rows}} | _points("system", systems.score, intervals="low" in set().union(*rows))
 
 
 def levels(factors: Sequence[FactorView], say: Translator) -> Spec:
-    """The score of every level of factors, with its interval where that is known, factor by factor."""
+    """Return a chart of the score of every factor level, with its interval if known, one row per factor."""
     rows = [
         {"factor": _short(factor.name), "level": _level(one.name, say)} | _ranged(one.score, one.interval)
         for factor in factors
@@ -115,7 +115,7 @@ def _ranged(score: float | None, interval: IntervalView | None) -> Spec:
 
 
 def _points(place: str, score: str, *, intervals: bool) -> Spec:
-    """Points with their numbers, on the lines of their intervals."""
+    """Return labelled points with interval lines."""
     layers: list[Spec] = [
         {
             "mark": {"type": "point", "filled": True, "size": 60, "color": COLOURS[0], "opacity": 1},

@@ -1,4 +1,4 @@
-"""Figures for publications: Vega-Lite specifications with their data in them, drawn as SVG, PDF and PNG."""
+"""Figures for publications: Vega-Lite specifications with inline data, rendered as SVG, PDF and PNG."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ VEGA_LITE: Final = "6.4"
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 SPECIFICATION: Final = ".vl.json"
 SCALE: Final = 4.0
-"""Pixels of a PNG for each point: 288 to the inch."""
+"""Pixels per point in PNG files (4 is 288 dpi)."""
 
 _CONFIG: Final[Spec] = {
     "background": "white",
@@ -51,10 +51,11 @@ _LOCALES: Final = {Language.EN: "en-US", Language.FR: "fr-FR"}
 
 
 def specifications(view: View, language: Language = Language.EN) -> dict[str, Spec]:
-    """The figures of a view by name: `survival`, `paths`, `heat` of the worst document, and `leaderboard` of several.
+    """Return the Vega-Lite specifications of the figures of a view by name; figures without data are omitted.
 
-    A figure without anything to show is left out; each subject of several has a `heat-1`, `heat-2`, ... Of factors
-    there are `levels`, and `paths-` with the name of each, in which what a file name cannot hold is percent-encoded.
+    Names: `survival`, `paths`, `heat` (worst document; `heat-1`, `heat-2`, ... for several systems), `leaderboard`
+    (several systems), `levels` (factors) and `paths-<factor>`, where characters not allowed in file names are
+    percent-encoded.
     """
     say = Translator(language)
     subjects = [one for one in view.subjects if one.curve.steps]
@@ -73,14 +74,19 @@ def specifications(view: View, language: Language = Language.EN) -> dict[str, Sp
 
 
 def _fit(name: str) -> str:
-    """A name as part of a file name; other names give others."""
+    """Percent-encode a name for use in a file name; distinct names stay distinct."""
     return re.sub(r"[^\w .()+=-]", lambda found: quote(found[0], safe="", errors="replace"), name)
 
 
 def write_figures(folder: Path, view: View, language: Language = Language.EN) -> tuple[str, ...]:
-    """Draw the figures of a view into a folder, each with its specification (`.vl.json`); the names of the files.
+    """Write the figures of a view to a folder, each with its specification (`.vl.json`).
 
-    Raises ArbitreError where the extra `report` is not installed, DataError where a file cannot be written.
+    Returns:
+        The names of the files.
+
+    Raises:
+        ArbitreError: If the extra `report` is not installed.
+        DataError: If a file cannot be written.
     """
     draw = _drawing()
     names: list[str] = []
@@ -104,7 +110,7 @@ def _drawing() -> ModuleType:
         return import_module("vl_convert")
     except ImportError as error:
         raise ArbitreError.of(
-            "Expected vl-convert-python to be installed, to draw figures, got none",
+            "Figures need the package vl-convert-python, which is not installed",
             hint="pip install 'arbitre[report]'",
         ) from error
 
@@ -115,7 +121,7 @@ def _write(path: Path, content: str | bytes) -> None:
 
 
 def _survival(subjects: Sequence[Subject], say: Translator) -> Spec:
-    """Exact steps: the share of gold of several systems, of gold and of the prediction of one."""
+    """Return the survival curves: share of gold for several systems, of gold and of the prediction for one."""
     several = len(subjects) > 1
     rows: list[Spec] = []
     for one in subjects:
@@ -146,7 +152,7 @@ def _survival(subjects: Sequence[Subject], say: Translator) -> Spec:
 
 
 def _stairs(subject: Subject, whole: float) -> Iterator[tuple[float, float]]:
-    """The points at which a line that falls before it goes on has its steps."""
+    """Yield the points of a step-before line."""
     steps = subject.curve.steps
     if whole:
         yield 0.0, steps[0][1] / whole
@@ -155,9 +161,9 @@ def _stairs(subject: Subject, whole: float) -> Iterator[tuple[float, float]]:
 
 
 def _heat(subject: Subject, say: Translator) -> Spec | None:
-    """The qualities of all pairs of the worst document of which they are known, the pairs that were made marked.
+    """Return the heat map of the worst document that has a quality matrix, or None; matched pairs are marked.
 
-    Where mass was moved the marks are squares, as large as the share of the gold entry that went there.
+    With optimal transport, the size of a mark is the share of the gold entry matched there.
     """
     document = next((one for one in subject.explorer if one["matrix"]), None)
     if document is None:

@@ -1,7 +1,7 @@
-"""What a report says of a system, and of several: picked from the results and put in order.
+"""Build the view model of a report from results.
 
-Numbers are those of `evaluation.json` and `alignments.json`. None is computed anew but counts of pairs at a quality,
-which are sums of the steps of the survival curve.
+All numbers come from `evaluation.json` and `alignments.json`, except counts of pairs by quality, which are summed from
+the steps of the survival curve.
 """
 
 from __future__ import annotations
@@ -45,21 +45,27 @@ KINDS: Final = {
 }
 BINS: Final = 10
 FEW: Final = 30
-"""Reports of fewer documents carry a warning."""
+"""Minimum number of documents for a report without a warning."""
 
 
 def build_subject(
     evaluation: Mapping[str, Any], alignments: Mapping[str, Any] | None = None, *, name: str | None = None
 ) -> Subject:
-    """What a report says of one system, from the contents of `evaluation.json` and of `alignments.json` beside it.
+    """Build the view of one system.
 
-    Raises DataError where the evaluation is of another format.
+    Args:
+        evaluation: Contents of `evaluation.json`.
+        alignments: Contents of the `alignments.json` next to it, if any.
+        name: Name of the system; None for a single system.
+
+    Raises:
+        DataError: If the evaluation has an unknown format.
     """
     if evaluation.get("format") != EVALUATION:
         raise DataError.of(
             f'Expected `format` to be "{EVALUATION}", got {evaluation.get("format")!r}',
             pointer="/format",
-            hint="Give it what `arbitre evaluate --out` writes as evaluation.json.",
+            hint="Pass the evaluation.json written by `arbitre evaluate --out`.",
         )
     held = alignments or {}
     trust = TrustView.from_dict(held["trust"]) if held else TrustView()
@@ -151,7 +157,7 @@ def _paths(
 
 
 def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trust: TrustView) -> Iterator[str]:
-    """What the reader has to be careful about, by the names of the sentences that say it."""
+    """Yield the names of the warnings that apply."""
     if evaluation["failed"]:
         yield "failed"
     if len(evaluation["failures"]) > evaluation["failed"]:
@@ -173,9 +179,12 @@ def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trus
 
 
 def build_systems(subjects: Sequence[Subject], *, score: str = "f1q", most: int = 10) -> SystemsView:
-    """Several systems side by side by one of their scores, and the documents on which they differ most.
+    """Build the comparison of several systems by a score, without intervals and tests.
 
-    Without intervals and tests, which come with a ranking.
+    Args:
+        subjects: Systems to compare.
+        score: Name of the score.
+        most: Maximum number of documents to list, those with the largest differences.
     """
     ranked = sorted(subjects, key=lambda one: (-(_micro(one, score) or 0.0), one.name or ""))
     of_documents = [{row.key: 0.0 if row.failed else row.scores[score] for row in one.rows} for one in ranked]
@@ -188,7 +197,7 @@ def build_systems(subjects: Sequence[Subject], *, score: str = "f1q", most: int 
 
 
 def with_ranking(subjects: Sequence[Subject], ranking: Ranking) -> SystemsView:
-    """The same with the intervals, groups and tests of a ranking."""
+    """Build the comparison of several systems with the intervals, groups and tests of a ranking."""
     plain, found = build_systems(subjects, score=ranking.score if ranking.score in NAMES else "f1q"), ranked(ranking)
     places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
     differing = [DifferingDocument(one.key, [one.scores[place] for place in places]) for one in plain.differing]
@@ -196,7 +205,7 @@ def with_ranking(subjects: Sequence[Subject], ranking: Ranking) -> SystemsView:
 
 
 def ranked(ranking: Ranking) -> SystemsView:
-    """The systems of a ranking, with their intervals, groups and tests, but not document by document."""
+    """Build the comparison of the systems of a ranking, without their scores by document."""
     board = [
         LeaderboardRow(
             one.name,
@@ -212,7 +221,7 @@ def ranked(ranking: Ranking) -> SystemsView:
 
 
 def build_factors(factors: Mapping[str, Any]) -> list[FactorView]:
-    """The factors of `factors.json`, from its contents."""
+    """Build the views of the factors from the contents of `factors.json`."""
     return [_factor(one) for one in factors["factors"]]
 
 
@@ -236,14 +245,14 @@ _TESTED: Final = (
 
 
 def _contrast(pair: Mapping[str, Any], shared: int, smallest: float | None = None) -> PairwiseTest:
-    """What `PairwiseResult` says, given as plain JSON; `smallest` is the p where it knows none."""
+    """Convert a `PairwiseResult` in JSON form; `smallest` replaces an unknown smallest p."""
     known = {name: pair[name] for name in _TESTED}
     least = smallest if pair["smallest_p"] is None else pair["smallest_p"]
     return PairwiseTest(**known, adjusted=pair["p_holm"], smallest_p=least, shared=shared)
 
 
 def _drawn(found: Mapping[str, Any]) -> IntervalView | None:
-    """The interval of `Interval`, given as plain JSON; None where it has no ends."""
+    """Convert an `Interval` in JSON form; return None if it has no ends."""
     if found["low"] is None or found["high"] is None:
         return None
     return IntervalView(found["low"], found["high"], found["level"], found["method"])

@@ -1,6 +1,6 @@
-"""The drawings of the page, as SVG: every scale is that of a score, from 0 to 1, so that nothing has to be chosen.
+"""Inline SVG charts of the page. Every scale runs from 0 to 1.
 
-They are part of the page, so that they follow its theme, print, need no script and load nothing.
+Inline charts follow the theme of the page, can be printed, and need no script and no other file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GLYPHS: Final = {"exact": "=", "close": "≈", "wrong": "≠", "missing": "−"
 
 
 def composition(subject: Mapping[str, Any], say: Translator) -> list[dict[str, Any]]:
-    """The parts of all that either side asserts, side by side, in thousandths; none where nothing is asserted."""
+    """Return the segments of the bar of all entries by outcome, in thousandths of its width; empty without entries."""
     counts, curve = subject["counts"], subject["curve"]
     sizes = {
         "exact": curve["exact"],
@@ -37,14 +37,16 @@ def composition(subject: Mapping[str, Any], say: Translator) -> list[dict[str, A
     for kind, size in sizes.items():
         if size > 0.0:
             width = 1000.0 * size / total
-            text = say(f"part.{kind}", n=say.language.number(size, 0), threshold=say.percent(subject["close"], 0))
+            text = say(
+                f"part.{kind}", n=say.language.number(size, 0), threshold=say.language.number(subject["close"], 2)
+            )
             parts.append({"kind": kind, "x": f"{x:.1f}", "width": f"{width:.1f}", "text": text, "glyph": _GLYPHS[kind]})
             x += width
     return parts
 
 
 def survival(subject: Mapping[str, Any], say: Translator) -> Markup:
-    """The survival curve: the share of gold (solid, its area marked), and that of the prediction (dashed)."""
+    """Return the survival curve as SVG: share of gold (solid, with its area) and of the prediction (dashed)."""
     curve = subject["curve"]
     steps: Sequence[tuple[float, float]] = curve["steps"]
     sides = {side: _stairs(steps, curve[side]) for side in ("gold", "predicted") if curve[side]}
@@ -75,7 +77,7 @@ def _y(share: float) -> float:
 
 
 def _stairs(steps: Sequence[tuple[float, float]], whole: float) -> str:
-    """The line of #{q >= t} / whole: from the left edge down to nothing, a step at each quality."""
+    """Return the SVG path of #{q >= t} / whole for t from 0 to 1."""
     line = f"M{LEFT} {_y(steps[0][1] / whole):.2f}"
     for place, (quality, _) in enumerate(steps):
         after = steps[place + 1][1] if place + 1 < len(steps) else 0.0

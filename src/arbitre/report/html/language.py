@@ -1,4 +1,4 @@
-"""The words of a report, in its languages."""
+"""Translated texts of a report."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from importlib.resources import files
 
 
 class Language(StrEnum):
-    """The languages of a report."""
+    """Language of a report."""
 
     EN = "en"
     FR = "fr"
 
     def number(self, value: float | None, digits: int = 4) -> str:
-        """A number as it is read: with a decimal comma in French, a dash where there is none.
+        """Format a number, with a decimal comma in French; None becomes a dash.
 
-        Without `digits` a count: whole, or a mass that need not be.
+        With `digits=0`, whole numbers have no decimals and others have two (counts and masses).
 
         >>> Language.FR.number(0.87654), Language.EN.number(12.0, 0), Language.EN.number(None)
         ('0,8765', '12', '–')
@@ -33,7 +33,7 @@ class Language(StrEnum):
 
 @cache
 def catalogue() -> dict[str, dict[str, str]]:
-    """Every text of the page by its name, then by language."""
+    """Return all texts of the page by name, then by language."""
     text = files("arbitre.report").joinpath("page", "strings.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, str]] = json.loads(text)
     return found
@@ -41,7 +41,7 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 @cache
 def _notes() -> list[tuple[re.Pattern[str], dict[str, str]]]:
-    """The notes that results may hold: a pattern of each in English, and its texts."""
+    """Return the notes that results can contain: the pattern of the English text, and all texts."""
     return [
         (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[\\d.e-]+)", re.escape(texts["en"]))), texts)
         for name, texts in catalogue().items()
@@ -51,7 +51,7 @@ def _notes() -> list[tuple[re.Pattern[str], dict[str, str]]]:
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """The texts of one language.
+    """Lookup of texts in one language.
 
     >>> Translator(Language.FR)("document"), Translator(Language.EN)("failures", n=2)
     ('Document', 'Failures (2)')
@@ -68,19 +68,19 @@ class Translator:
         return tuple(catalogue())
 
     def template(self, name: str, n: object = None) -> str:
-        """A text with its fields; of two forms, the one for a single thing where `n` is 1."""
+        """Return a text with its placeholders, in the singular form (`.one`) if there is one and `n` is 1."""
         known = catalogue()
         single = f"{name}.one"
-        return known[single if n == 1 and single in known else name][self.language]
+        return known[single if str(n) == "1" and single in known else name][self.language]
 
     def __call__(self, name: str, /, **values: object) -> str:
         return self.template(name, values.get("n")).format(**values)
 
     def sentence(self, text: str) -> str:
-        """A note of the results, which are in English, in this language; as it stands where the catalogue lacks it.
+        """Translate an English note of the results; return it unchanged if it is not in the catalogue.
 
         >>> Translator(Language.FR).sentence("A single document: nothing says how far the score can be trusted.")
-        'Un seul document : rien ne dit jusqu’où se fier au score.'
+        'Un seul document : la fiabilité du score ne peut pas être estimée.'
         """
         for template, texts in _notes():
             if found := template.fullmatch(text):
@@ -90,7 +90,7 @@ class Translator:
         return text
 
     def percent(self, share: float | None, digits: int = 1) -> str:
-        r"""A share in per cent; never 0 or 100 where it is neither.
+        r"""Format a share as a percentage; shares strictly between 0 and 1 never become 0% or 100%.
 
         >>> Translator(Language.EN).percent(0.99999), Translator(Language.FR).percent(0.5, 0)
         ('99.9%', '50\xa0%')

@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing but itself.
+"""Render a report as a self-contained HTML page.
 
-The template arranges the view model and computes no score. All text from data is escaped by the template engine; the
-page refuses every script and style but its own (by their hashes) and loads nothing.
+The template only lays out the view model; it computes no scores. The template engine escapes all text from data. The
+content security policy allows only the script and style of the page (by their hashes) and no external resources.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GLYPHS: Final = {
     "split": "⊢",
     "merged": "⊣",
 }
-"""What stands for a verdict, so that no meaning is in colour alone."""
+"""Symbol of each verdict, so that colour alone carries no meaning."""
 
 FORMULAS: Final = {
     "precision": "k / m",
@@ -61,26 +61,26 @@ FORMULAS: Final = {
 
 
 OUTSIDE: Final = 10
-"""Maximum number of paths outside the entries that are named; the others are counted."""
+"""Maximum number of paths outside the entries that are listed; the rest are counted."""
 
 REACHED: Final = 0.9
-"""The share of documents of at least this quality is stated."""
+"""Document quality for which the report states the share of documents that reach it."""
 
 STYLE: Final = (
     *("palette", "page", "answer", "tables", "curve", "controls", "map", "entry", "difference", "matrix"),
     *("phone", "print"),
 )
-"""The parts of the style in the order of the cascade: the later one wins."""
+"""Style sheets in cascade order."""
 
 SCRIPT: Final = (
     *("page", "theme", "tables", "text", "difference", "fields", "shares", "state", "filters", "address"),
     *("entry", "map", "list", "matrix", "document", "explorer"),
 )
-"""The parts of the script, which are one module: each uses only those before it."""
+"""Script files, concatenated into one module; each uses only the ones before it."""
 
 
 def render_page(view: View, language: Language = Language.EN) -> str:
-    """The page of a view, in a language; the same view gives the same bytes."""
+    """Render a view as an HTML page; equal views give identical bytes."""
     plain = view.to_dict()
     say = Translator(language)
     style = "".join(_part(f"style/{name}.css") for name in STYLE)
@@ -99,7 +99,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             explored=explored,
             policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
             "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
-            style=Markup(style),  # noqa: S704  (files of this package, and JSON whose markup is escaped)
+            style=Markup(style),  # noqa: S704  (files of this package, and escaped JSON)
             script=Markup(script),  # noqa: S704
             data=Markup(_data(plain, language, several=several)),  # noqa: S704
             glyphs=GLYPHS,
@@ -147,20 +147,20 @@ def _environment(language: Language) -> Environment:
 
 
 def _brief(value: Json, room: int = 60) -> str:
-    """A value in few words."""
+    """Return a short text for a value."""
     named = _named(value)
     return clipped(show_hidden(named if isinstance(named, str) else compact(named)), room)
 
 
 def _named(value: Json) -> Json:
-    """What to call a value: of an object its first text, be it one level down, if it has any."""
+    """Return the first string of an object, at most one level down, or the value itself."""
     held = list(value.values()) if isinstance(value, dict) else []
     inner = (text for one in held if isinstance(one, dict) for text in one.values())
     return next((text for text in (*held, *inner) if isinstance(text, str)), value)
 
 
 def _literal(value: Json) -> str:
-    """A number as JSON has it, to be read back; "" for None."""
+    """Format a number as JSON; None becomes ""."""
     return "" if value is None else json.dumps(value)
 
 
@@ -169,7 +169,7 @@ _UNSAFE: Final = re.compile(f"[<>&]|{HIDDEN.pattern}")
 
 
 def embedded(value: Json) -> str:
-    r"""JSON that may stand in a script element: markup, and what cannot be seen, is written as escapes.
+    r"""Serialise a value as JSON for a script element, with markup and invisible characters escaped.
 
     >>> embedded("</script>")
     '"\\u003c/script\\u003e"'
@@ -200,12 +200,12 @@ def _title(plain: Mapping[str, Any], say: Translator) -> str:
     first = subjects[0] if subjects else {"title": None, "entries": ""}
     title: str = first["title"] or say("title", entries=first["entries"] or say("whole"))
     if len(subjects) > 1:
-        return f"{title}: {say('title.several', n=len(subjects))}"
-    return f"{title}: {first['name']}" if subjects and first["name"] else title
+        return f"{title}{say('colon')}{say('title.several', n=len(subjects))}"
+    return f"{title}{say('colon')}{first['name']}" if subjects and first["name"] else title
 
 
 def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
-    """The answer in words."""
+    """Yield the sentences that summarise the results."""
     counts, curve = subject["counts"], subject["curve"]
     scores = {line["name"]: line["micro"] for line in subject["headline"]}
     gold, predicted, matched = (counts[name] for name in ("gold", "predicted", "matched"))
@@ -235,7 +235,7 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
                 exact=count(curve["exact"]),
                 close=count(curve["close"]),
                 wrong=count(wrong),
-                threshold=say.percent(subject["close"], 0),
+                threshold=say.language.number(subject["close"], 2),
             )
         )
         missing, spurious = gold - matched, predicted - matched
@@ -248,7 +248,7 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
     yield size + " " + strong("said.failed", n=subject["failed"]) if subject["failed"] else size
     shares = {one["quality"]: one["share"] for one in subject["document_quality"]["at_least"]}
     if subject["documents"]:
-        yield strong("said.quality", share=say.percent(shares[REACHED], 0), least=say.language.number(REACHED, 1))
+        yield strong("said.quality", share=say.percent(shares[REACHED]), least=say.language.number(REACHED, 1))
     if outside := subject["outside"]:
         named = [
             f"{show_hidden(path) or say('whole')}\u00a0{say.language.number(f1q, 2)}" for path, f1q in outside.items()
@@ -258,7 +258,7 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
 
 
 def _number_of(subject: Mapping[str, Any], name: str) -> int:
-    """The number that a warning speaks of."""
+    """Return the number in a warning."""
     counted: dict[str, int] = {
         "without_gold": len(subject["without_gold"]),
         "failed": subject["failed"],

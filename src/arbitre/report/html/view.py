@@ -1,6 +1,6 @@
-"""The view model: all that a report shows, as plain JSON, valid against `schemas/view.schema.json`.
+"""View model of a report, serialisable to JSON that is valid against `schemas/view.schema.json`.
 
-What is not known is None, and the page says so.
+Unknown values are None; the page displays them as such.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ FORMAT: Final = "arbitre-view/1"
 
 @dataclass(frozen=True, slots=True)
 class IntervalView:
-    """Between which values a score would lie over corpora of documents like these.
+    """Confidence interval of a score over similar corpora.
 
-    Of one document by the method "ratio": over other entries like those it holds.
+    For the score of one document (method "ratio"): over similar entries in that document.
     """
 
     low: float
@@ -29,7 +29,7 @@ class IntervalView:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The units of intervals and tests: documents, or clusters of them; `runs`: those of one document are a cluster."""
+    """Sampling units of intervals and tests: documents or clusters; `runs` if a cluster is all runs of one document."""
 
     documents: int
     clusters: int | None = None
@@ -38,11 +38,17 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class HeadlineScore:
-    """One score of the entries: of all documents together, and the mean of the documents' scores.
+    """One entry score: pooled (`micro`) and as the mean over documents (`macro`).
 
-    `kind` is "independent" (precision, recall and amq, of which all else is made), "follows" or "spread"; `biased`
-    says that the matching forces it up. `pointer` says where in `evaluation.json` the score is. `chance` is the score
-    of predictions held against another document's gold.
+    Attributes:
+        name: Name of the score.
+        kind: "independent" (precision, recall, amq), "follows" (derived from these three) or "spread".
+        biased: Whether the matching inflates the score.
+        micro: Score of the summed tallies of all documents.
+        macro: Mean of the scores of the documents.
+        documents: Number of documents in the mean.
+        interval: Confidence interval of the pooled score.
+        chance: Score of predictions compared with the gold of other documents.
     """
 
     name: str
@@ -57,7 +63,7 @@ class HeadlineScore:
 
 @dataclass(frozen=True, slots=True)
 class PathRow:
-    """The scores of a wildcard path, and its worst pairs; `depth` is how many listed paths hold it."""
+    """Scores and worst pairs of a wildcard path; `depth` is the number of its ancestors among the listed paths."""
 
     path: str
     label: str
@@ -70,7 +76,7 @@ class PathRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """One document: the quality of the whole, the scores of its entries; `kept` says that the explorer has it."""
+    """Document quality and entry scores of one document; `kept` if the explorer shows it."""
 
     key: str
     failed: bool
@@ -82,10 +88,16 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class CurveView:
-    """The survival curve of the qualities of the pairs, step by step, and how many pairs there are in each tenth.
+    """Survival curve and histogram of the qualities of the matched pairs.
 
-    `steps` are (quality, how many pairs are at least this good); the last tenth holds quality 1 too. `exact` are the
-    pairs of quality 1, `close` those that are close, but not equal.
+    Attributes:
+        steps: (quality, number of pairs with at least this quality), by ascending quality.
+        bins: Number of pairs in each tenth of [0, 1]; the last bin includes quality 1.
+        exact: Number of pairs with quality 1.
+        close: Number of other pairs with at least the quality `close` of the plan.
+        gold: Number of gold entries.
+        predicted: Number of predicted entries.
+        thresholds: Scores if only pairs with at least a given quality count.
     """
 
     steps: Sequence[tuple[float, float]]
@@ -99,7 +111,7 @@ class CurveView:
 
 @dataclass(frozen=True, slots=True)
 class GoldReliability:
-    """What the gold is worth: how far those who made it agree (`agreement`, by the name of the coefficient)."""
+    """Reliability of the gold: inter-annotator `agreement` by name of the coefficient."""
 
     agreement: Mapping[str, float | None]
     note: str = ""
@@ -107,9 +119,13 @@ class GoldReliability:
 
 @dataclass(frozen=True, slots=True)
 class TrustView:
-    """What says how far the scores can be trusted; all of it may be unknown. Mappings go by the names of scores.
+    """Uncertainty of the scores; every part may be unknown.
 
-    `chance` are the scores of predictions held against other documents' gold.
+    Attributes:
+        intervals: Confidence intervals by name of the score.
+        chance: Scores of predictions compared with the gold of other documents, by name of the score.
+        reference: Reliability of the gold.
+        sampled: Sampling units of the intervals.
     """
 
     intervals: Mapping[str, IntervalView] | None = None
@@ -119,7 +135,7 @@ class TrustView:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> TrustView:
-        """What `trust` in `evaluation.json` says of the scores of all documents together."""
+        """Build the view of the pooled scores from `trust` in `evaluation.json`."""
         drawn, chance = found["intervals"], found["chance"]
         known = {name: one for name, one in drawn["micro"].items() if one["low"] is not None}
         return cls(
@@ -133,7 +149,7 @@ class TrustView:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TrustView:
-        """The inverse of `dataclasses.asdict`."""
+        """Build the view from the output of `dataclasses.asdict`."""
         intervals, reference, sampled = data["intervals"], data["reference"], data["sampled"]
         return cls(
             None if intervals is None else {name: IntervalView(**one) for name, one in intervals.items()},
@@ -145,10 +161,10 @@ class TrustView:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One system on a corpus: all that is said of it.
+    """Results of one system on a corpus.
 
-    `forced` and `moved` say how entries are matched: every one of the shorter list is given a partner; as mass that is
-    moved between them. `published` are the figures of the first published script, means over the documents.
+    `forced` is True if every entry of the shorter list gets a partner, `moved` if entries are matched by optimal
+    transport. `published` holds the scores of the first published script, averaged over documents.
     """
 
     name: str | None
@@ -165,9 +181,9 @@ class Subject:
     headline: Sequence[HeadlineScore]
     leaves: Mapping[str, float | None]
     document_quality: Mapping[str, Any]
-    """The mean and median quality of whole documents, and the shares that reach some qualities."""
+    """Mean and median document quality, and the shares of documents that reach given qualities."""
     outside: Mapping[str, float | None]
-    """The f1q of every path outside the entries, the worst first."""
+    """f1q of every path outside the entries, worst first."""
     curve: CurveView
     paths: Sequence[PathRow]
     rows: Sequence[DocumentRow]
@@ -179,12 +195,12 @@ class Subject:
     reference: GoldReliability | None = None
     published: Mapping[str, float] | None = None
     sampled: Sampled | None = None
-    """The units of its intervals, where these are known."""
+    """Sampling units of the intervals, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """The place of one system: its score, its interval, and the groups of systems it cannot be told from."""
+    """Score and interval of one system, and the groups within which no difference is significant."""
 
     name: str
     score: float | None
@@ -194,11 +210,23 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseTest:
-    """Two systems, or levels, on the documents they share: the difference of their scores, its interval and its p.
+    """Paired test of two systems, or of two factor levels, on the documents that both have.
 
-    `adjusted` is p by Holm, `significant` says that a difference is shown; the interval excludes 0 exactly there.
-    `shared` is the number of documents, `clusters` that of the clusters, None where documents are the units;
-    `differing` is the number of units on which the two differ, `swaps` that of the swaps of the test.
+    Attributes:
+        a: Name of the first system or level.
+        b: Name of the second one.
+        difference: Score of `a` minus score of `b`.
+        low: Lower end of the interval of the difference.
+        high: Upper end.
+        p: Unadjusted p-value.
+        adjusted: p-value after Holm's correction.
+        smallest_p: Smallest p-value the test can give.
+        shared: Number of documents that both have.
+        significant: Whether the difference is significant; the interval excludes 0 exactly then.
+        differing: Number of units on which the two differ.
+        clusters: Number of clusters; None if the units are documents.
+        exact: Whether all swaps were enumerated.
+        swaps: Number of swaps.
     """
 
     a: str
@@ -219,7 +247,7 @@ class PairwiseTest:
 
 @dataclass(frozen=True, slots=True)
 class DifferingDocument:
-    """A document on which systems differ: the score of each, in the order of the leaderboard."""
+    """A document on which systems differ, with their scores in the order of the leaderboard."""
 
     key: str
     scores: Sequence[float | None]
@@ -227,22 +255,22 @@ class DifferingDocument:
 
 @dataclass(frozen=True, slots=True)
 class SystemsView:
-    """Several systems on one corpus, the best first; `tests` is None where none were made."""
+    """Comparison of several systems on one corpus, best first; `tests` is None if none were run."""
 
     score: str
     board: Sequence[LeaderboardRow]
     tests: Sequence[PairwiseTest] | None
     differing: Sequence[DifferingDocument]
     average: str = "micro"
-    """Of all entries together, or the mean of the documents ("macro")."""
+    """"micro" (pooled) or "macro" (mean over documents)."""
     level: float = 0.95
-    """Confidence level of the intervals; a difference is shown where the adjusted p is at most 1 less it."""
+    """Confidence level of the intervals; a difference is significant if the adjusted p <= 1 - level."""
     sampled: Sampled | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FactorLevel:
-    """One level of a factor: how many documents have it, its score and the interval of that."""
+    """One level of a factor: number of documents, score and interval."""
 
     name: str
     documents: int
@@ -252,7 +280,7 @@ class FactorLevel:
 
 @dataclass(frozen=True, slots=True)
 class FactorPathRow:
-    """A wildcard path as in `PathRow`, with its score over all entries at every level, in their order."""
+    """A wildcard path as in `PathRow`, with its pooled score at each level, in the order of the levels."""
 
     path: str
     label: str
@@ -262,10 +290,10 @@ class FactorPathRow:
 
 @dataclass(frozen=True, slots=True)
 class FactorView:
-    """What one factor (the OCR, the prompt) does: its levels, and every two of them on the documents that both have.
+    """Effect of one factor, such as the OCR engine or the prompt: its levels and their pairwise tests.
 
-    Where it is not `balanced` the levels have other documents, so that the difference of two scores is not that of the
-    levels. `notes` say what to be careful about.
+    If the factor is not `balanced`, the levels have different documents, and score differences partly reflect the
+    documents. `notes` are caveats.
     """
 
     name: str
@@ -280,7 +308,7 @@ class FactorView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A report: one subject or several, and what is said of several together, or of factors."""
+    """A report: one or several subjects, with their comparison and factors, if any."""
 
     version: str
     subjects: Sequence[Subject]

@@ -1,4 +1,4 @@
-"""Sentences about intervals and tests: the same in the terminal, in the report and in its methods text."""
+"""Sentences about intervals and tests, shared by the terminal output, the report and its methods text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from arbitre.report.html.language import Translator
 
 NAMED: Final = 5
-"""Number of systems named in one sentence; the others are counted."""
+"""Maximum number of systems named in one sentence; the rest are counted."""
 
 _LEAST: Final = 1e-4
 
 
 def sampled(found: Mapping[str, Any], say: Translator) -> str:
-    """The units of an interval, from its `documents`, `clusters` and `runs`.
+    """Describe the sampling units of an interval, given its `documents`, `clusters` and `runs`.
 
     >>> from arbitre.report.html.language import Language, Translator
     >>> sampled({"documents": 12, "clusters": 4, "runs": True}, Translator(Language.EN))
@@ -32,13 +32,13 @@ def sampled(found: Mapping[str, Any], say: Translator) -> str:
 
 
 def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Translator) -> str:
-    """What the tests of one system against others show: all of them a difference, or none of them.
+    """Summarise the tests of one system against others in one sentence.
 
     Args:
-        tests: Contrasts of the view that share `a`, all significant or none.
+        tests: Tests of the view with the same `a`, either all significant or all not.
         pairs: Number of tests that were corrected together.
-        alpha: Level of the tests.
-        say: The language.
+        alpha: Significance level.
+        say: Translator.
     """
     one = tests[0]
     ours, theirs = _name(one["a"], say), _names([test["b"] for test in tests], say)
@@ -62,9 +62,9 @@ def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: T
 
 
 def lead(systems: Mapping[str, Any], say: Translator) -> str:
-    """Which system has the highest score, and what the tests show of it.
+    """Summarise which system has the highest score, and its tests.
 
-    `systems` is that of the view, as plain JSON.
+    `systems` is a `SystemsView` in JSON form.
     """
     board = [one for one in systems["board"] if one["score"] is not None]
     if len(board) < 2:  # noqa: PLR2004
@@ -88,7 +88,7 @@ def lead(systems: Mapping[str, Any], say: Translator) -> str:
 
 
 def procedure(systems: Mapping[str, Any], say: Translator) -> str:
-    """How systems were compared: score, units, interval, test and correction; empty without tests."""
+    """Describe how systems were compared, for a methods section; empty without tests."""
     if systems["tests"] is None or not systems["sampled"]:
         return ""
     method = next((one["interval"]["method"] for one in systems["board"] if one["interval"]), "adjusted-t")
@@ -109,7 +109,7 @@ def procedure(systems: Mapping[str, Any], say: Translator) -> str:
 
 
 def probability(p: float, sign: str, say: Translator) -> str:
-    """A p with its sign, to three significant digits.
+    """Format a p-value with its relation sign, to three significant digits.
 
     >>> from arbitre.report.html.language import Language, Translator
     >>> probability(0.75, "=", Translator(Language.EN)), probability(0.00001, "=", Translator(Language.EN))
@@ -119,7 +119,7 @@ def probability(p: float, sign: str, say: Translator) -> str:
 
 
 def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Translator) -> str:
-    """Why a difference could not be shown, where no p is small enough for it."""
+    """Explain that no significant result was possible, if so; otherwise return an empty text."""
     able = min(tests, key=lambda test: (test["smallest_p"], -test["differing"]))
     smallest = able["smallest_p"]
     if smallest * pairs <= alpha:
@@ -134,7 +134,7 @@ def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Tr
 
 
 def _facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The same test, seen from the system of that name."""
+    """Return the test with the named system as `a`, if it takes part."""
     if test["b"] != name:
         return test
     turned = None if test["difference"] is None else -test["difference"]
@@ -156,7 +156,7 @@ def _names(names: Sequence[str], say: Translator) -> str:
 
 
 def _listed(names: Sequence[str], say: Translator) -> str:
-    """Names in a sentence, the first few where there are many."""
+    """Join names into an enumeration, shortened if there are many."""
     shown = list(names[:NAMED]) if len(names) > NAMED + 1 else list(names)
     last = say("list.more", n=len(names) - len(shown)) if len(shown) < len(names) else shown.pop()
     return say("list.and", first=", ".join(shown), last=last) if shown else last

@@ -1,4 +1,4 @@
-"""Tables in files of their own: `paths.tex` says which rows, and in what form."""
+"""Export tables to files; a name such as `paths.tex` selects the rows and the format."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ FORMS: Final = (*_TYPESET, CSV, PARQUET)
 
 
 class Export(NamedTuple):
-    """A file for a table: which rows, and the ending that says how they are written."""
+    """A table file: its rows, and its format (the file extension)."""
 
     rows: str
     form: str
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """File name."""
         return f"{self.rows}.{self.form}"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportTable:
-    """The rows of a result as people read them, and with all figures for programs; made when they are asked for."""
+    """Rows of a result as a formatted table and as a frame with all figures, both built on demand."""
 
     table: Callable[[], Table]
     frame: Callable[[], Frame]
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """A table of which people see all that there is."""
+        """Wrap a table that already shows all figures."""
         return cls(lambda: table, lambda: table.frame)
 
 
 def parse_exports(names: Iterable[str], rows: Collection[str]) -> tuple[Export, ...]:
-    """The files of these names, each once. Raises DataError where there are no such rows, or no such form."""
+    """Parse file names, without duplicates. Raises DataError for unknown rows or formats."""
     found = []
     for name in dict.fromkeys(names):
         stem, _, form = name.rpartition(".")
         if stem not in rows or form not in FORMS:
             raise DataError.of(
                 f"Expected the name of a table, got {name!r}",
-                hint=f"There are {', '.join(rows)}, each with .{', .'.join(FORMS)}.",
+                hint=f"Available tables: {', '.join(rows)}. Extensions: .{', .'.join(FORMS)}.",
             )
         if form == PARQUET:
             arrow.import_pyarrow(Path(name))
@@ -64,7 +64,7 @@ def parse_exports(names: Iterable[str], rows: Collection[str]) -> tuple[Export, 
 
 
 def write(folder: Path, exports: Iterable[Export], sheets: Mapping[str, ExportTable]) -> tuple[str, ...]:
-    """Write files, each whole or not at all; their names. Raises DataError where one cannot be written."""
+    """Write files atomically and return their names. Raises DataError if one cannot be written."""
     names = []
     for one in exports:
         sheet, path = sheets[one.rows], folder / one.name

@@ -1,4 +1,4 @@
-"""The files that results are kept in: the same corpus gives the same bytes, wherever and whenever it is evaluated."""
+"""Write result files. The same corpus always gives identical bytes."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _VIOLATION: Final = ("id", "run", "pointer", "keyword", "message")
 
 
 def without_folders(evaluation: Evaluation) -> dict[str, Any]:
-    """An evaluation as plain JSON, its failures naming files without their folders."""
+    """Convert an evaluation to JSON, with the folders of failed files removed."""
     return evaluation.to_dict() | {"failures": [asdict(one) for one in _unplaced(evaluation.failures)]}
 
 
 def _unplaced(failures: Iterable[Failure]) -> list[Failure]:
-    """Failures that name files without their folders: results do not tell where they were made."""
+    """Remove the folders of failed files, so that results do not depend on where they were computed."""
     return [replace(one, file=one.file and Path(one.file).name) for one in failures]
 
 
@@ -56,12 +56,24 @@ def evaluate_into(
     how: RunOptions | None = None,
     then: Callable[[Evaluation], Evaluation] = lambda found: found,
 ) -> tuple[Evaluation, tuple[str, ...]]:
-    """Evaluate a corpus, leaving its results in a folder; the evaluation, and the names of the files.
+    """Evaluate a corpus and write its results to a folder.
 
-    `evaluation.json`; `documents.csv`, a row a document; `paths.csv`, a row a path; `matches.csv`, a row for every
-    entry, written as the documents go by; `failures.csv` and `failures.jsonl` where there are any. Files of these
-    names are replaced, all at the end: nothing is where an observer, or reading, raises. `how` says who compares, and
-    what else is noted; `then` completes the evaluation before it is written. Raises DataError.
+    Writes `evaluation.json`, `documents.csv` (one row per document), `paths.csv` (one row per path), `matches.csv` (one
+    row per entry) and, if there are failures, `failures.csv` and `failures.jsonl`. Existing files are replaced at the
+    end, all or none.
+
+    Args:
+        folder: Folder of the results.
+        plan: Compiled schema.
+        pairs: Pairs to compare.
+        how: Executor, observers and other options.
+        then: Completes the evaluation before it is written.
+
+    Returns:
+        The evaluation and the names of the files.
+
+    Raises:
+        DataError: If a file cannot be read or written.
     """
     how, matches = how or RunOptions(), MatchTableObserver(EntryLayout.of(plan))
     with ExitStack() as stack:
@@ -92,14 +104,14 @@ def evaluate_into(
 
 
 def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
-    """One row a failure: what failed, where, and why."""
+    """Write one row per failure."""
     rows = csv_writer(file)
     rows.writerow(_FAILURE)
     rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
 
 
 def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> None:
-    """One row for everything that a prediction violates of the schema, as `ViolationObserver` notes it."""
+    """Write one row per schema violation recorded by `ViolationObserver`."""
     rows = csv_writer(file)
     rows.writerow(_VIOLATION)
     rows.writerows([cell(row[name]) for name in _VIOLATION] for row in violations)
@@ -107,12 +119,12 @@ def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> 
 
 @dataclass(frozen=True, slots=True)
 class ViolationObserver:
-    """Notes what predictions violate of the schema: an observer of `arbitre.corpus`."""
+    """Corpus observer that records schema violations of predictions."""
 
     schema: Subschema
 
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
-        """Everything that is violated, as plain JSON."""
+        """Return all violations as JSON."""
         return [
             {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
             for pair in pairs
@@ -123,19 +135,19 @@ class ViolationObserver:
 
 @dataclass(frozen=True, slots=True)
 class MatchTableObserver:
-    """The table of entries, field by field: an observer of `arbitre.corpus` that notes its rows."""
+    """Corpus observer that records the rows of the table of entries."""
 
     entries: EntryLayout
 
     @property
     def head(self) -> list[str]:
-        """The names of the columns."""
+        """Column names."""
         parts = ("gold", "predicted", "distance", "quality")
         fields = [cell(f"{name}.{part}") for name in self._columns for part in parts]
         return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """A row for every entry of documents compared together."""
+        """Return one row per entry of the documents."""
         rows: list[Json] = []
         columns = self._columns
         for entry in self.entries.rows(pairs, levels):
@@ -149,14 +161,14 @@ class MatchTableObserver:
         return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
 
     def _cell(self, entry: EntryRow, name: str) -> FieldPair | None:
-        """A column's cell; an entry that is no object stands under `value` as a whole."""
+        """Return the cell of a column; an entry that is not an object is in the column `value`."""
         if name in self.entries.names:
             return entry.fields.get(name)
         sides = (entry.whole.gold, entry.whole.predicted)
         return entry.whole if any(side is not ABSENT and not isinstance(side, dict) for side in sides) else None
 
     def _undeclared(self, entry: EntryRow) -> Json:
-        """By side, what no column holds."""
+        """Return the values without a column, by side."""
         found: dict[str, Json] = {}
         more = {name: one for name, one in entry.fields.items() if name not in self.entries.names}
         for side in ("gold", "predicted"):
@@ -170,7 +182,7 @@ class MatchTableObserver:
 
 
 VALUE: Final = "value"
-"""The column of entries that are no objects."""
+"""Column for entries that are not objects."""
 
 
 def _four(found: FieldPair | None) -> list[str]:

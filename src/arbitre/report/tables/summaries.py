@@ -1,4 +1,4 @@
-"""Tables for papers: of a corpus, of systems, of factors. The same tables are shown on terminals."""
+"""Tables of a corpus, of systems and of factors, for papers and terminals."""
 
 from __future__ import annotations
 
@@ -32,13 +32,20 @@ SHOWN: Final = ("f1q", "imq", "irq", "amq")
 WHOLE: Final = "(the whole)"
 QUALITY: Final = "document_quality"
 AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
-"""The two ways to summarise the scores of a corpus, as they are named beside every score."""
+"""Labels of the two averages of a corpus."""
 
 
 def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", scores: Sequence[str] = ()) -> str:
-    """What came of a corpus as Markdown, LaTeX or CSV: a row a document, a path, or a score.
+    """Format the results of a corpus as Markdown, LaTeX or CSV.
 
-    `scores` are the columns beside the counts of entries. Raises DataError where there is no such form, row or score.
+    Args:
+        evaluation: Evaluation of the corpus.
+        kind: Output format.
+        rows: Unit of a row: documents, paths or scores.
+        scores: Score columns, besides the counts of entries.
+
+    Raises:
+        DataError: If the format, the rows or a score is unknown.
     """
     if rows not in get_args(Rows):
         raise unknown("row", rows, get_args(Rows))
@@ -49,9 +56,9 @@ def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", s
 
 
 def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
-    """The tables of a corpus by their names in files: people see `scores`, programs all of them.
+    """Return the tables of a corpus by name.
 
-    `groups` are the clusters of the evaluation; without clusters there are none.
+    Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters.
     """
     found = {
         "documents": ExportTable(
@@ -72,7 +79,7 @@ def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, Expo
 
 
 def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
-    """The scores of the entries of every document; without a choice of scores, the usual ones and document quality."""
+    """Return the entry scores of every document; by default document quality and the usual scores."""
     rows: dict[str, dict[str, float | None]] = {
         one.key: {QUALITY: one.quality, **one.scores.to_dict()} for one in evaluation.documents
     }
@@ -82,14 +89,14 @@ def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
 
 
 def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
-    """The scores of every wildcard path over all documents."""
+    """Return the pooled scores of every wildcard path."""
     rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
     made = figures(rows, scores, name="path", counts=COUNTS[:3])
     return replace(made, title=f"By path: {AVERAGES['micro']}", signature=evaluation.signature.short)
 
 
 def means(evaluation: Evaluation) -> Table:
-    """Every score, micro and macro, and the mean document quality; the last column counts the documents in the mean."""
+    """Return every score, pooled and averaged over documents, with the number of documents in the mean."""
     micro, macro = evaluation.micro, evaluation.macro
     columns = (
         TableColumn("score"),
@@ -104,7 +111,7 @@ def means(evaluation: Evaluation) -> Table:
 
 
 def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
-    """The means of the scores over groups of documents; `by` is as the cluster of `Evaluation.interval`."""
+    """Return mean scores of groups of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
     columns = evaluation.document_table
     marks = cluster_labels(columns.ids, by) or ["all"] * len(columns)
     of = np.array(marks, dtype=np.object_)
@@ -124,7 +131,7 @@ def figures(
     name: str = "document",
     counts: Sequence[str] = (),
 ) -> Table:
-    """Any figures by name, such as those of `arbitre.published`: a row each. Raises DataError where one is missing."""
+    """Return a table of named rows of scores. Raises DataError if a row lacks a score."""
     names = (*counts, *scores)
     for one in rows.values():
         for missing in (each for each in names if each not in one):
@@ -138,7 +145,7 @@ def figures(
 
 
 def leaderboard(ranking: Ranking) -> Table:
-    """Systems by descending score; no difference is shown between those that share a letter."""
+    """Return systems by descending score; differences between systems with a common letter are not significant."""
     columns = (
         TableColumn("system"),
         TableColumn(ranking.score, SCORE),
@@ -160,7 +167,7 @@ def leaderboard(ranking: Ranking) -> Table:
 
 
 def side_by_side(ranking: Ranking) -> Table:
-    """Several scores of every system, and the mean of its places in each."""
+    """Return several scores of every system, and its mean rank over these."""
     names = tuple(ranking.systems[0].scores)
     columns = (TableColumn("system"), *(TableColumn(name, SCORE) for name in names), TableColumn("mean rank", PLACE))
     rows = ((one.name, *one.scores.values(), one.mean_rank) for one in ranking.systems)
@@ -168,16 +175,16 @@ def side_by_side(ranking: Ranking) -> Table:
 
 
 def pairs(found: Iterable[PairwiseResult]) -> Table:
-    """Every two systems: their difference, its interval, and p."""
+    """Return the difference of every pair of systems, with its interval and p."""
     return Table(
-        "Every two",
+        "Pairwise differences",
         (TableColumn("a"), TableColumn("b"), *_VERSUS),
         tuple((one.a, one.b, *_apart(one)) for one in found),
     )
 
 
 def winners(ranking: Ranking) -> Table:
-    """On every path the highest score, that of the next, and which systems have the highest."""
+    """Return the highest and second-highest score of every path, and the systems with the highest."""
     columns = (
         TableColumn("path"),
         TableColumn(ranking.score, SCORE),
@@ -194,15 +201,15 @@ def winners(ranking: Ranking) -> Table:
 
 
 def lacking(ranking: Ranking) -> Table:
-    """Where the best system loses what it loses."""
+    """Return the share of the best system's loss at each path."""
     best = ranking.systems[0]
-    columns = (TableColumn("path"), TableColumn("of the loss", SHARE), TableColumn(ranking.score, SCORE))
+    columns = (TableColumn("path"), TableColumn("share of loss", SHARE), TableColumn(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
-    return Table(f"Where {best.name} loses what it loses", columns, tuple(rows), _signed(ranking))
+    return Table(f"Loss of {best.name} by path", columns, tuple(rows), _signed(ranking))
 
 
 def levels(factors: Sequence[Factor]) -> Table:
-    """The levels of factors, with intervals."""
+    """Return the levels of factors with their scores and intervals."""
     columns = (
         TableColumn("factor"),
         TableColumn("level"),
@@ -220,18 +227,18 @@ def levels(factors: Sequence[Factor]) -> Table:
 
 
 def contrasts(factors: Sequence[Factor]) -> Table:
-    """Every two levels of a factor, on the documents that both have."""
+    """Return the difference of every pair of levels of a factor, on the documents that both have."""
     rows = (
         (factor.name, one.a or "(empty)", one.b or "(empty)", shared, *_apart(one))
         for factor in factors
         for one, shared in zip(factor.pairs, factor.shared, strict=True)
     )
     columns = (TableColumn("factor"), TableColumn("a"), TableColumn("b"), TableColumn("shared", count), *_VERSUS)
-    return Table("Every two levels, on the documents that both have", columns, tuple(rows))
+    return Table("Pairwise differences of levels, on shared documents", columns, tuple(rows))
 
 
 def runs(found: Mapping[str, RunStability]) -> Table:
-    """How far systems depend on the run."""
+    """Return the variation of every system between runs."""
     columns = (
         TableColumn("system"),
         TableColumn("runs", count),
@@ -244,14 +251,14 @@ def runs(found: Mapping[str, RunStability]) -> Table:
         (name, len(one.runs), one.documents, one.overall.mean, one.overall.sd, one.share_changed)
         for name, one in found.items()
     )
-    return Table("Over several runs", columns, tuple(rows))
+    return Table("Variation between runs", columns, tuple(rows))
 
 
 def spreads(found: RunStability) -> Table:
-    """The score of every path over several runs."""
+    """Return the mean and standard deviation of every path over several runs."""
     columns = (TableColumn("path"), TableColumn("mean", SCORE), TableColumn("sd", SCORE))
     return Table(
-        "Over several runs, by path",
+        "Variation between runs, by path",
         columns,
         tuple((path or WHOLE, one.mean, one.sd) for path, one in found.paths.items()),
     )

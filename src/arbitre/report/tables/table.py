@@ -1,6 +1,6 @@
-r"""Tables as text: Markdown, LaTeX and CSV.
+r"""Tables as Markdown, LaTeX and CSV.
 
-The LaTeX is a bare `tabular`, to be put into a `table` with a caption; it needs `\usepackage{booktabs}`.
+The LaTeX output is a bare `tabular` for use in a `table` environment; it needs `\usepackage{booktabs}`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ TableFormat: TypeAlias = Literal["markdown", "latex", "csv"]
 CellValue: TypeAlias = str | float | None
 
 NONE: Final = "–"
-"""What stands where there is no value."""
+"""Placeholder for a missing value."""
 
 SCORE: Final = "{:.4f}".format
 SIGNED: Final = "{:+.4f}".format
 SHARE: Final = "{:.1%}".format
 PLACE: Final = "{:.2f}".format
-"""How numbers are written for people to read."""
+"""Number formats."""
 
 _LEAST: Final = 5e-5
 
@@ -54,20 +54,23 @@ _LATEX: Final = str.maketrans(
 
 
 def count(value: float) -> str:
-    """A count, or a mass that need not be whole."""
+    """Format a count, or a mass with two decimals."""
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
 
 
 def probability(value: float) -> str:
-    """A p, which is never 0."""
+    """Format a p-value; never 0."""
     return SCORE(value) if value >= _LEAST else "<0.0001"
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """What a column is called, and how its numbers are written; one without that holds texts.
+    """Column of a table.
 
-    `key` is its name in frames and CSV files, where that is another one.
+    Attributes:
+        name: Header.
+        written: Number format; None for a text column.
+        key: Name in frames and CSV files, if different from `name`.
     """
 
     name: str
@@ -75,13 +78,13 @@ class TableColumn:
     key: str | None = None
 
     def text(self, value: CellValue) -> str:
-        """A cell as people read it."""
+        """Format a cell."""
         if value is None:
             return NONE
         return str(value) if self.written is None or isinstance(value, str) else self.written(value)
 
     def values(self, cells: Sequence[CellValue]) -> Sequence[Json] | npt.NDArray[np.float64]:
-        """The cells of this column in a frame: texts or counts as they are, other numbers as an array."""
+        """Return the cells for a frame: texts and counts unchanged, other numbers as a float64 array."""
         if self.written is None or (cells and all(isinstance(cell, int) for cell in cells)):
             return cells
         return np.array(cells, dtype=np.float64)
@@ -89,9 +92,9 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns, each cell a text or a number, None where there is no value.
+    """A table of texts and numbers; None is a missing value.
 
-    `signature` identifies the measurement: a note in Markdown, a comment in LaTeX, a column in CSV and frames.
+    `signature` is written as a note in Markdown, a comment in LaTeX, and a column in CSV and frames.
     """
 
     title: str
@@ -101,23 +104,23 @@ class Table:
 
     @property
     def texts(self) -> list[list[str]]:
-        """The cells as people read them."""
+        """Formatted cells, by row."""
         return [[column.text(one) for column, one in zip(self.columns, row, strict=True)] for row in self.rows]
 
     def without(self, name: str) -> Table:
-        """The table without the columns of a name."""
+        """Return the table without the columns of this name."""
         kept = [at for at, column in enumerate(self.columns) if column.name != name]
         rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
 
     def text(self, kind: TableFormat) -> str:
-        """The table in one of the forms, ending in a line break. Raises DataError where there is no such form."""
+        """Return the table in a format, with a final line break. Raises DataError for an unknown format."""
         if kind not in get_args(TableFormat):
-            raise unknown("form", kind, get_args(TableFormat))
+            raise unknown("format", kind, get_args(TableFormat))
         return {"markdown": self.markdown, "latex": self.latex, "csv": self.csv}[kind]()
 
     def markdown(self) -> str:
-        r"""The table as GitHub and Pandoc read it, marks in texts escaped.
+        r"""Return the table as Markdown for GitHub and Pandoc, with special characters escaped.
 
         >>> print(Table("", (TableColumn("path"), TableColumn("f1q", SCORE)), (("/names/*", 0.5),)).markdown(), end="")
         | path | f1q |
@@ -132,7 +135,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def latex(self) -> str:
-        r"""The table as a `tabular` with the rules of `booktabs`.
+        r"""Return the table as a LaTeX `tabular` with `booktabs` rules.
 
         >>> print(Table("", (TableColumn("run"), TableColumn("f1q", SCORE)), (("page_02", 0.5),)).latex(), end="")
         \begin{tabular}{lr}
@@ -152,14 +155,14 @@ class Table:
 
     @property
     def frame(self) -> Frame:
-        """The columns for programs, with all digits."""
+        """Columns by name, at full precision."""
         cells = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.columns)
         named = zip(self.columns, cells, strict=True)
         frame = {column.key or column.name: column.values(list(some)) for column, some in named}
         return frame | ({"signature": [self.signature] * len(self.rows)} if self.signature else {})
 
     def csv(self) -> str:
-        r"""The table with all digits; text that a spreadsheet would run as a formula is preceded by an apostrophe.
+        r"""Return the table as CSV at full precision, with an apostrophe before text that could run as a formula.
 
         >>> print(Table("", (TableColumn("run"), TableColumn("f1q", SCORE)), (("=1+1", 2 / 3),)).csv(), end="")
         run,f1q
@@ -171,8 +174,8 @@ class Table:
 
 
 def unknown(what: str, got: str, known: tuple[str, ...]) -> DataError:
-    """What to raise where a table has no such form, row or column."""
-    hint = did_you_mean(got, known) or f"There are: {', '.join(known)}."
+    """Return the error for an unknown format, row or column of a table."""
+    hint = did_you_mean(got, known) or f"Available: {', '.join(known)}."
     return DataError.of(f"Expected a {what} of a table, got {got!r}", hint=hint)
 
 
@@ -181,5 +184,5 @@ def _marked(text: str) -> str:
 
 
 def _typeset(text: str) -> str:
-    """The text with its signs escaped; a `*` or `[` after a line break would belong to that."""
+    """Escape LaTeX special characters; protect a leading `*` or `[` from the preceding line break."""
     return ("{}" if text.startswith(("*", "[")) else "") + show_hidden(text).translate(_LATEX)

@@ -1,6 +1,6 @@
-// The address of the page: the document, the entry and the filters.
+// URL hash of the page: the document, the entry and the filters.
 
-// What an entry is called in an address: by gold where it can be, by both where that is not enough.
+// Identifies an entry in the URL: by its gold index, or by both indices if that is ambiguous.
 const called = (row) => {
   const [gold, predicted] = SIDES.map((side) => row[side]);
   if (gold === null && predicted !== null) return { p: predicted };
@@ -23,6 +23,6 @@ const remember = (row) => {
   try {
     history.replaceState(null, "", address(row));
   } catch {
-    // a page in a frame may not say where it is; the links of the entries still do
+    // not allowed in some frames; the links of the entries still work
   }
 };

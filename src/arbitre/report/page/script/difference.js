@@ -1,7 +1,7 @@
-// Two values side by side: what only gold has is struck through, what only the prediction has is underlined.
+// Difference of two values: missing parts are struck through, spurious parts are underlined.
 
-const ALIKE = 2500; // longer lists are not held against each other value by value
-const CELLS = 400000; // nor texts and lists whose differing parts are too long
+const ALIKE = 2500; // maximum length of lists that are compared value by value
+const CELLS = 400000; // maximum product of the lengths of the differing parts
 
 const signs = (whole) =>
   typeof Intl.Segmenter === "function"
@@ -36,7 +36,7 @@ const runs = (all, same) => {
   });
   return found;
 };
-// The runs of each side that both have, and that only this one has.
+// Splits each side into runs of common and of differing elements.
 const difference = (a, b) => {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
@@ -55,7 +55,7 @@ const marked = (tag, found) =>
     const whole = visible(parts.join(""));
     return same ? whole : make(tag, {}, whole);
   });
-// Two lists of plain values that are compared as one: which of them only one side has.
+// Marks the values of two lists of plain values that only one side has.
 const listed = (gold, predicted) => {
   const [lost, put] = difference(...[gold, predicted].map((list) => list.map((value) => text(value, true))));
   const each = (tag, found, verdict) =>
@@ -68,7 +68,7 @@ const listed = (gold, predicted) => {
     );
   return [folded(each("del", lost, "missing")), folded(each("ins", put, "spurious"))];
 };
-// Texts that have room are compared sign by sign, longer ones from where they begin to differ.
+// Short texts are compared character by character, longer ones from the first difference.
 const sides = (gold, predicted, literal) => {
   if ([gold, predicted].every((side) => Array.isArray(side) && side.length <= ALIKE && side.every(scalar)))
     return listed(gold, predicted);

@@ -1,6 +1,6 @@
-// One document: what can be chosen in it, its scores, its pictures, and what it holds besides its entries.
+// One document: its filters, scores, charts, and its content outside the entries.
 
-// The scores of the document, and what the first published script makes of it.
+// The scores of the document, and those of the first published script.
 const drawHead = ({ scores, published }) => {
   const value = (found) => (found === null || found === undefined ? "–" : number(found));
   const shortly = ["f1q", "imq", "irq", "amq"].flatMap((name, place) => [

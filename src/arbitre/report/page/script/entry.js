@@ -1,9 +1,9 @@
-// An entry of the list: its head, its shares, and its fields once it is opened.
+// An entry of the list: its head, its shares, and its fields when opened.
 
 const heading = (entry) => {
   const [left, right] = [title(entry, "gold"), title(entry, "predicted")];
   if (!left || !right || left === right) return shown(left || right || "–");
-  const alike = (named(entry) ?? entry).verdict === "correct"; // what differs then does not count
+  const alike = (named(entry) ?? entry).verdict === "correct"; // differences within it do not count
   const [gold, predicted] = alike ? [shown(left), shown(right)] : sides(left, right);
   return [gold, " → ", predicted];
 };

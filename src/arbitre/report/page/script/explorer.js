@@ -1,4 +1,4 @@
-// The hands of the explorer, mouse, keyboard and address; the last part of the script, which sets it going.
+// Event handlers of the explorer (mouse, keyboard, URL); the last file of the script, which starts it.
 
 const changed = () => {
   refresh();
@@ -60,7 +60,7 @@ const listenToKeys = () =>
     } else if (event.key === "Enter" && event.target === inputs.search && state.found.length) activate(state.found[0]);
   });
 
-// Goes where the address leads; whether it leads anywhere.
+// Goes to the entry in the URL; returns whether there is one.
 const follow = () => {
   const values = new URLSearchParams(location.hash.slice(1));
   if (!values.has("d")) return false;

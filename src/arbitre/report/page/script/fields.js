@@ -1,6 +1,6 @@
-// The fields of an entry, level by level: gold, predicted, and the verdict on them.
+// The fields of an entry, level by level: gold, predicted and verdict.
 
-// What a node holds; of a value that is not opened in the data, its own fields or items with the same verdict.
+// The children of a node; for an unexpanded value, its fields or items with the same verdict.
 const below = (node) => {
   if (node.below) return node.below;
   const value = node.gold ?? node.predicted;
@@ -15,7 +15,7 @@ const below = (node) => {
     [side]: inner,
   }));
 };
-// Whether it is a list of plain values.
+// Whether a value is a list of plain values.
 const flat = (node) => {
   const parts = below(node);
   return (
@@ -28,7 +28,7 @@ const flat = (node) => {
 };
 const named = (node) =>
   below(node).find((part) => [part.gold, part.predicted].some((value) => typeof value === "string" && value !== ""));
-// What to call a node: its first text, or its own value.
+// The label of a node: its first string, or its own value.
 const title = (node, side) => {
   const part = named(node);
   if (part) {
@@ -91,7 +91,7 @@ const leafLine = (node, deep) => {
     ? line(node, place, shown(text(node.gold)), absent())
     : line(node, place, absent(), shown(text(node.predicted)));
 };
-// What is right is summed up in one line, and opened when asked for.
+// Correct fields are collapsed into one line.
 const summary = (node, deep) => {
   const inner = below(node);
   const names = inner.map((part) => title(part, "gold") || (scalar(part.gold) ? text(part.gold) : "")).filter(Boolean);

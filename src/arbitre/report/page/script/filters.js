@@ -1,4 +1,4 @@
-// Which rows are wanted, by verdict, path and search, and in which order.
+// Filters (verdict, path, search) and order of the rows.
 
 const inputs = { document: at("x-document"), order: at("x-order"), path: at("x-path"), search: at("x-search") };
 const checks = [...document.querySelectorAll('input[name="x-show"]')];
@@ -25,7 +25,7 @@ const unfiltered = () => {
   inputs.path.value = "";
   inputs.search.value = "";
 };
-// What can be chosen among the rows of a document.
+// Updates the filter controls for the rows of a document.
 const offer = (rows) => {
   for (const box of checks) {
     const count = rows.filter((row) => kind(row) === box.value).length;

@@ -1,6 +1,6 @@
-// The list of the entries, drawn as the reader comes to them, one of them active.
+// The list of entries, rendered on scroll, with one active entry.
 
-const CHUNK = 40; // entries are drawn in such portions
+const CHUNK = 40; // number of entries rendered at once
 
 const watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), {
   rootMargin: "600px",
@@ -15,7 +15,7 @@ const more = (until = state.drawn) => {
   state.drawn = end;
   if (state.drawn >= state.found.length) watcher.disconnect();
   else {
-    watcher.unobserve(sentinel); // so that it is looked at again, should it still be near
+    watcher.unobserve(sentinel); // triggers the observer again if the sentinel is still near
     watcher.observe(sentinel);
   }
 };
@@ -31,7 +31,7 @@ const activate = (row, { scroll = true, focus = true, open = false } = {}) => {
   if (focus) row.box.focus({ preventScroll: true });
   if (scroll) {
     row.box.scrollIntoView({ block: "center" });
-    requestAnimationFrame(() => row.box?.scrollIntoView({ block: "center" })); // now that what is near has its height
+    requestAnimationFrame(() => row.box?.scrollIntoView({ block: "center" })); // again, after nearby entries have their final height
   }
   highlight(row);
   remember(row);
@@ -52,7 +52,7 @@ const status = () => {
   const part = said.length ? ` (${said.join("; ")})` : "";
   return say(name, { shown: state.found.length, n }) + part;
 };
-// Draws the list anew, as the filters now are.
+// Renders the list again with the current filters.
 const refresh = () => {
   for (const row of state.rows) row.box = null;
   state.found = filtered(state.rows);
@@ -66,7 +66,7 @@ const refresh = () => {
   }
   at("x-status").textContent = status();
 };
-// Goes to an entry; filters that would hide it are dropped.
+// Goes to an entry and resets filters that would hide it.
 const show = (row) => {
   if (!state.found.includes(row)) {
     unfiltered();

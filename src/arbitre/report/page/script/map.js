@@ -1,4 +1,4 @@
-// The map: bars for the entries of gold above, for those of the prediction below, lines between the pairs.
+// The map: bars for gold entries above and predicted entries below, with lines between pairs.
 
 const MAP = { width: 1000, height: 170, tall: 50 };
 
@@ -25,7 +25,7 @@ const bar = (row, side, top, from, wide) => {
     draw("title", {}, words.join(" · ")),
   );
 };
-// The bars of a side, each in a frame as wide as its entry weighs; `middles` gets the middle of each.
+// The bars of a side, in frames as wide as the mass of the entry; `middles` collects their centres.
 const strip = (slotted, side, top, step, middles) => {
   const gap = Math.min(step * 0.15, 3);
   const drawn = [];

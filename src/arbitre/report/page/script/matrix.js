@@ -1,8 +1,8 @@
-// The matrix, in the order of the documents: the quality of every pair that could have been made, and what was made of it.
+// The matrix: the quality of every possible pair, in document order, with the matched pairs marked.
 
-const CELL = 14; // as wide is a pair,
-const EDGE = 26; // the places before the first one,
-const SPARE = 20; // and what is left over after the last one
+const CELL = 14; // width of a cell in pixels
+const EDGE = 26; // space for the indices before the first cell
+const SPARE = 20; // space for unmatched shares after the last cell
 
 const axis = (rows, side) =>
   slots(rows, side).map(({ rows: [row] }) => ({
@@ -11,13 +11,13 @@ const axis = (rows, side) =>
   }));
 const graded = (quality) => (quality === null ? "–" : number(quality, 2));
 
-// The pairs that were made, by row and column.
+// The matched pairs, by row and column.
 const picks = (rows, axes) =>
   rows
     .filter((row) => row.status === "matched")
     .map((row) => axes.map((along, side) => along.findIndex(({ place }) => place === row[SIDES[side]])))
     .map(([y, x]) => ({ y, x }));
-// The pairs between which mass was moved, with its share; what is left over stands behind the last row or column.
+// The pairs of a transport plan, with their shares; unmatched shares are after the last row or column.
 const flows = ({ quality, plan }, [gold, predicted]) => {
   const names = (y, x) => ({ row: gold[y]?.place, column: predicted[x]?.place });
   const moved = plan.cells.map(([y, x, mass]) => {
@@ -57,7 +57,7 @@ const drawCells = (qualities, [gold, predicted]) =>
       );
     }),
   );
-// Circles, or squares as large as the share that moved.
+// Circles, or squares whose area is the matched share.
 const drawMade = (made, [gold, predicted]) => {
   const middle = (place, size) => EDGE + (place + 0.5) * CELL + (place === size ? (SPARE - CELL) / 2 + 2 : 0);
   return made.map(({ y, x, part, look, words }) => {
@@ -72,7 +72,7 @@ const drawMade = (made, [gold, predicted]) => {
   });
 };
 
-// The numbers of the picture, as a table that is made once it is opened.
+// The numbers of the chart as a table, built when opened.
 const matrixTable = (qualities, made, axes, left) => {
   const box = make("details", {}, make("summary", {}, say("js.matrix.table")));
   const value = (y, x) => {
@@ -110,7 +110,7 @@ const matrixTable = (qualities, made, axes, left) => {
 const metricity = (facts) => {
   if (!facts) return null;
   const rate = facts.pool ? facts.triangle_rate : facts.quadrangle_rate;
-  if (rate === null) return null; // too few entries for an inequality
+  if (rate === null) return null; // too few entries to test an inequality
   const told = hundredths(rate * 100, 1);
   return facts.pool
     ? say("js.metricity", { value: number(facts.metricity), rate: told })

@@ -1,4 +1,4 @@
-// What the page is made of: data, words, numbers, and elements, into which all of it goes as text, never as markup.
+// Basics of the page: data, texts, numbers and elements; content is always inserted as text, never as markup.
 
 const data = JSON.parse(document.getElementById("arbitre-data").textContent);
 
@@ -10,7 +10,7 @@ const number = (value, digits = 4) => {
   return data.language === "fr" ? text.replace(".", ",") : text;
 };
 const hundredths = (value, digits) => `${number(value, digits)}${data.language === "fr" ? "\u00a0" : ""}%`;
-// A share in per cent; never 0 or 100 where it is neither.
+// Formats a share as a percentage; shares strictly between 0 and 1 never become 0% or 100%.
 const percent = (share) => {
   const value = share * 100;
   const digits = value < 1 || (value > 99 && value < 100) ? 1 : 0;

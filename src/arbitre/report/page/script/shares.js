@@ -1,23 +1,23 @@
-// What the rows of a document share: where mass is moved, an entry may be in several of them.
+// Shares of entries in rows: with optimal transport, an entry can be in several rows.
 
 const SIDES = ["gold_index", "predicted_index"];
 const ROUNDING = 1e-6;
-const FAINT = 0.01; // nothing is said of less
-const NOTABLE = 0.05; // a smaller share does not make an entry split or merged
-const OTHERS = 4; // so many other parts are named
+const FAINT = 0.01; // smaller shares are not shown
+const NOTABLE = 0.05; // minimum share for an entry to count as split or merged
+const OTHERS = 4; // maximum number of other parts listed
 
 const index = (place) => (place === null ? "–" : `[${place}]`);
 const share = (row, side) => row.mass / row.masses[side];
 const partial = (row) => SIDES.some((_, side) => row.masses[side] !== null && share(row, side) < 1 - ROUNDING);
 const together = (row, side, rows) => rows.filter((other) => other[SIDES[side]] === row[SIDES[side]]);
 
-// The order of places in lists of lists; what has no place comes last.
+// Sort key of an index in nested lists; rows without an index come last.
 const order = (row, side) => (row[SIDES[side]] ?? "Infinity").split("/").map(Number);
 const later = (a, b) => {
   for (let i = 0; i < Math.max(a.length, b.length); i += 1) if (a[i] !== b[i]) return (a[i] ?? -1) - (b[i] ?? -1);
   return 0;
 };
-// The entries of a side in order, each with what it weighs and its rows, those of the first partner first.
+// The entries of a side in order, each with its mass and its rows, in the order of their partners.
 const slots = (rows, side) => {
   const found = new Map();
   for (const row of rows)
@@ -30,7 +30,7 @@ const slots = (rows, side) => {
   return [...found.values()].sort((a, b) => later(order(a.rows[0], side), order(b.rows[0], side)));
 };
 
-// How an entry of a row is shared out: the part that is here, then the greatest others, which `link` leads to.
+// Describes the shares of a row's entry: this row, then the largest other rows, with links by `link`.
 const sharing = (row, side, rows, link) => {
   if (row.masses[side] === null || share(row, side) > 1 - FAINT) return null;
   const parts = together(row, side, rows);

@@ -1,4 +1,4 @@
-// Where the explorer is: the document, its rows, those that were found, how many of them are drawn, the active one.
+// State of the explorer: document, rows, filtered rows, number of rendered rows, active row.
 
 const documents = data.subjects.flatMap((subject) =>
   subject.documents.map((document) => ({ ...document, subject: subject.name })),

@@ -1,4 +1,4 @@
-// Tables that are sorted by the heads of their columns.
+// Tables sorted by clicking column headers.
 
 const sorted = (rows, column, sign) =>
   rows
@@ -8,7 +8,7 @@ const sorted = (rows, column, sign) =>
       return { row, text, value: text === "" ? NaN : Number(text) };
     })
     .sort((a, b) => {
-      if (a.text === "" || b.text === "") return (a.text === "") - (b.text === ""); // no value: at the end
+      if (a.text === "" || b.text === "") return (a.text === "") - (b.text === ""); // missing values last
       const both = !Number.isNaN(a.value) && !Number.isNaN(b.value);
       return sign * (both ? a.value - b.value : a.text.localeCompare(b.text, data.language));
     })

@@ -1,12 +1,12 @@
-// Values as text: what cannot be seen is written out, what is too long is cut.
+// Values as text, with invisible characters made visible and long texts cut.
 
-const ROOM = 320; // longer texts are cut
-const MANY = 30; // longer lists are cut
+const ROOM = 320; // maximum length of texts, in characters
+const MANY = 30; // maximum length of lists
 const HIDDEN =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udfff]/u;
 
 const code = (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-// A text where no element may stand.
+// Text for places where elements are not allowed.
 const plain = (whole) => [...whole].map((sign) => (HIDDEN.test(sign) ? code(sign) : sign)).join("");
 const visible = (whole) => {
   const parts = [];
@@ -26,10 +26,10 @@ const visible = (whole) => {
 
 const scalar = (value) => value === null || typeof value !== "object";
 const text = (value, literal) => (typeof value === "string" && !literal ? value : JSON.stringify(value));
-// Where a text may be cut: never within a sign.
+// Moves a position out of the middle of a character.
 const apart = (whole, place) => (/[\uD800-\uDBFF]/.test(whole[place - 1] ?? "") ? place - 1 : place);
 const cut = (whole, most) => whole.slice(0, apart(whole, most));
-// A text; of a long one the part around a place, and all of it when asked for. A part is drawn by where it begins.
+// Renders a text; a long one is cut to the part around a position, with a button for the rest.
 const shown = (whole, place = 0, render = visible) => {
   if (whole === "") return make("span", { class: "absent" }, `“” (${say("js.empty")})`);
   if (whole.length <= ROOM) return make("bdi", {}, render(whole, 0));

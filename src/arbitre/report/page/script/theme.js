@@ -1,4 +1,4 @@
-// The theme: that of the system, or the light or the dark one.
+// The theme: system, light or dark.
 
 const THEMES = ["auto", "light", "dark"];
 const theme = at("theme");
