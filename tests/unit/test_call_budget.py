@@ -101,7 +101,7 @@ def test_what_few_calls_promised_to_do_stops_where_it_does_not(judge):
     gold, predicted = documents(20)
     for item in gold + predicted:
         item["name"] = "all the same"
-    with pytest.raises(SolverError, match="Expected at most 30 calls of `judge`, got a need for more"):
+    with pytest.raises(SolverError, match="Comparing needs more than 30 calls to the distance `judge`"):
         comparator(NAMED, judge, max_calls=30).compare(gold=gold, predicted=predicted)
     assert len(judge.asked) <= 30
 
