@@ -25,7 +25,6 @@ from arbitre.report.visible_text import show_hidden
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
-
 def demo_subject(system):
     plan = arbitre.Comparator(bundled.schema("examples/speakers.schema.json")).plan
     sides = (

@@ -91,7 +91,7 @@ def test_alone_and_without_a_bound_what_may_be_needed_is_told_before_any_call(ju
 
 def test_what_may_need_more_calls_than_agreed_is_refused_before_any(judge):
     gold, predicted = documents(20)
-    with pytest.raises(SolverError, match=r"at most 399 calls of `judge` for a document, got up to 400 at /\*"):
+    with pytest.raises(SolverError, match=r"at most 399 calls to `judge` for a document, got up to 400 at /\*"):
         comparator(ALONE, judge, max_calls=399).compare(gold=texts(gold), predicted=texts(predicted))
     assert judge.asked == []
     assert comparator(ALONE, judge, max_calls=400).compare(gold=texts(gold), predicted=texts(predicted)).quality == 0.75
@@ -101,7 +101,7 @@ def test_what_few_calls_promised_to_do_stops_where_it_does_not(judge):
     gold, predicted = documents(20)
     for item in gold + predicted:
         item["name"] = "all the same"
-    with pytest.raises(SolverError, match="Expected at most 30 calls of `judge`, got a need for more"):
+    with pytest.raises(SolverError, match="Comparing needs more than 30 calls to the distance `judge`"):
         comparator(NAMED, judge, max_calls=30).compare(gold=gold, predicted=predicted)
     assert len(judge.asked) <= 30
 
@@ -144,7 +144,7 @@ class TestCommand:
         ("arguments", "message"),
         [
             ([], 'got "judge" at /items/x-arbitre/distance'),
-            (["--functions", "judges:own", "--max-calls", "3"], "at most 3 calls of `judge`"),
+            (["--functions", "judges:own", "--max-calls", "3"], "at most 3 calls to `judge`"),
             (["--functions", "nowhere:own"], "No module named 'nowhere'"),
             (["--functions", "judges:other"], "has no attribute 'other'"),
             (["--functions", "judges:Facts"], "got type for 'judges:Facts'"),

@@ -160,7 +160,7 @@ def test_a_batch_is_asked_for_at_once():
         (None, r"numbers, got \[None\]"),
         ("0.5", r"numbers, got \['0\.5'\]"),
         (True, r"numbers, got \[True\]"),
-        ([0.1, 0.2], r"1 numbers, one for each pair, got the shape \(1, 2\)"),
+        ([0.1, 0.2], r"1 numbers, one for each pair, got an array of shape \(1, 2\)"),
     ],
 )
 def test_what_a_function_returns_is_checked(answer, message):

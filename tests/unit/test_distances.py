@@ -343,11 +343,11 @@ def test_a_choice_that_cannot_be(choice, message, hint, pointer):
     [
         (
             {"taxonomy": {"parents": {"a": "b", "b": "a"}}},
-            [("Expected `parents` to lead to a root, got the circle a, b, a", "/d/taxonomy/parents/a")],
+            [("Expected `parents` to lead to a root, got the cycle a, b, a", "/d/taxonomy/parents/a")],
         ),
         (
             {"taxonomy": {"parents": {"a/b": "a/b"}}},
-            [("Expected `parents` to lead to a root, got the circle a/b, a/b", "/d/taxonomy/parents/a~1b")],
+            [("Expected `parents` to lead to a root, got the cycle a/b, a/b", "/d/taxonomy/parents/a~1b")],
         ),
         (
             {"taxonomy": {"parents": {"cat": "animal", "moss": "plant"}}},
@@ -360,7 +360,7 @@ def test_a_choice_that_cannot_be(choice, message, hint, pointer):
         (
             {"table": {"values": ["a", "b"], "costs": [[0, 0.5], [0.4, 0.1]]}},
             [
-                ("Expected the cost to be 0.5 both ways, got 0.4", "/d/table/costs/1/0"),
+                ("Expected a symmetric cost of 0.5, got 0.4", "/d/table/costs/1/0"),
                 ("Expected the cost between a value and itself to be 0, got 0.1", "/d/table/costs/1/1"),
             ],
         ),
@@ -408,7 +408,7 @@ def test_options_that_are_wrong_together_are_all_reported(choice, expected):
 def test_a_missing_library_is_named_with_its_extra(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    with pytest.raises(SchemaError, match=f"Expected sacrebleu to be installed for the distance `{name}`") as caught:
+    with pytest.raises(SchemaError, match=f"The distance `{name}` needs sacrebleu") as caught:
         catalogue.build(name, pointer="/d")
     assert caught.value.hint == "Install it: pip install 'arbitre[text]'"
     assert caught.value.pointer == "/d"

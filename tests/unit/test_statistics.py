@@ -142,18 +142,17 @@ def test_perfect_documents_do_not_promise_perfect_ones(average):
     assert found[5].low < found[20].low < found[100].low < 1.0
     assert found[20].low == pytest.approx(0.904, abs=0.001)  # 3 / 20 of other documents may well fail: 0.85
     assert found[20].notes[-1] == (
-        "All documents have the same score: no spread was seen, and the width of the interval is that of the "
-        "adjustment alone."
+        "All documents have the same score: the width of the interval is that of the adjustment alone."
     )
     plain = interval(sample([PERFECT] * 20), "irq", average=average, method="t")
     assert (plain.low, plain.high, plain.resamples) == (1.0, 1.0, 0)
-    assert plain.notes[-1].endswith("no spread was seen, and the interval has no width.")
+    assert plain.notes[-1].endswith("the interval has no width.")
 
 
 def test_a_score_of_one_document_alone_has_no_interval():
     found = interval(sample([HALF, INVENTED, INVENTED]), "irq")
     assert (found.low, found.estimate, found.high) == (None, 0.5, None)
-    assert found.notes[-1] == "Only one of the documents has this score: it has no interval."
+    assert found.notes[-1] == "The score is defined for only one of the documents: there is no interval."
 
 
 def test_an_interval_lies_in_the_range_of_its_score():
@@ -177,7 +176,7 @@ def test_a_single_unit_has_no_interval(clusters, method):
     found = interval(sample([HALF], clusters=clusters), "irq", method=method)
     assert (found.low, found.estimate, found.high) == (None, 0.5, None)
     assert found.notes == (
-        f"A single {'cluster' if clusters else 'document'}: nothing says how far the score can be trusted.",
+        f"A single {'cluster' if clusters else 'document'}: the uncertainty of the score cannot be estimated.",
     )
 
 
@@ -203,7 +202,7 @@ def test_resamples_without_the_score_are_left_out_and_said(average, method):
     found = interval(sample([PERFECT, HALF] + [INVENTED] * 8), "irq", average=average, method=method)
     assert 0.5 <= found.low < found.estimate < found.high <= 1.0
     _, note = found.notes
-    undefined = int(re.fullmatch(r"The score is undefined in (\d+) of 2000 resamples, which are left out\.", note)[1])
+    undefined = int(re.fullmatch(r"The score is undefined in (\d+) of 2000 resamples; these are left out\.", note)[1])
     assert undefined / 2000 == pytest.approx(0.8**10, abs=0.03)
 
 
@@ -230,7 +229,7 @@ def test_a_bca_interval_that_does_not_exist_is_not_made_up():
     found = interval(irq(*[4] * 49, 0), "irq", method="bca", level=1 - 1e-10)
     plain = interval(irq(*[4] * 49, 0), "irq", method="percentile", level=1 - 1e-10)
     assert (found.low, found.high, found.method) == (plain.low, plain.high, "percentile")
-    assert found.notes == ("The bca interval does not exist for these documents: this is the percentile one.",)
+    assert found.notes == ("The bca interval does not exist for these documents; this is the percentile interval.",)
     assert interval(irq(*[4] * 49, 0), "irq", method="bca").method == "bca"
     assert _corrected(np.array([0.025, 0.975]), 0.5, np.array([0.6, 0.7]), np.array([0.1, 0.2])) is None
 

@@ -1,1 +1,1 @@
-"""The demo corpus: an invented index of speakers, and what two systems read in it."""
+"""The demo corpus: a fictional index of speakers, with the predictions of two systems."""

@@ -1,4 +1,4 @@
-"""Distances between leaf values: functions d(gold, predicted) into [0, 1], where 0 is equal."""
+"""Distances between leaf values: functions d(gold, predicted) with results in [0, 1]; 0 for equal values."""
 
 from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.builtin import DistanceCatalogue, catalogue

@@ -1,4 +1,7 @@
-"""Values as bags of items, compared by how many items they share: one sparse product for many pairs."""
+"""Distances between bags (multisets) of items, from the size of their intersection.
+
+One sparse matrix product computes the intersections of many pairs.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BagPool:
-    """A pool whose distance is a formula of |A ∩ B|, |A| and |B|, which broadcasts.
+    """A pool whose distance is a function of |A ∩ B|, |A| and |B|.
 
-    `incidence` has a row for each bag and a column for each item, another one for the item held a second time, and so
-    on: the product of two rows is the size of the intersection. `sizes` are those of the bags, shape (n,).
+    Attributes:
+        incidence: 0-1 matrix with a row for each bag and a column for each occurrence of an item (first, second, ...).
+            The product of two rows is the size of the intersection.
+        sizes: Sizes of the bags; shape (bags,).
+        formula: Computes distances from |A ∩ B|, |A| and |B|; broadcasts.
     """
 
     incidence: scipy.sparse.csr_array
@@ -44,7 +50,7 @@ class BagPool:
         return self.distances(left, right), None
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """Exact: one sparse product of each block."""
+        """Return exact distances, with one sparse product for each block."""
         common = np.empty(int(blocks.starts[-1]), dtype=np.int64)
         for rows, columns, cells in blocks:
             common[cells] = (self.incidence[left[rows]] @ self.incidence[right[columns]].T).toarray().ravel()
@@ -52,24 +58,29 @@ class BagPool:
 
 
 def jaccard(common: Integers, left: Integers, right: Integers) -> Floats:
-    """1 - |A ∩ B| / |A ∪ B|; two empty bags are at 0."""
+    """Return 1 - |A ∩ B| / |A ∪ B|, or 0 for two empty bags; `common` is |A ∩ B|."""
     union = left + right - common
     return ratio_or_zero(union - common, union)
 
 
 def dice(common: Integers, left: Integers, right: Integers) -> Floats:
-    """1 - 2 |A ∩ B| / (|A| + |B|), which is 1 - F1; two empty bags are at 0."""
+    """Return 1 - 2 |A ∩ B| / (|A| + |B|), which is 1 - F1, or 0 for two empty bags; `common` is |A ∩ B|."""
     total = left + right
     return ratio_or_zero(total - 2 * common, total)
 
 
 def build_bags(count: int, owner: Indices, items: Integers, formula: Formula, *, multiple: bool = False) -> BagPool:
-    """`count` bags of coded items, where `items[t]` lies in bag `owner[t]`; shapes (k,).
+    """Build the pool of `count` bags.
 
-    An item that a bag holds several times counts once, or with `multiple` as often as both bags hold it.
+    Args:
+        count: Number of bags.
+        owner: Bag of each item; shape (items,).
+        items: Code of each item; shape (items,).
+        formula: Computes distances from |A ∩ B|, |A| and |B|.
+        multiple: Whether repeated items count; otherwise each distinct item counts once.
 
     >>> pool = build_bags(2, np.array([0, 0, 1, 1, 1]), np.array([5, 5, 5, 5, 7]), dice, multiple=True)
-    >>> pool.distances(np.array([0]), np.array([1]))  # 2 items in common, of 2 and 3
+    >>> pool.distances(np.array([0]), np.array([1]))  # 2 common items; sizes 2 and 3
     array([0.2])
     """
     order = np.lexsort((items, owner))
@@ -87,6 +98,6 @@ def build_bags(count: int, owner: Indices, items: Integers, formula: Formula, *,
 
 
 def pair_codes(first: Integers, second: Integers) -> Integers:
-    """Codes from 0 up of pairs of codes; shapes (k,)."""
+    """Return one code from 0 up for each pair of codes, equal if and only if the pairs are equal; shapes (n,)."""
     codes: Integers = np.unique(first * (second.max(initial=0) + 1) + second, return_inverse=True)[1]
     return codes

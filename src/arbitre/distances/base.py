@@ -1,8 +1,8 @@
-"""What a distance is: a frozen record of a name, its options, its declared facts, and a way to measure many pairs.
+"""The base types of distances: a distance with its name, options and facts, and the pools that compute it.
 
-Every distance is a function d(gold, predicted) into [0, 1]; all but some that users bring have d(x, x) = 0. It measures
-*pools*: the distinct values of a column are prepared once (`Distance.pool`), then any pairs of them are measured at
-once, by index.
+Every distance is a function d(gold, predicted) with results in [0, 1]. All built-in distances have d(x, x) = 0; custom
+ones may not. Distances are computed from *pools*: `Distance.pool` prepares the distinct values of a column once, then
+the pool computes many pairs at once, by index.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is true of a distance, as a function of its options; the law tests assert exactly this.
+    """Mathematical properties of a distance with its options. The law tests check them.
 
     * `identity`: d(x, x) = 0
     * `symmetric`: d(x, y) = d(y, x)
-    * `separating`: d(x, y) = 0 only where x and y are equal (strictly, as JSON)
+    * `separating`: d(x, y) = 0 only if x and y are equal as JSON
     * `triangle`: d(x, z) <= d(x, y) + d(y, z)
-    * `range`: the least and the greatest distance, within [0, 1]
-    * `witness`: values that break the first fact denied, in the order identity (x,), symmetric (x, y),
-      separating (x, y), triangle (x, y, z)
+    * `range`: the smallest and the largest distance, within [0, 1]
+    * `witness`: values that violate the first property that does not hold, in the order identity (x,),
+      symmetric (x, y), separating (x, y), triangle (x, y, z)
 
-    Raises SchemaError for a range that cannot be.
+    Raises SchemaError if the range is invalid.
 
     >>> Facts(separating=False).metric, Facts(separating=False).pseudometric
     (False, True)
@@ -51,10 +51,10 @@ class Facts:
         least, greatest = self.range
         if not 0 <= least <= greatest <= 1:
             message = f"Expected `range` to be two numbers within [0, 1], the smaller first, got {self.range}"
-            raise SchemaError.of(message, hint="Rescale the distance: 0 is equal, 1 is wholly different.")
+            raise SchemaError.of(message, hint="Rescale the distance: 0 means equal, 1 means completely different.")
         if self.identity and least > 0:
-            message = f"Expected `range` to start at 0 where `identity` holds, got {self.range}"
-            raise SchemaError.of(message, hint="Say identity=False where equal values are not at distance 0.")
+            message = f"Expected `range` to start at 0 if `identity` holds, got {self.range}"
+            raise SchemaError.of(message, hint="Set identity=False if equal values may have a distance above 0.")
 
     @property
     def metric(self) -> bool:
@@ -66,18 +66,18 @@ class Facts:
 
 
 class Blocks:
-    """Tables laid end to end: block b crosses a slice of a left array with a slice of a right array.
+    """Concatenated tables: block b is the product of a slice of a left array and a slice of a right array.
+
+    Cells are numbered through all blocks, row by row.
 
     Attributes:
-        left_starts: Where the slice of each block starts in the left array, and where the last one ends;
-            shape (blocks + 1,).
+        left_starts: Start of each block's slice of the left array, then the end of the last; shape (blocks + 1,).
         right_starts: The same for the right array.
         heights: Number of rows of each block; shape (blocks,).
-        widths: Number of columns of each block.
-        starts: First cell of each block, and the number of cells, counted through all blocks row by row;
-            shape (blocks + 1,).
-        rows: Index in the left array of each cell; shape (cells,).
-        columns: Index in the right array of each cell.
+        widths: Number of columns of each block; shape (blocks,).
+        starts: First cell of each block, then the number of cells; shape (blocks + 1,).
+        rows: Index into the left array for each cell; shape (cells,).
+        columns: Index into the right array for each cell; shape (cells,).
     """
 
     __slots__ = ("columns", "heights", "left_starts", "right_starts", "rows", "starts", "widths")
@@ -87,7 +87,7 @@ class Blocks:
         self.heights, self.widths = (left_starts[1:] - left_starts[:-1]), (right_starts[1:] - right_starts[:-1])
         self.starts = np.zeros(len(self.heights) + 1, dtype=np.intp)
         np.cumsum(self.heights * self.widths, out=self.starts[1:])
-        line = self.widths.repeat(self.heights)  # the cells of each left row
+        line = self.widths.repeat(self.heights)  # number of cells in each row
         ends = line.cumsum()
         self.rows = (np.arange(len(line), dtype=np.intp) + left_starts[0]).repeat(line)
         first = right_starts[:-1].repeat(self.heights) - (ends - line)
@@ -97,7 +97,7 @@ class Blocks:
         return len(self.heights)
 
     def __iter__(self) -> Iterator[tuple[slice, slice, slice]]:
-        """Yield the slices of the left array, of the right array and of the cells that belong to each block."""
+        """Yield each block's slices of the left array, the right array and the cells."""
         lefts, rights, cells = self.left_starts.tolist(), self.right_starts.tolist(), self.starts.tolist()
         for block in range(len(self.heights)):
             yield (
@@ -108,11 +108,11 @@ class Blocks:
 
 
 class Pool(Protocol):
-    """The distinct values of a column, prepared for a distance. Arguments are indices of values."""
+    """The distinct values of a column, prepared for one distance. `left` and `right` are indices of values."""
 
     @property
     def exactly_bounded(self) -> Mask | None:
-        """Values among which `lower_bounds_blockwise` is exact; shape (values,), None for all."""
+        """Mask of the values between which `lower_bounds_blockwise` is exact; shape (values,); None for all."""
         ...
 
     def distances(self, left: Indices, right: Indices) -> Floats:
@@ -120,28 +120,31 @@ class Pool(Protocol):
         ...
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
-        """Return distances, or lower bounds where they are cheaper, and a mask of the exact ones (None: all).
+        """Return distances or cheaper lower bounds, and a mask of the exact ones (None: all exact); shapes (n,).
 
-        Shapes (n,). The result for a pair depends on that pair only.
+        The result for a pair depends on that pair only.
         """
         ...
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """Return cheap lower bounds of d(left[i], right[j]) for every cell of the blocks; shape (cells,).
 
-        They are never above the distances of `distances`, not even in the last bit, and equal to them where that is
-        cheap.
+        No bound exceeds the result of `distances`, even by rounding.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """A leaf distance with its options settled.
+    """A leaf distance with fixed options.
 
-    `kinds` are the kinds of (normalised) values it is made for; `options` holds every option with its value,
-    defaults included, so that two distances that can differ in a number differ in their options. From `expensive_above`
-    candidate pairs on it pays to find out first which of them matter, though that takes more rounds.
+    Attributes:
+        name: Name in schemas.
+        kinds: Kinds of normalised values that it accepts.
+        facts: Its mathematical properties.
+        pool: Prepares a sequence of values.
+        options: Every option with its value, including defaults: equal options give equal results.
+        expensive_above: Number of candidate pairs from which it is deferred until bounds show which pairs matter.
     """
 
     name: str
@@ -152,6 +155,6 @@ class Distance:
     expensive_above: float = math.inf
 
     def __call__(self, gold: Json, predicted: Json) -> float:
-        """The distance of one pair of values of the distance's kinds, in [0, 1], 0 is equal."""
+        """Return the distance of two values of the accepted kinds, in [0, 1]; 0 for equal values."""
         pool = self.pool([gold, predicted])
         return float(pool.distances(np.array([0], dtype=np.intp), np.array([1], dtype=np.intp))[0])

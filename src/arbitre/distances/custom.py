@@ -1,4 +1,4 @@
-"""Distances that users bring: a function of two values, called as seldom as can be, and its results checked."""
+"""Custom distances: functions of two values, called as rarely as possible, with checked results."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     DistanceFunction = Callable[[Any, Any], Any]
 
 SLACK: Final = 1e-12
-"""A bound may be above the distance by its rounding; so much is taken off."""
+"""Amount subtracted from a custom bound, so that rounding cannot bring it above the distance."""
 
-CHEAPER: Final = "Give it a `bound`, compare a field beside it that tells the items apart, or raise `max_calls`."
-"""What to do where a function would be called too often."""
+CHEAPER: Final = "Give it a `bound`, compare another field that distinguishes the items, or raise `max_calls`."
+"""Hint of the error for too many calls to a custom distance."""
 
 EQUAL_KEY: Final = -1
-"""The key of all pairs of equal values, where these are at 0 by declaration."""
+"""Key of all pairs of equal values if the facts declare d(x, x) = 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A function of users, and what is known of it."""
+    """A custom distance function with its facts and its bound."""
 
     name: str
     function: DistanceFunction
@@ -45,7 +45,7 @@ class UserFunction:
     batch: bool
 
     def distances(self, gold: list[Json], predicted: list[Json]) -> Floats:
-        """d(gold[t], predicted[t]) for every t; shape (n,). Raises SolverError where they cannot be."""
+        """Return d(gold[t], predicted[t]) for every t; shape (n,). Raises SolverError for invalid results."""
         if self.batch:
             results = self.function(gold, predicted)
         else:
@@ -54,16 +54,16 @@ class UserFunction:
         bounds = self.bounds(gold, predicted)
         above = np.flatnonzero(bounds > distances)
         if len(above):
-            at = above[0]
+            pair = above[0]
             raise SolverError.of(
-                f"Expected the bound of `{self.name}` to be at most its distance, {distances[at]}, "
-                f"for {_shown(gold[at], predicted[at])}, got {bounds[at] + SLACK}",
-                hint="A bound never exceeds the distance: else the best matching may be missed.",
+                f"Expected the bound of `{self.name}` to be at most its distance, {distances[pair]}, "
+                f"for {_shown(gold[pair], predicted[pair])}, got {bounds[pair] + SLACK}",
+                hint="A bound must not exceed the distance: otherwise the best matching may be missed.",
             )
         return distances
 
     def bounds(self, gold: list[Json], predicted: list[Json]) -> Floats:
-        """At most the distances, from the range and the bound."""
+        """Return lower bounds of the distances from the range and the custom bound; shape (n,)."""
         least = np.full(len(gold), self.facts.range[0])
         if self.bound is None or not gold:
             return least
@@ -74,29 +74,31 @@ class UserFunction:
 
 
 def _numbers(
-    results: Any,  # noqa: ANN401  (whatever a function of users returned)
+    results: Any,  # noqa: ANN401  (the return value of a custom function)
     what: str,
     within: tuple[float, float],
     gold: list[Json],
     predicted: list[Json],
 ) -> Floats:
-    """The results as float64, if they are one number within the range for each pair."""
+    """Return the results as float64; check that there is one number within the range for each pair."""
     try:
         numbers: npt.NDArray[Any] = np.asarray(results)
     except (TypeError, ValueError) as error:
         raise SolverError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}") from error
     if numbers.shape != (len(gold),):
-        message = f"Expected {what} to return {len(gold)} numbers, one for each pair, got the shape {numbers.shape}"
+        message = (
+            f"Expected {what} to return {len(gold)} numbers, one for each pair, got an array of shape {numbers.shape}"
+        )
         raise SolverError.of(message)
     if numbers.dtype.kind not in "fiu":
         raise SolverError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}")
     wrong = np.flatnonzero(~((numbers >= within[0]) & (numbers <= within[1])))
     if len(wrong):
-        at = wrong[0]
+        pair = wrong[0]
         raise SolverError.of(
             f"Expected {what} to return a number from {within[0]} to {within[1]} "
-            f"for {_shown(gold[at], predicted[at])}, got {numbers[at]}",
-            hint="0 is equal, 1 is wholly different; the range is declared in its Facts.",
+            f"for {_shown(gold[pair], predicted[pair])}, got {numbers[pair]}",
+            hint="0 means equal, 1 means completely different; the range is declared in its Facts.",
         )
     return numbers.astype(np.float64, copy=False)
 
@@ -107,11 +109,18 @@ def _shown(gold: Json, predicted: Json) -> str:
 
 @dataclass(slots=True)
 class MemoPool:
-    """A pool that asks the function once for each pair of distinct values, and only for pairs that are measured.
+    """A pool that calls a custom function at most once for each pair of distinct values and stores the results.
 
-    Where the distance is symmetric, once for both orders; where d(x, x) = 0 is declared, not for equal values. Pairs
-    have a key each; `keys` are those known, in increasing order, `answers` their distances; shapes (known,). More than
-    `limit` calls are refused.
+    A symmetric distance is called once for both orders. If the facts declare d(x, x) = 0, it is not called for equal
+    values.
+
+    Attributes:
+        function: The custom function.
+        values: The distinct values.
+        codes: Index into `values` for each value of the column.
+        limit: Maximum number of calls.
+        keys: Keys of the pairs with a known distance, increasing; shape (known,).
+        answers: Distances of these pairs; shape (known,).
     """
 
     function: UserFunction
@@ -131,12 +140,12 @@ class MemoPool:
 
     @property
     def has_no_bound(self) -> bool:
-        """Whether nothing is known of a pair before it is asked for."""
+        """Whether the function has no custom bound."""
         return self.function.bound is None
 
     @property
     def calls(self) -> int:
-        """How many pairs the function was asked for."""
+        """Number of pairs for which the function was called."""
         return int((self.keys != EQUAL_KEY).sum())
 
     def distances(self, left: Indices, right: Indices) -> Floats:
@@ -145,7 +154,7 @@ class MemoPool:
         if len(new):
             if self.limit is not None and self.calls + len(new) > self.limit:
                 raise SolverError.of(
-                    f"Expected at most {self.limit} calls of `{self.function.name}`, got a need for more",
+                    f"Comparing needs more than {self.limit} calls to the distance `{self.function.name}`",
                     hint=CHEAPER,
                 )
             known, answers = (
@@ -157,12 +166,15 @@ class MemoPool:
         return self.answers[np.searchsorted(self.keys, keys)][place]
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
-        """As `lower_bounds_blockwise`: nothing is asked, and only equal values are known to be at 0."""
+        """Return lower bounds without calling the function; only those of equal values are exact."""
         keys = self._keys(left, right)
         return self._bounds(keys), keys == EQUAL_KEY
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """From the range and the bound alone, never from what is known by now: a bound depends on its two values."""
+        """Return lower bounds from the range and the custom bound.
+
+        Known distances are not used: a bound must depend on its two values only.
+        """
         return self._bounds(self._keys(left[blocks.rows], right[blocks.columns]))
 
     def _bounds(self, pairs: Indices) -> Floats:
@@ -182,13 +194,13 @@ class MemoPool:
 
     def _pairs(self, keys: Indices) -> tuple[list[Json], list[Json]]:
         first, second = np.divmod(keys, len(self.values))
-        return [self.values[at] for at in first.tolist()], [self.values[at] for at in second.tolist()]
+        return [self.values[index] for index in first.tolist()], [self.values[index] for index in second.tolist()]
 
 
-def _pool(asked: UserFunction, values: Sequence[Json]) -> MemoPool:
+def _pool(function: UserFunction, values: Sequence[Json]) -> MemoPool:
     code = value_codes(values)
     first = np.unique(code, return_index=True)[1]
-    return MemoPool(asked, [values[at] for at in first.tolist()], code)
+    return MemoPool(function, [values[index] for index in first.tolist()], code)
 
 
 def user_distance(
@@ -200,6 +212,6 @@ def user_distance(
     batch: bool = False,
     kinds: Iterable[Kind] = Kind,
 ) -> Distance:
-    """The distance that a function of users makes; see `DistanceCatalogue.with_distance`."""
-    asked = UserFunction(name, function, facts, bound, batch)
-    return Distance(name, frozenset(kinds), facts, partial(_pool, asked), expensive_above=1)
+    """Return the distance of a custom function; see `DistanceCatalogue.with_distance`."""
+    user_function = UserFunction(name, function, facts, bound, batch)
+    return Distance(name, frozenset(kinds), facts, partial(_pool, user_function), expensive_above=1)

@@ -1,4 +1,4 @@
-"""The distance of dates, as days between intervals: a year or a month is all of its days.
+"""Distance between dates in days; a year or month is an interval of days.
 
 >>> date()("1931-03-01", "1931-03-08") == 7 / 365
 True
@@ -38,9 +38,10 @@ _DAY = timedelta(days=1) // _TICK
 
 
 def interval(text: str) -> tuple[int, int] | None:
-    """First and last instant of an ISO 8601 date, in microseconds since the year 1 (UTC), or None if it is no date.
+    """Return the first and last instant of an ISO 8601 date, in microseconds since the year 1 (UTC).
 
-    A year or month runs from its first to its last day; a day is its midnight; a naive time is read as UTC.
+    A year or month lasts from the midnight of its first day to that of its last day; a day is the instant of its
+    midnight. Times without a UTC offset are in UTC. Returns None for other texts.
 
     >>> interval("0001"), interval("0001-01-01T00:00:01+00:00"), interval("0001-13")
     ((0, 31449600000000), (1000000, 1000000), None)
@@ -64,11 +65,14 @@ def _ticks(moment: datetime) -> int:
 
 
 def date(scale: float = 365) -> Distance:
-    """min(1, days / scale) between ISO 8601 dates and date-times, with days = max(|a1 - b1|, |a2 - b2|).
+    """Return the distance min(1, days / scale) of ISO 8601 dates and times, for days = max(|a1 - b1|, |a2 - b2|).
 
-    [a1, a2] and [b1, b2] are the intervals that the texts stand for. A text that is no date is at 0 from an equal
-    text, at 1 from every other. In [0, 1]; a pseudo-metric, as one instant may be written in several ways.
+    [a1, a2] and [b1, b2] are the intervals of the two texts (see `interval`). A text that is not a date has distance 0
+    to an equal text and 1 to every other text. A pseudo-metric: different texts can mean the same instant.
     Source: Hausdorff, 1914.
+
+    Args:
+        scale: Number of days from which the distance is 1.
     """
     facts = Facts(separating=False, witness=("1931-03-01", "1931-03-01T00:00:00"))
     return Distance("date", frozenset({Kind.STRING}), facts, partial(_pool, scale), {"scale": scale})
@@ -77,13 +81,13 @@ def date(scale: float = 365) -> Distance:
 def _pool(scale: float, values: Sequence[str]) -> BroadcastPool:
     intervals = [interval(text) for text in values]
     code = value_codes(values)
-    dated = np.array([found is not None for found in intervals], dtype=np.bool_)
-    bounds = np.array([found or (0, 0) for found in intervals], dtype=np.int64).reshape(-1, 2)
+    is_date = np.array([span is not None for span in intervals], dtype=np.bool_)
+    bounds = np.array([span or (0, 0) for span in intervals], dtype=np.int64).reshape(-1, 2)
 
     def measure(left: Indices, right: Indices) -> Floats:
         days = np.abs(bounds[left] - bounds[right]).max(axis=-1) / _DAY
-        with np.errstate(over="ignore"):  # days beyond the largest float are beyond the scale
-            graded: Floats = np.minimum(days / scale, 1)
-        return np.where(dated[left] & dated[right], graded, code[left] != code[right])
+        with np.errstate(over="ignore"):  # a quotient that overflows exceeds 1
+            distances: Floats = np.minimum(days / scale, 1)
+        return np.where(is_date[left] & is_date[right], distances, code[left] != code[right])
 
     return BroadcastPool(measure)

@@ -1,4 +1,4 @@
-"""Distances of values that are equal or not, or that stand in a stated order.
+"""Distances between discrete values: exact equality, a given order, a table of costs.
 
 >>> EXACT(1, 1.0), EXACT(1, True)
 (0.0, 1.0)
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
 
 TRIANGLE_TOLERANCE: Final = 1e-12
-"""By so much a side of a triangle of decimal costs may be longer than the two others, and is not."""
+"""Tolerance of the triangle inequality for the rounding of decimal costs."""
 
 
 def _exact(values: Sequence[Json]) -> BroadcastPool:
@@ -43,13 +43,16 @@ def _exact(values: Sequence[Json]) -> BroadcastPool:
 
 
 EXACT: Final = Distance("exact", frozenset(Kind), Facts(), _exact)
-"""0 where two values of any kind are equal as JSON (True is not 1, 1 is 1.0), else 1: the discrete metric."""
+"""0 if two values of any kind are equal as JSON (True is not 1, 1 is 1.0), else 1: the discrete metric."""
 
 
 def ordinal(order: Sequence[Json]) -> Distance:
-    """|rank - rank| / (K - 1) between scalars of an order of K distinct ones; in [0, 1], a metric.
+    """Return the distance |i - j| / (K - 1) of the values at positions i and j of `order`: a metric.
 
-    A value outside the order is at 0 from an equal one, at 1 from every other.
+    A value that is not in `order` has distance 0 to an equal value and 1 to every other value.
+
+    Args:
+        order: K distinct scalars, in order.
     """
     ranked = list(order)
     return Distance("ordinal", SCALARS, Facts(), partial(_ordinal, ranked), {"order": ranked})
@@ -66,11 +69,17 @@ def _ordinal(order: list[Json], values: Sequence[Json]) -> BroadcastPool:
 
 
 def table(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Distance:
-    """`costs[i][j]` between `values[i]` and `values[j]`, distinct scalars; in [0, 1].
+    """Return the distance `costs[i][j]` of `values[i]` and `values[j]`.
 
-    The costs are a square, symmetric, and 0 on the diagonal; whether they separate and keep the triangle inequality (to
-    1e-12) is found out, with a witness. A value outside the table is at 0 from an equal one, at 1 from every other.
-    Raises SchemaError, at pointers from the name of the distance on, for costs that are no such table.
+    Its facts are computed from the costs: whether they are separating and satisfy the triangle inequality (up to
+    1e-12). A value that is not in `values` has distance 0 to an equal value and 1 to every other value.
+
+    Args:
+        values: K distinct scalars.
+        costs: K rows of K numbers in [0, 1]; symmetric, 0 on the diagonal.
+
+    Raises:
+        SchemaError: The costs are not a symmetric square table with zeros on the diagonal.
     """
     known = list(values)
     problems = list(_misfits(len(known), costs))
@@ -96,7 +105,7 @@ def _misfits(size: int, costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
     for row, line in enumerate(costs):
         for column in range(row):
             if line[column] != costs[column][row]:
-                message = f"Expected the cost to be {costs[column][row]} both ways, got {line[column]}"
+                message = f"Expected a symmetric cost of {costs[column][row]}, got {line[column]}"
                 yield Problem(message, pointer=f"/table/costs/{row}/{column}")
         if line[row] != 0:
             message = f"Expected the cost between a value and itself to be 0, got {line[row]}"
@@ -104,7 +113,7 @@ def _misfits(size: int, costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
 
 
 def _facts(known: list[Json], square: Floats) -> Facts:
-    """Which facts hold, with the worst witness of the first that does not."""
+    """Compute the facts of a table of costs, with the worst violation as witness."""
     same = np.argwhere(np.triu(square == 0, 1))
     worst, corners = TRIANGLE_TOLERANCE, None
     for middle, leg in enumerate(square):

@@ -1,4 +1,4 @@
-"""Distances of numbers, exact for integers of any size.
+"""Distances between numbers, exact for integers of any size.
 
 >>> RELATIVE(100, 90), RELATIVE(-1, 1)
 (0.1, 1.0)
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 _NUMBER = frozenset({Kind.NUMBER})
 
 _LEAST = np.finfo(np.float64).smallest_subnormal
-"""Rounding never brings two different numbers to distance 0."""
+"""Smallest distance between two different numbers, so that rounding never makes it 0."""
 
 
 def _relative(a: Numbers, b: Numbers) -> Numbers:
     x, y = np.abs(a), np.abs(b)
     larger = np.maximum(x, y)
-    # Across zero the gap is at least the larger magnitude, and could overflow.
+    # With different signs, the gap is at least the larger magnitude (distance 1), and computing it could overflow.
     gap = np.where(np.sign(a) == np.sign(b), np.abs(x - y), larger)
     distances: Numbers = gap / np.where(larger == 0, 1, larger)
     return distances
@@ -53,48 +53,52 @@ def _relative(a: Numbers, b: Numbers) -> Numbers:
 
 def _absolute(a: Numbers, b: Numbers, scale: Fraction) -> Numbers:
     unit = np.array(scale, dtype=a.dtype)
-    with np.errstate(over="ignore"):  # a gap beyond the largest float is beyond the scale
+    with np.errstate(over="ignore"):  # a gap that overflows exceeds the scale
         distances: Numbers = np.minimum(np.abs(a - b) / unit, 1)
     return distances
 
 
 def _tolerance(a: Numbers, b: Numbers, within: Fraction) -> Numbers:
     most, larger, smaller = np.array(within, dtype=a.dtype), np.maximum(a, b), np.minimum(a, b)
-    with np.errstate(over="ignore", invalid="ignore"):  # a gap beyond the largest float is beyond what is tolerated
+    with np.errstate(over="ignore", invalid="ignore"):  # a gap that overflows exceeds the tolerance
         gap = larger - smaller
         rest = larger - gap
-        lost = (larger - (gap + rest)) + (rest - smaller)  # by the rounding of the gap, exactly (Knuth's sum)
+        lost = (larger - (gap + rest)) + (rest - smaller)  # exact rounding error of the gap (Knuth's TwoSum)
         distances: Numbers = (gap > most) | ((gap == most) & (lost > 0))
     return distances
 
 
 def _pool(formula: Formula, least: float, values: Sequence[float]) -> BroadcastPool:
-    """A formula over floats, and over fractions for the pairs with a number that no float is equal to.
+    """Return a pool that computes with floats, and with fractions if a number of the pair is not exactly a float.
 
-    Which of the two measures a pair depends on that pair alone, so its distance does not depend on the pool. Two
-    different numbers are at `least` so far apart.
+    The choice depends on the pair alone, so its distance does not depend on the pool.
+
+    Args:
+        formula: Computes distances from two arrays of floats or fractions.
+        least: Smallest distance between two different numbers.
+        values: The numbers.
     """
     nearest = [_nearest(value) for value in values]
     floats = np.array([0.0 if value is None else value for value in nearest], dtype=np.float64)
-    beyond = np.array([value is None for value in nearest], dtype=np.bool_)
-    fractions = np.array([Fraction(value) for value in values] if beyond.any() else [], dtype=np.object_)
+    inexact = np.array([value is None for value in nearest], dtype=np.bool_)
+    fractions = np.array([Fraction(value) for value in values] if inexact.any() else [], dtype=np.object_)
 
-    def settled(a: Numbers, b: Numbers) -> Floats:
+    def compute(a: Numbers, b: Numbers) -> Floats:
         return np.where(a != b, np.maximum(formula(a, b).astype(np.float64), least), 0.0)
 
     def measure(left: Indices, right: Indices) -> Floats:
-        distances = settled(floats[left], floats[right])
-        exactly = beyond[left] | beyond[right]
-        if exactly.any():
+        distances = compute(floats[left], floats[right])
+        by_fractions = inexact[left] | inexact[right]
+        if by_fractions.any():
             left, right = np.broadcast_arrays(left, right)
-            distances[exactly] = settled(fractions[left[exactly]], fractions[right[exactly]])
+            distances[by_fractions] = compute(fractions[left[by_fractions]], fractions[right[by_fractions]])
         return distances
 
     return BroadcastPool(measure)
 
 
 def _nearest(number: float) -> float | None:
-    """The float equal to a number, or None where there is none."""
+    """Return the float that equals a number, or None if there is none."""
     try:
         return nearest if (nearest := float(number)) == number else None
     except OverflowError:
@@ -102,23 +106,30 @@ def _nearest(number: float) -> float | None:
 
 
 RELATIVE: Final = Distance("relative", _NUMBER, Facts(), partial(_pool, _relative, _LEAST))
-"""0 where equal, else |a - b| / max(|a|, |b|), at most 1: a metric on all reals, without a scale.
+"""|a - b| / max(|a|, |b|), at most 1, and 0 if a = b: a metric on all reals that needs no scale.
 
 Source: the biotope transform of |a - b| at 0 (Marczewski and Steinhaus, 1958).
 """
 
 
 def absolute(scale: float) -> Distance:
-    """min(1, |a - b| / scale), for a scale > 0: the gap from which two numbers are wholly different. A metric."""
+    """Return the distance min(1, |a - b| / scale): a metric.
+
+    Args:
+        scale: Difference from which two numbers have distance 1; above 0.
+    """
     formula = partial(_absolute, scale=Fraction(scale))
     return Distance("absolute", _NUMBER, Facts(), partial(_pool, formula, _LEAST), {"scale": scale})
 
 
 def log(scale: float) -> Distance:
-    """|asinh(a / scale) - asinh(b / scale)|, brought into [0, 1] by x / (1 + x): a metric.
+    """Return the distance x / (1 + x) for x = |asinh(a / scale) - asinh(b / scale)|, in [0, 1): a metric.
 
-    A logarithm of both signs: below the scale > 0 it counts differences, far above it ratios. The rounding of x is
-    that of asinh, about 1e-14. Source: Johnson, 1949, for the transformation.
+    asinh is a logarithm for both signs: x is about the difference of numbers below the scale, and the logarithm of the
+    ratio of numbers far above it. The rounding error of x is about 1e-14. Source of the transformation: Johnson, 1949.
+
+    Args:
+        scale: Magnitude at which asinh changes from linear to logarithmic; above 0.
 
     >>> log(scale=1)(10, 20), log(scale=1)(1000, 2000)
     (0.4087321692401002, 0.40938382544524704)
@@ -146,9 +157,13 @@ def _asinh(ratio: Fraction) -> float:
 
 
 def rounded(grid: float) -> Distance:
-    """0 where two numbers have the same nearest multiple of `grid` > 0 (halves to the even one), else 1.
+    """Return the distance that is 0 if two numbers round to the same multiple of `grid`, else 1.
 
-    A pseudo-metric, unlike `tolerance`: but neighbours on either side of a half are at 1.
+    Ties round to the even multiple. It is a pseudo-metric, unlike `tolerance`, but close numbers on opposite sides of a
+    rounding boundary have distance 1.
+
+    Args:
+        grid: Step of the grid; above 0.
     """
     facts = Facts(separating=False, witness=(0, grid / 4))
     return Distance("rounded", _NUMBER, facts, partial(_rounded, Fraction(grid)), {"grid": grid})
@@ -159,9 +174,12 @@ def _rounded(grid: Fraction, values: Sequence[float]) -> Pool:
 
 
 def tolerance(within: float) -> Distance:
-    """0 where |a - b| <= `within`, which is > 0, else 1.
+    """Return the distance that is 0 if |a - b| <= within, else 1.
 
-    Not a metric: 0 and 2t are each within t of t, and not of each other; `rounded` keeps the triangle inequality.
+    Not a metric: 0 and 2t are both within t of t, but not of each other. `rounded` satisfies the triangle inequality.
+
+    Args:
+        within: Largest tolerated difference; above 0.
     """
     facts = Facts(separating=False, triangle=False, witness=(0, within))
     pool = partial(_pool, partial(_tolerance, within=Fraction(within)), 0.0)
@@ -169,10 +187,14 @@ def tolerance(within: float) -> Distance:
 
 
 def cycle(period: int) -> Distance:
-    """min(r, K - r) / floor(K / 2) for r = |a - b|, between whole numbers from 0 to the period K >= 2; in [0, 1].
+    """Return the distance min(r, K - r) / floor(K / 2) for r = |a - b| and the period K, in [0, 1]: a pseudo-metric.
 
-    0 and K are one point: months 1-12, hours 0-23 (or 24), degrees 0-359. Any other number, such as month 13 or hour
-    2.5, is at 0 from an equal one, at 1 from every other. A pseudo-metric. Source: Lee, 1958.
+    It is defined for integers from 0 to K, where 0 and K are the same point: months 1-12, hours 0-23 (or 24), degrees
+    0-359. Any other number, such as month 13 or hour 2.5, has distance 0 to an equal number and 1 to every other
+    number. Source: Lee, 1958.
+
+    Args:
+        period: Length K of the cycle; at least 2.
     """
     facts = Facts(separating=False, witness=(0, period))
     return Distance("cycle", _NUMBER, facts, partial(_cycle, period), {"period": period})
@@ -181,11 +203,12 @@ def cycle(period: int) -> Distance:
 def _cycle(period: int, values: Sequence[float]) -> BroadcastPool:
     code = value_codes(values)
     inside = np.array([0 <= value <= period and value == int(value) for value in values], dtype=np.bool_)
-    place = np.array([int(value) if held else 0 for value, held in zip(values, inside, strict=True)], dtype=np.int64)
+    points = [int(value) if on_cycle else 0 for value, on_cycle in zip(values, inside, strict=True)]
+    point = np.array(points, dtype=np.int64)
 
     def measure(left: Indices, right: Indices) -> Floats:
-        apart = np.abs(place[left] - place[right])
-        around: Floats = np.minimum(apart, period - apart) / (period // 2)
-        return np.where(inside[left] & inside[right], around, code[left] != code[right])
+        gap = np.abs(point[left] - point[right])
+        distances: Floats = np.minimum(gap, period - gap) / (period // 2)
+        return np.where(inside[left] & inside[right], distances, code[left] != code[right])
 
     return BroadcastPool(measure)

@@ -1,4 +1,4 @@
-"""Parts that several distances share: pools of numpy formulas, codes of equal values, checks of results."""
+"""Helpers shared by several distances: pools of numpy formulas, codes of equal values, checks of results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class BroadcastPool:
-    """A pool whose distance is a numpy formula of the indices of two values."""
+    """A pool whose distance is a vectorised function of the indices of two values."""
 
     measure: Callable[[Indices, Indices], Floats]
 
@@ -42,9 +42,11 @@ class BroadcastPool:
 
 
 def value_codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
-    """Return a code per value, the same for two values exactly where they are equal as JSON; shape (n,).
+    """Return one code for each value, equal if and only if the values are equal as JSON; shape (n,).
 
-    The `known` values, which are distinct, have the codes from 0 up, in their order.
+    Args:
+        values: The values; n of them.
+        known: Distinct values that get the codes 0, 1, ... in their order.
 
     >>> value_codes(["b", True, 1, 1.0], known=["a", "b"]).tolist()
     [1, 2, 3, 3]
@@ -56,14 +58,14 @@ def value_codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
 def enumerated_pool(
     values: Iterable[Json], known: Sequence[Json], graded: Callable[[Integers, Integers], Floats]
 ) -> BroadcastPool:
-    """Return a pool of values of a list of distinct values.
+    """Return a pool for a distance that is defined on a list of distinct values.
 
-    A value outside the list is at distance 0 from an equal value, at 1 from every other.
+    A value outside the list has distance 0 to an equal value and 1 to every other value.
 
     Args:
         values: The values of the pool.
-        known: The list.
-        graded: Returns the distances of positions in `known`; shapes (n,).
+        known: The list of distinct values.
+        graded: Returns the distances for two arrays of positions in `known`; shapes (n,).
     """
     rank = value_codes(values, known=known)
 
@@ -76,17 +78,21 @@ def enumerated_pool(
 
 
 def ratio_or_zero(part: Integers, whole: Integers) -> Floats:
-    """Return the quotient of two counts; 0 / 0 is 0, because two empty values are equal."""
+    """Return part / whole, or 0 for 0 / 0: two empty values are equal."""
     quotient: Floats = part / np.maximum(whole, 1)
     return quotient
 
 
 def check_distances(distances: npt.NDArray[Any], shape: tuple[int, ...], library: str) -> Floats:
-    """Return the distances computed by a library, checked: of this shape, finite, in [0, 1]. Raises SolverError."""
+    """Check that a library's distances have this shape and are finite and in [0, 1]; return them as float64.
+
+    Raises:
+        SolverError: They are not.
+    """
     if distances.shape != shape:
         message = f"Expected `{library}` to return distances of shape {shape}, got {distances.shape}"
     elif not (distances.min(initial=0) >= 0 and distances.max(initial=1) <= 1):  # nan is neither
-        message = f"Expected `{library}` to return finite distances within [0, 1], got others"
+        message = f"Expected `{library}` to return finite distances within [0, 1], got values outside of it or NaN"
     else:
         return distances.astype(np.float64, copy=False)
-    raise SolverError.of(message, hint=f"This version of {library} cannot be trusted: install another.")
+    raise SolverError.of(message, hint=f"This version of {library} computes wrong results: install another version.")

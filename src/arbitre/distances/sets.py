@@ -1,4 +1,4 @@
-"""The distances of arrays read as sets.
+"""Distances between arrays as sets of items.
 
 >>> JACCARD([1, 23], [23, 12, 1, 1])
 0.3333333333333333
@@ -35,15 +35,17 @@ def _pool(formula: Formula, values: Sequence[list[Json]]) -> BagPool:
 
 
 JACCARD: Final = Distance("jaccard", _ARRAY, Facts(separating=False, witness=([1, 2], [2, 1])), partial(_pool, jaccard))
-"""1 - |A ∩ B| / |A ∪ B| for the sets of items, equal as JSON, of two arrays; two empty ones are at 0.
+"""1 - |A ∩ B| / |A ∪ B| for the sets A and B of items of two arrays; 0 for two empty arrays.
 
-A metric on sets, hence a pseudo-metric on arrays: order and repetition do not count. Source: Jaccard, 1901.
+Items are equal if they are equal as JSON. A metric on sets and a pseudo-metric on arrays, because order and repetition
+are ignored. Source: Jaccard, 1901.
 """
 
 DICE: Final = Distance(
     "dice", _ARRAY, Facts(separating=False, triangle=False, witness=([1, 2], [2, 1])), partial(_pool, dice)
 )
-"""1 - 2 |A ∩ B| / (|A| + |B|), which is 1 - F1, for the sets of items, equal as JSON; two empty ones are at 0.
+"""1 - 2 |A ∩ B| / (|A| + |B|), which is 1 - F1, for the sets A and B of items of two arrays; 0 for two empty arrays.
 
-Not a metric: [a] and [b] are at 1, and each is at 1/3 from [a, b]. Source: Dice, 1945.
+Items are equal if they are equal as JSON. Not a metric: [a] and [b] have distance 1, but each has distance 1/3 to
+[a, b]. Source: Dice, 1945.
 """

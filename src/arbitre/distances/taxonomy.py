@@ -1,4 +1,4 @@
-"""The distance of labels of a tree: the length of the path between them.
+"""Distance between labels of a tree: the length of the path between them.
 
 >>> animals = taxonomy({"cat": "mammal", "dog": "mammal", "mammal": "animal", "trout": "animal"})
 >>> animals("cat", "dog"), animals("cat", "trout"), animals("cat", "animal")
@@ -32,11 +32,16 @@ if TYPE_CHECKING:
 
 
 def taxonomy(parents: Mapping[str, str]) -> Distance:
-    """Steps from one label to the other in a tree, over the most steps between any two; in [0, 1], a metric.
+    """Return the distance path length / diameter of two labels of a tree, in [0, 1]: a metric.
 
-    `parents` says the parent of every label but the root. A label outside the tree is at 0 from an equal one, at 1
-    from every other. Raises SchemaError, at a pointer from the name of the distance on, where labels go round in a
-    circle or several have no parent. Source: Rada et al., 1989.
+    A label that is not in the tree has distance 0 to an equal label and 1 to every other label.
+    Source: Rada et al., 1989.
+
+    Args:
+        parents: Parent of every label except the root.
+
+    Raises:
+        SchemaError: The labels contain a cycle, or several of them have no parent.
     """
     lines = _lines(parents)
     deepest = set(lines[max(lines, key=lambda label: len(lines[label]))])
@@ -46,21 +51,21 @@ def taxonomy(parents: Mapping[str, str]) -> Distance:
 
 
 def _lines(parents: Mapping[str, str]) -> Lines:
-    """The number of each label, then those of its ancestors up to the root."""
+    """Return, for each label, its number followed by the numbers of its ancestors up to the root."""
     problems = []
     labels = dict.fromkeys(chain(parents, parents.values()))
     roots = [label for label in labels if label not in parents]
     if len(roots) > 1:
         message = f"Expected `parents` to lead to one root, got {', '.join(roots)}"
-        hint = "Give all of these but one a parent, or all of them a common one."
+        hint = "Give all of them except one a parent, or give all of them a common parent."
         problems.append(Problem(message, pointer="/taxonomy/parents", hint=hint))
     try:
         labels = dict.fromkeys(TopologicalSorter({child: [parent] for child, parent in parents.items()}).static_order())
     except CycleError as error:
-        circle = error.args[1]
-        message = f"Expected `parents` to lead to a root, got the circle {', '.join(circle)}"
-        hint = "Leave the root out: it has no parent."
-        problems.append(Problem(message, pointer="/taxonomy" + pointer(["parents", circle[0]]), hint=hint))
+        cycle = error.args[1]
+        message = f"Expected `parents` to lead to a root, got the cycle {', '.join(cycle)}"
+        hint = "Remove the parent of the root."
+        problems.append(Problem(message, pointer="/taxonomy" + pointer(["parents", cycle[0]]), hint=hint))
     if problems:
         raise SchemaError(*problems)
     lines: Lines = {}
@@ -70,7 +75,10 @@ def _lines(parents: Mapping[str, str]) -> Lines:
 
 
 def _pool(lines: Lines, diameter: int, values: Sequence[str]) -> BagPool:
-    """Two labels are as many steps apart as there are labels above one of them only, these included."""
+    """Return a pool that computes path lengths from common ancestors.
+
+    The path length of two labels is the number of labels that are an ancestor of (or equal to) only one of them.
+    """
     numbers = value_codes(values, known=list(lines))
     above = [lines.get(value, (number,)) for value, number in zip(values, numbers.tolist(), strict=True)]
     owner = np.repeat(np.arange(len(values)), [len(line) for line in above])

@@ -1,4 +1,4 @@
-"""The engine compares documents along a plan. It reads no files and has no settings of its own."""
+"""The engine compares documents according to a plan. It reads no files and has no settings."""
 
 from arbitre.engine.run import BatchResult, compare_batch, compare_to_levels, count_calls
 

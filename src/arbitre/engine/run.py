@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BatchResult:
-    """The optimum for some pairs of documents, from which the levels of the result are built on request."""
+    """Result of comparing a batch of documents; `levels` builds the levels of the result."""
 
     columns: Sequence[Column]
     """The columns of all documents; the first is the root's."""
     documents: Indices
-    """Position of the pair that each root row belongs to; shape (root rows,)."""
+    """Position of the document pair of each root row; shape (root rows,)."""
     batch: Batch | None
-    """The pairs of documents that are present on both sides; None where there are no documents at all."""
+    """The pairs whose documents are present on both sides; None if there are no documents."""
     missing: Indices
     """Root rows of gold documents without a prediction."""
     spurious: Indices
@@ -55,33 +55,42 @@ def compare_batch(
 
     Args:
         plan: The compiled schema.
-        gold: The gold documents; ABSENT where there is none.
-        predicted: As many predicted documents, likewise.
-        exhaustive: Whether to compute every pair that a matching could make: the same results, for diagnosis and tests.
+        gold: The gold documents; ABSENT for a missing document.
+        predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
+        exhaustive: Whether to compute every candidate pair of every matching. The results are the same; for diagnosis
+            and tests.
 
     Raises:
         DataError: A value is not JSON.
         SolverError: A matching cannot be computed, or a custom distance fails.
     """
-    ours, theirs = ([at for at, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted))
-    documents, first = np.array(ours + theirs, dtype=np.intp), len(ours)
+    gold_positions, predicted_positions = (
+        [position for position, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted)
+    )
+    documents, gold_count = np.array(gold_positions + predicted_positions, dtype=np.intp), len(gold_positions)
     if len(documents) == 0:
         return BatchResult((), documents, None, documents, documents)
-    columns = build_columns(plan, [gold[at] for at in ours], [predicted[at] for at in theirs])
+    columns = build_columns(
+        plan, [gold[position] for position in gold_positions], [predicted[position] for position in predicted_positions]
+    )
     if plan.max_calls is not None:
-        limit_calls(columns, documents, first, plan.max_calls)
+        limit_calls(columns, documents, gold_count, plan.max_calls)
     root = columns[0]
-    alive = np.arange(root.size, dtype=np.intp) if root.present is None else root.present.nonzero()[0]
-    middle = int(alive.searchsorted(first))
+    present = np.arange(root.size, dtype=np.intp) if root.present is None else root.present.nonzero()[0]
+    middle = int(present.searchsorted(gold_count))
     left, right = np.full((2, len(gold)), -1, dtype=np.intp)
-    left[documents[alive[:middle]]], right[documents[alive[middle:]]] = alive[:middle], alive[middle:]
+    left[documents[present[:middle]]], right[documents[present[middle:]]] = present[:middle], present[middle:]
     both = (left >= 0) & (right >= 0)
     batch = QualitySolver(exhaustive=exhaustive).evaluate(root, left[both], right[both])
     return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
 
 
 def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
-    """Return the greatest number of calls of custom distances for two documents, by path. Raises DataError."""
+    """Return the maximum number of calls to custom distances for two documents, by path.
+
+    Raises:
+        DataError: A value is not JSON.
+    """
     columns = build_columns(plan, [gold], [predicted])
     return {path: most for _, path, most in most_calls(columns, np.zeros(2, dtype=np.intp), 1)}
 

@@ -31,11 +31,11 @@ class _PendingRows:
     """
 
     parent: Indices
-    """Record above each node; NONE for roots."""
+    """Record of each node's parent; NONE for roots."""
     left: Indices
-    """Gold row; NONE where there is none."""
+    """Gold row of each node, or NONE."""
     right: Indices
-    """Predicted row, likewise."""
+    """Predicted row of each node, or NONE."""
     weight: float
     inner: bool = False
     batch: Batch | None = None
@@ -43,35 +43,39 @@ class _PendingRows:
     at: Indices | None = None
     """Position of each pair in `batch`."""
     share: Floats | None = None
-    """Share of each node that is recorded; None for all of it."""
+    """Share of each node that is recorded; None for whole nodes."""
 
 
 @dataclass(eq=False, slots=True)
 class Tracer:
-    """Walks the columns, parents before children, and records what the columns above say of each."""
+    """Walks the columns, parents before children, and records their nodes as levels."""
 
     columns: Sequence[Column]
     documents: Indices
     """Document of each row of the root column."""
     down_to: Path | None = None
-    """Path to record; only the levels around it and directly below it are recorded. None for all."""
+    """Only levels along this path and directly below it are recorded; None for all levels."""
     roots: dict[int, Indices] = field(default_factory=dict)
+    """Document of each row, by column number."""
     waiting: dict[int, list[_PendingRows]] = field(default_factory=dict)
+    """Nodes to record, by column number."""
     parts: list[Level] = field(default_factory=list)
+    """Levels of the current column, before concatenation."""
     levels: list[Level] = field(default_factory=list)
     records: int = 0
+    """Number of records so far."""
 
     def trace(self, root: Batch, missing: Indices, spurious: Indices) -> tuple[Level, ...]:
-        """Return the levels of a closed batch of documents, and of root rows without a partner."""
-        every = np.arange(len(root), dtype=np.intp)
+        """Return the levels of a closed batch of documents and of the missing and spurious documents."""
+        pairs = np.arange(len(root), dtype=np.intp)
         self._add(
-            root.column, _PendingRows(np.full_like(every, NONE), root.left, root.right, 1.0, batch=root, at=every)
+            root.column, _PendingRows(np.full_like(pairs, NONE), root.left, root.right, 1.0, batch=root, at=pairs)
         )
-        for lone, gold in ((missing, True), (spurious, False)):
-            self._one_sided(root.column, np.full_like(lone, NONE), lone, gold=gold)
+        for rows, gold in ((missing, True), (spurious, False)):
+            self._one_sided(root.column, np.full_like(rows, NONE), rows, gold=gold)
         for column in self.columns:
-            for rows in self.waiting.pop(column.number, ()):
-                self._level(column, rows)
+            for pending in self.waiting.pop(column.number, ()):
+                self._level(column, pending)
             self.levels += concatenated(self.parts)
             self.parts.clear()
         return with_scales(self.levels)
@@ -98,15 +102,16 @@ class Tracer:
         self._add(column, _PendingRows(parent, left, right, weight, inner, share=share))
 
     def _wanted(self, path: Path) -> bool:
-        """Return whether a path is to be recorded (see `down_to`)."""
-        way = self.down_to
-        if way is None:
+        """Return whether to record a path (see `down_to`)."""
+        if self.down_to is None:
             return True
-        along = zip(path, way, strict=False)
-        return len(path) <= len(way) + 1 and all(ours is STAR or str(ours) == str(theirs) for ours, theirs in along)
+        tokens = zip(path, self.down_to, strict=False)
+        return len(path) <= len(self.down_to) + 1 and all(
+            token is STAR or str(token) == str(target) for token, target in tokens
+        )
 
     def _level(self, column: Column, rows: _PendingRows) -> None:
-        """Record some nodes, and hand on the nodes below them."""
+        """Record some nodes and add the nodes below them to `waiting`."""
         if isinstance(column, MixedColumn):
             self._mixed(column, rows)
             return
@@ -119,7 +124,7 @@ class Tracer:
                 self._entries(column, entries, rows, numbers)
 
     def _record(self, column: Column, rows: _PendingRows, *, clash: bool = False) -> Indices:
-        """Add nodes to the level, and return the numbers of their records. `clash`: their kinds differ."""
+        """Add nodes to the level and return their record numbers; `clash` marks pairs of different kinds."""
         size = len(rows.parent)
         zero = np.zeros(size)
         counts = [zero, zero, zero, zero]
@@ -156,146 +161,147 @@ class Tracer:
         return np.arange(self.records - size, self.records, dtype=np.intp)
 
     def _roots(self, column: Column) -> Indices:
-        """Return the document of each row of a column; that of the column above must be known."""
+        """Return the document of each row of a column."""
         if column.number not in self.roots:
             above = self.documents if column.parent is None else self._roots(column.parent)
             self.roots[column.number] = above[column.origin]
         return self.roots[column.number]
 
     def _mixed(self, column: MixedColumn, rows: _PendingRows) -> None:
-        """Hand pairs of one kind on to that kind; record pairs of two kinds, with a record below for either side."""
+        """Add pairs of one kind to the column of that kind; record pairs of two kinds and add both sides separately."""
         both = (rows.left >= 0) & (rows.right >= 0)
         same = np.zeros(len(both), dtype=np.bool_)
         for link in column.links:
             same |= (link.rows(rows.left) >= 0) & (link.rows(rows.right) >= 0)
-        here = (both & ~same).nonzero()[0]
-        if len(here):
-            left, right = rows.left[here], rows.right[here]
-            clash = _PendingRows(rows.parent[here], left, right, rows.weight, rows.inner, share=_some(rows.share, here))
+        clashes = (both & ~same).nonzero()[0]
+        if len(clashes):
+            left, right = rows.left[clashes], rows.right[clashes]
+            share = _take(rows.share, clashes)
+            clash = _PendingRows(rows.parent[clashes], left, right, rows.weight, rows.inner, share=share)
             self._by_kind(column, _PendingRows(self._record(column, clash, clash=True), left, right, 1.0, inner=True))
-        lone = (~both).nonzero()[0]
-        left, right = rows.left[lone], rows.right[lone]
-        share = _some(rows.share, lone)
-        self._by_kind(column, _PendingRows(rows.parent[lone], left, right, rows.weight, rows.inner, share=share))
+        unpaired = (~both).nonzero()[0]
+        left, right = rows.left[unpaired], rows.right[unpaired]
+        share = _take(rows.share, unpaired)
+        self._by_kind(column, _PendingRows(rows.parent[unpaired], left, right, rows.weight, rows.inner, share=share))
         for position, link in enumerate(column.links):
             branch = _branch(rows, position)
             if branch is not None and rows.batch is not None:
-                place = np.full(len(rows.batch), NONE, dtype=np.intp)
-                place[slice(None) if branch.owner is None else branch.owner] = np.arange(len(branch.batch))
-                at = place[rows.at]
-                here = (at >= 0).nonzero()[0]
-                left, right = branch.batch.left[at[here]], branch.batch.right[at[here]]
+                branch_pair = np.full(len(rows.batch), NONE, dtype=np.intp)
+                branch_pair[slice(None) if branch.owner is None else branch.owner] = np.arange(len(branch.batch))
+                pairs = branch_pair[rows.at]
+                of_kind = (pairs >= 0).nonzero()[0]
+                pairs = pairs[of_kind]
                 self._add(
                     link.column,
                     _PendingRows(
-                        rows.parent[here],
-                        left,
-                        right,
+                        rows.parent[of_kind],
+                        branch.batch.left[pairs],
+                        branch.batch.right[pairs],
                         rows.weight,
                         rows.inner,
                         branch.batch,
-                        at[here],
-                        _some(rows.share, here),
+                        pairs,
+                        _take(rows.share, of_kind),
                     ),
                 )
 
     def _by_kind(self, column: MixedColumn, rows: _PendingRows) -> None:
-        """Hand the rows of both sides on to their kinds, each as a row of one side."""
+        """Add the rows of both sides to the columns of their kinds, each as a row of one side."""
         for link in column.links:
             for side, gold in ((rows.left, True), (rows.right, False)):
                 below = link.rows(side)
-                here = (below >= 0).nonzero()[0]
+                of_kind = (below >= 0).nonzero()[0]
                 self._one_sided(
                     link.column,
-                    rows.parent[here],
-                    below[here],
+                    rows.parent[of_kind],
+                    below[of_kind],
                     rows.weight,
                     gold=gold,
                     inner=rows.inner,
-                    share=_some(rows.share, here),
+                    share=_take(rows.share, of_kind),
                 )
 
     def _field(self, link: Link, rows: _PendingRows, numbers: Indices, branch: Branch | None) -> None:
-        """Hand on the fields that both rows of a pair hold, then those that one holds."""
+        """Add the fields that both rows of a pair have, then those that only one of them has."""
         if branch is not None:
-            every = np.arange(len(branch.batch), dtype=np.intp)
-            owner = every if branch.owner is None else branch.owner
-            match = MatchedPairs(branch.batch, every, owner)
+            pairs = np.arange(len(branch.batch), dtype=np.intp)
+            owner = pairs if branch.owner is None else branch.owner
+            match = MatchedPairs(branch.batch, pairs, owner)
             self._add(link.column, _items(match, _above(rows, numbers), branch.weight))
-            if link.index is None:  # no row lacks the field
+            if link.index is None:  # every row has the field
                 return
         left, right = link.rows(rows.left), link.rows(rows.right)
-        for here, gold in (((left >= 0) & (right < 0), True), ((right >= 0) & (left < 0), False)):
-            self._one_sided(link.column, numbers[here], (left if gold else right)[here], link.weight, gold=gold)
+        for only, gold in (((left >= 0) & (right < 0), True), ((right >= 0) & (left < 0), False)):
+            self._one_sided(link.column, numbers[only], (left if gold else right)[only], link.weight, gold=gold)
 
     def _entries(self, column: Column, entries: Slices, rows: _PendingRows, numbers: Indices) -> None:
-        """Hand on the entries of maps or items of lists: those with a partner, then those without."""
+        """Add the entries of maps or the items of lists: those with a partner, then those without."""
         above = _above(rows, numbers)
         if rows.batch is not None and rows.batch.transports:
-            self._moved(entries.column, rows.batch.transports, above)
+            self._transported(entries.column, rows.batch.transports, above)
             return
-        met = [_items(match, above) for match in _matches(column, entries, rows.batch, above)]
-        for pairs in met:
+        matched = [_items(match, above) for match in _matches(column, entries, rows.batch, above)]
+        for pairs in matched:
             self._add(entries.column, pairs)
         for side, gold in ((rows.left, True), (rows.right, False)):
-            partners = [(pairs.parent, pairs.left if gold else pairs.right) for pairs in met]
-            self._one_sided(entries.column, *_lone(entries, side, numbers, partners), gold=gold)
+            partners = [(pairs.parent, pairs.left if gold else pairs.right) for pairs in matched]
+            self._one_sided(entries.column, *_unmatched(entries, side, numbers, partners), gold=gold)
 
-    def _moved(self, items: Column, moves: Sequence[TransportMatches], above: Indices) -> None:
-        """Hand on the items between which mass is moved, then those whose mass is left over."""
-        for move in moves:
-            match = MatchedPairs(move.batch, move.at, move.owner)
-            self._add(items, _items(match, above, mass=move.mass))
-            for spare, gold in ((move.gold, True), (move.predicted, False)):
-                here = above[spare.owner] >= 0
-                parents, lone = above[spare.owner[here]], spare.rows[here]
-                self._one_sided(items, parents, lone, gold=gold, share=spare.mass[here])
+    def _transported(self, items: Column, transports: Sequence[TransportMatches], above: Indices) -> None:
+        """Add the items between which mass moves, then the items with unmatched mass."""
+        for transport in transports:
+            match = MatchedPairs(transport.batch, transport.at, transport.owner)
+            self._add(items, _items(match, above, mass=transport.mass))
+            for unmatched, gold in ((transport.gold, True), (transport.predicted, False)):
+                recorded = above[unmatched.owner] >= 0
+                parents, rows = above[unmatched.owner[recorded]], unmatched.rows[recorded]
+                self._one_sided(items, parents, rows, gold=gold, share=unmatched.mass[recorded])
 
 
 def _matches(column: Column, entries: Slices, batch: Batch | None, above: Indices) -> Iterator[MatchedPairs]:
-    """Yield the matched entries of the pairs of a batch; `above` are the records of these pairs, or NONE."""
+    """Yield the matched entries of the pairs of a batch; `above` holds the record of each pair, or NONE."""
     if batch is None:
         return
     if batch.multiset_pairs is not None and isinstance(column, ListColumn):
-        at = batch.multiset_pairs[above[batch.multiset_pairs] >= 0]
-        equal = match_equal(column, batch.left[at], batch.right[at])
+        pairs = batch.multiset_pairs[above[batch.multiset_pairs] >= 0]
+        equal = match_equal(column, batch.left[pairs], batch.right[pairs])
         if equal is not None:
-            equal.owner = at[equal.owner]
+            equal.owner = pairs[equal.owner]
             yield equal
     yield from (match for match in batch.matches if match.batch.column is entries.column)
 
 
-def _lone(
+def _unmatched(
     entries: Slices, side: Indices, numbers: Indices, partners: Sequence[tuple[Indices, Indices]]
 ) -> tuple[Indices, Indices]:
     """Find the entries of one side that have no partner.
 
     Args:
-        entries: The slices below.
-        side: The row above of each record, or NONE; shape (records,).
-        numbers: The numbers of the records, consecutive.
-        partners: The entries that have a partner: their records, and their rows; each row occurs once.
+        entries: The entries of the rows above.
+        side: Row above of each record, or NONE; shape (records,).
+        numbers: Numbers of these records, consecutive; shape (records,).
+        partners: Parent records and rows of the entries with a partner; each row occurs once.
 
     Returns:
-        The record above each entry, and the row of the entry.
+        The parent record and the row of each entry without a partner.
     """
-    here = (side >= 0).nonzero()[0]
-    above = side[here]
+    holders = (side >= 0).nonzero()[0]
+    above = side[holders]
     counts = entries.starts[above + 1] - entries.starts[above]
     if int(counts.sum()) == sum(len(rows) for _, rows in partners):
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     owner, slots = expand_slices(entries.starts, above)
     free = np.ones(len(slots), dtype=np.bool_)
     begins = np.zeros(len(numbers), dtype=np.intp)
-    begins[here] = counts.cumsum() - counts - entries.starts[above]
+    begins[holders] = counts.cumsum() - counts - entries.starts[above]
     for records, rows in partners:
         slot = rows if entries.index is None else entries.index.searchsorted(rows)
         free[begins[records - numbers[0]] + slot] = False
-    return numbers[here[owner[free]]], entries.rows(slots[free])
+    return numbers[holders[owner[free]]], entries.rows(slots[free])
 
 
 def _above(rows: _PendingRows, numbers: Indices) -> Indices:
-    """Return the record of each pair of the batch; NONE where it has none."""
+    """Return the record of each pair of the batch, or NONE."""
     above = np.full(0 if rows.batch is None else len(rows.batch), NONE, dtype=np.intp)
     if rows.at is not None:
         above[rows.at] = numbers
@@ -303,16 +309,17 @@ def _above(rows: _PendingRows, numbers: Indices) -> Indices:
 
 
 def _items(match: MatchedPairs, above: Indices, weight: float = 1.0, *, mass: Floats | None = None) -> _PendingRows:
-    """Return the matched pairs whose pair above has a record."""
+    """Return the matched pairs whose parent pair has a record."""
     parent = above[match.owner]
-    here = (parent >= 0).nonzero()[0]
-    at = match.at[here]
-    left, right = match.batch.left[at], match.batch.right[at]
-    return _PendingRows(parent[here], left, right, weight, batch=match.batch, at=at, share=_some(mass, here))
+    recorded = (parent >= 0).nonzero()[0]
+    pairs = match.at[recorded]
+    left, right = match.batch.left[pairs], match.batch.right[pairs]
+    share = _take(mass, recorded)
+    return _PendingRows(parent[recorded], left, right, weight, batch=match.batch, at=pairs, share=share)
 
 
-def _some(share: Floats | None, here: Indices) -> Floats | None:
-    return None if share is None else share[here]
+def _take(share: Floats | None, indices: Indices) -> Floats | None:
+    return None if share is None else share[indices]
 
 
 def _branch(rows: _PendingRows, position: int) -> Branch | None:

@@ -1,4 +1,4 @@
-"""Matching two lists: who is paired with whom, and who is left over."""
+"""Matching of two lists: which items are paired, and which are missing or spurious."""
 
 from arbitre.matching.builtin import Candidates, Matcher, catalogue
 from arbitre.matching.coupling import Coupling

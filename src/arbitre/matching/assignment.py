@@ -1,7 +1,7 @@
 """One-to-one matchings of two lists: optimal, greedy, by position.
 
-All take `quality`, of shape (n, m) and in [0, 1], and `allowed`, a mask of the same shape of the pairs that may be made
-(None: all).
+All functions take `quality`, of shape (n, m) with values in [0, 1], and `allowed`, a mask of the same shape with the
+pairs that may be matched (None: all).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Mask
 
 TIE: Final = 1e-9
-"""Difference in quality mass up to which two matchings are tied; the one with most pairs is taken."""
+"""Difference in quality mass below which two matchings are tied; the matching with more pairs wins."""
 
 
 def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:
-    """Return the matching with the greatest sum S of qualities; of those within 1e-9 of it, one with most pairs.
+    """Return the matching with the greatest sum of qualities; ties within 1e-9 go to the matching with more pairs.
 
-    Every item of the shorter list gets a partner, unless its pairs are not `allowed` or below `gate`. Such pairs are
-    kept out of the solver rather than dropped afterwards. O(n² m) at worst (Kuhn, 1955; Crouse, 2016, as in scipy).
+    Every item of the shorter list gets a partner, unless its pairs are not `allowed` or below `gate`. These pairs are
+    excluded before solving, not dropped afterwards. Worst case O(n² m) (Kuhn, 1955; Crouse, 2016, as in scipy).
 
     >>> hungarian(np.array([[0.95, 0.69], [0.69, 0.3]]), gate=0.7).gold
     array([0])
@@ -33,7 +33,7 @@ def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | Non
         above = quality >= gate
         allowed = above if allowed is None else allowed & above
     if allowed is None or allowed.all():
-        rows, columns = scipy.optimize.linear_sum_assignment(quality, maximize=True)  # in the order of rows
+        rows, columns = scipy.optimize.linear_sum_assignment(quality, maximize=True)  # sorted by row
         return Coupling(rows, columns, quality.shape, np.ones(len(rows)))
     bonus = TIE / max(min(quality.shape), 1)
     rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + bonus, 0.0), maximize=True)
@@ -42,7 +42,7 @@ def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | Non
 
 
 def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
-    """Return the matching with most allowed pairs; of these, one with the greatest sum of qualities."""
+    """Return the matching with the most allowed pairs; ties go to the greatest sum of qualities."""
     if allowed is None:
         return hungarian(quality)
     rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + 2.0, 0.0), maximize=True)
@@ -51,7 +51,7 @@ def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
 
 
 def greedy(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:
-    """Match each gold item in turn to the best free predicted item, the first of several.
+    """Match each gold item in turn to the best predicted item that is still free; ties go to the first.
 
     The result is not optimal: an early item can take the partner that a later one needs.
     """

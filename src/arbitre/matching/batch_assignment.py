@@ -1,7 +1,7 @@
 """Optimal matchings of many small problems at once.
 
-The tables of all problems are laid end to end, row by row: problem p has `heights[p]` gold items and `widths[p]`
-predicted items.
+The tables of all problems are concatenated, row by row. Problem p has `heights[p]` gold items and `widths[p]` predicted
+items.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 SOLVER_MIN_CELLS: Final = 100
-"""Number of cells from which a table is always left to the solver."""
+"""Number of cells from which a table always goes to the solver."""
 
 
 def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indices, Indices]:
     """Return the optimal matching with min(n, m) pairs of each problem (see `hungarian`).
 
-    In small tables, the best partners of the items of the shorter side are often all different, and then they are the
-    optimum. Only the other problems go to the solver.
+    In small tables, the best partners of the items of the shorter side are often all different; these pairs are then
+    optimal. Only the other problems go to the solver.
 
     Args:
         quality: The qualities of all pairs, in [0, 1]; shape (cells,).
@@ -42,14 +42,14 @@ def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indi
     if len(sizes) and sizes.min() >= SOLVER_MIN_CELLS:
         return _solved(quality, heights, widths, starts, np.arange(len(sizes), dtype=np.intp))
     best = best_partners(quality, heights, widths)
-    hard = np.zeros(len(sizes), dtype=np.bool_)
-    hard[best.owner[best.doubtful]] = True
-    easy = ~hard[best.owner]
+    is_hard = np.zeros(len(sizes), dtype=np.bool_)
+    is_hard[best.owner[best.doubtful]] = True
+    easy = ~is_hard[best.owner]
     cells, owner = best.cells[easy], best.owner[easy]
-    rest = hard.nonzero()[0]
-    if len(rest):
-        more = _solved(quality, heights[rest], widths[rest], starts[rest], rest)
-        cells, owner = np.concatenate([cells, more[0]]), np.concatenate([owner, more[1]])
+    hard = is_hard.nonzero()[0]
+    if len(hard):
+        hard_cells, hard_owner = _solved(quality, heights[hard], widths[hard], starts[hard], hard)
+        cells, owner = np.concatenate([cells, hard_cells]), np.concatenate([owner, hard_owner])
     order = cells.argsort(kind="stable")
     return cells[order], owner[order]
 
@@ -57,23 +57,23 @@ def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indi
 def _solved(
     quality: Floats, heights: Indices, widths: Indices, starts: Indices, problems: Indices
 ) -> tuple[Indices, Indices]:
-    """Solve these problems, whose tables start at `starts`, one by one; return cells and problems as `assign_all`."""
+    """Solve these problems one by one; return cells and problems like `assign_all`. Tables start at `starts`."""
     shapes = zip(starts.tolist(), heights.tolist(), widths.tolist(), strict=True)
     tables = [quality[start : start + height * width].reshape(height, width) for start, height, width in shapes]
-    found = [scipy.optimize.linear_sum_assignment(table, maximize=True) for table in tables]
-    rows, columns = (np.concatenate(side) for side in zip(*found, strict=True))
+    assignments = [scipy.optimize.linear_sum_assignment(table, maximize=True) for table in tables]
+    rows, columns = (np.concatenate(side) for side in zip(*assignments, strict=True))
     pairs = np.minimum(heights, widths)
     return starts.repeat(pairs) + rows * widths.repeat(pairs) + columns, problems.repeat(pairs)
 
 
 class BestPartners(NamedTuple):
-    """The best partner of each item of the shorter side of each problem (gold where both are as long).
+    """The best partner of each item of the shorter side of each problem (gold if both have the same length).
 
     All arrays have shape (items of the shorter sides,).
     """
 
     cells: Indices
-    """Cell of each item and its best partner, the first of several."""
+    """Cell of each item and its best partner; ties go to the first."""
     owner: Indices
     """Problem of each item."""
     doubtful: Mask
@@ -87,7 +87,7 @@ def best_partners(quality: Floats, heights: Indices, widths: Indices) -> BestPar
     if len(owner) == 0:
         return BestPartners(owner, owner, np.zeros(0, dtype=np.bool_))
     sizes = heights * widths
-    # An item of the shorter side is a line of its table, a row or a column: lay the lines end to end.
+    # Each item of the shorter side is a line (row or column) of its table: concatenate the lines.
     line = np.arange(len(owner), dtype=np.intp) - (short.cumsum() - short)[owner]
     width, is_row = widths[owner], (heights <= widths)[owner]
     first, step = (sizes.cumsum() - sizes)[owner] + line * np.where(is_row, width, 1), np.where(is_row, 1, width)

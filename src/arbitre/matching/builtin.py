@@ -1,4 +1,4 @@
-"""The matchings by name, and what each needs to know of a list."""
+"""The built-in matchings by name, with their options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Candidates(enum.Enum):
-    """Which pairs of items a matching may make at all: only their qualities are computed."""
+    """Pairs of items that a matching may select. Only their qualities are computed."""
 
     ALL = "all"
     DIAGONAL = "same position"
@@ -31,25 +31,30 @@ class Candidates(enum.Enum):
 
 
 class CouplingFunction(Protocol):
-    """How the pairs are made."""
+    """A function that matches two lists."""
 
     def __call__(self, quality: Floats, allowed: Mask | None = None) -> Coupling:
-        """The coupling for qualities of shape (n, m); pairs outside `allowed` (same shape) are never made."""
+        """Return the matching for qualities of shape (n, m); only pairs in the mask `allowed` may be matched."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """A way to match two lists, with its options settled.
+    """A matching method with fixed options.
 
-    * `key`: the tokens of the key fields below an item, each named or given as a pointer such as "/person/id".
-    * `full_matching`: with every pair allowed the matching is the optimal one with min(n, m) pairs (closed forms then
-      hold).
-    * `metric`: the list distance is a metric when the distance of the items is one, though a pseudo-metric only unless
-      it is `separating`, which is that different lists are never at 0.
-    * `identity`: equal lists are at 0 when equal items are, whatever else holds of the items.
-    * `in_order`: the order of the items counts.
-    * `transport`: how mass moves where that is the matching.
+    Attributes:
+        name: Name in schemas.
+        couple: The function that matches two lists.
+        candidates: Pairs of items that may be matched.
+        key: Tokens of each key field below an item.
+        full_matching: Whether the matching is optimal and has min(n, m) pairs if all pairs are allowed.
+        metric: Whether the list distance is a pseudo-metric if the item distance is a metric; with `separating`, it is
+            a metric.
+        separating: Whether different lists always have a distance above 0.
+        identity: Whether equal lists have distance 0 for every item distance with d(x, x) = 0.
+        in_order: Whether the order of the items matters.
+        transport: Options of optimal transport; None for other methods.
+        options: Every option with its value.
     """
 
     name: str
@@ -77,7 +82,7 @@ _KEY = {
 
 
 def _hungarian(options: Mapping[str, Any]) -> Matcher:
-    gate = options.get("gate")  # a gate of 0 forbids nothing
+    gate = options.get("gate")  # a gate of 0 excludes no pair
     return Matcher(
         "hungarian",
         partial(hungarian, gate=gate) if gate else hungarian,
@@ -98,7 +103,7 @@ def _keyed(options: Mapping[str, Any]) -> Matcher:
 
 
 def _tokens(field: str) -> tuple[str, ...]:
-    """The tokens of a field below an item, which is named or given as a pointer."""
+    """Return the tokens of a field below an item, given by name or as a pointer such as "/person/id"."""
     return tuple(map(str, parse(field))) if field.startswith("/") else (field,)
 
 
@@ -115,18 +120,18 @@ _TRANSPORT = {
     "max_iterations": {"type": "integer", "minimum": 1},
     "tolerance": _POSITIVE,
 }
-"""The options that have no default here take that of the solver, if it has them."""
+"""JSON Schema of the options; options without a default here have the default of their solver."""
 
 
 def _transport(options: Mapping[str, Any]) -> Matcher:
     name, masses = options["solver"], options["masses"]
-    known = _settings(SOLVERS[name])
+    defaults = _defaults(SOLVERS[name])
     given = {option: value for option, value in options.items() if option not in {"solver", "masses"}}
-    if foreign := sorted(given.keys() - known.keys()):
-        raise SchemaError(*(_foreign(option, name, given[option]) for option in foreign))
-    settled = known | given
-    settled["max_iterations"] = int(settled["max_iterations"])  # JSON Schema counts 1e6 among the integers
-    values = {"lambda_" if option == "lambda" else option: value for option, value in settled.items()}
+    if unknown := sorted(given.keys() - defaults.keys()):
+        raise SchemaError(*(_unknown_option(option, name, given[option]) for option in unknown))
+    settings = defaults | given
+    settings["max_iterations"] = int(settings["max_iterations"])  # 1e6 is an integer in JSON Schema
+    values = {"lambda_" if option == "lambda" else option: value for option, value in settings.items()}
     if "penalty" in values:
         values["penalty"] = MarginalPenalty(values["penalty"])
     how = TransportOptions(SOLVERS[name](**values), MassScheme(masses) if masses in {*MassScheme} else _tokens(masses))
@@ -137,27 +142,27 @@ def _transport(options: Mapping[str, Any]) -> Matcher:
         separating=False,
         identity=name == "exact",
         transport=how,
-        options={"solver": name, "masses": masses} | settled,
+        options={"solver": name, "masses": masses} | settings,
     )
 
 
-def _settings(solver: type[SolverOptions]) -> dict[str, Any]:
-    """The options of a solver by the names that a schema gives them, with their defaults."""
-    defaults = {one.name.rstrip("_"): one.default for one in fields(solver)}
+def _defaults(solver: type[SolverOptions]) -> dict[str, Any]:
+    """Return the options of a solver, by their names in schemas, with their default values."""
+    defaults = {option.name.rstrip("_"): option.default for option in fields(solver)}
     return {option: str(value) if isinstance(value, MarginalPenalty) else value for option, value in defaults.items()}
 
 
-def _foreign(option: str, solver: str, value: Any) -> Problem:  # noqa: ANN401  (any JSON value)
-    takers = [name for name, other in SOLVERS.items() if option in _settings(other)]
+def _unknown_option(option: str, solver: str, value: Any) -> Problem:  # noqa: ANN401  (any JSON value)
+    solvers = [name for name, other in SOLVERS.items() if option in _defaults(other)]
     return Problem(
         f"Expected `{option}` to be absent with the solver {solver}, got {value}",
         pointer=f"/transport/{option}",
-        hint=f"It is an option of the solver {' or '.join(takers)}.",
+        hint=f"It is an option of the solver {' or '.join(solvers)}.",
     )
 
 
 def _transported(quality: Floats, allowed: Mask | None = None, *, how: TransportOptions) -> Coupling:
-    from arbitre.matching.transport import transport  # noqa: PLC0415  (it needs the settings above)
+    from arbitre.matching.transport import transport  # noqa: PLC0415  (only this matching needs it)
 
     return transport(quality, allowed, how=how)
 
@@ -166,29 +171,36 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
     "match",
     {
         "hungarian": Factory(
-            _hungarian, "One to one, the greatest sum of qualities (the default).", _GATE, source="Kuhn, 1955"
+            _hungarian,
+            "One-to-one matching with the greatest sum of qualities (the default).",
+            _GATE,
+            source="Kuhn, 1955",
         ),
-        "greedy": Factory(_greedy, "In gold order, the nearest prediction still free.", _GATE),
+        "greedy": Factory(
+            _greedy, "Matches each gold item, in order, to the best predicted item that is still free.", _GATE
+        ),
         "ordered": Factory(
             lambda options: Matcher("ordered", ordered, Candidates.DIAGONAL, in_order=True, options=options),
-            "By position.",
+            "Matches items at the same position.",
         ),
         "sequence": Factory(
             lambda options: Matcher("sequence", sequence, metric=False, in_order=True, options=options),
-            "Keeps the order of both lists, the greatest sum of qualities.",
+            "Order-preserving alignment with the greatest sum of qualities.",
             source="Needleman and Wunsch, 1970",
         ),
-        "keyed": Factory(_keyed, "By a key field, or several.", _KEY, required=("key",)),
+        "keyed": Factory(
+            _keyed, "Matches items with the same value in one or more key fields.", _KEY, required=("key",)
+        ),
         "set": Factory(
             lambda options: Matcher("set", keyed, Candidates.SAME_VALUE, options=options),
-            "Equal items, each counted once: intersection over union.",
+            "Matches equal items and ignores duplicates: intersection / union.",
         ),
         "transport": Factory(
             _transport,
-            "By moving mass at the least cost: items may be split, merged, or left out, as the solver has it.",
+            "Optimal transport: items can be split, merged or left out, depending on the solver.",
             _TRANSPORT,
             source="Kantorovich, 1942",
         ),
     },
 )
-"""Every matching that a schema may name."""
+"""The built-in matchings."""

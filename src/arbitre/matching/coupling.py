@@ -1,4 +1,4 @@
-"""Who is matched to whom, and with how much mass: one problem, or many end to end."""
+"""Matchings and transport plans: pairs of items with their masses, for one problem or many."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ if TYPE_CHECKING:
 
 
 NEGLIGIBLE: Final = 1e-12
-"""Masses below this share of a plan are dropped."""
+"""Share of a plan's mass below which a mass is dropped."""
 QUALITY_TOLERANCE: Final = 1e-12
-"""A quality may leave [0, 1] by so much."""
+"""Amount by which a quality may be outside of [0, 1]."""
 EXTREME: Final = 1e12
-"""Largest ratio between two masses of a list: smaller shares are lost to rounding."""
+"""Maximum ratio between two masses of a list; beyond it, the smaller mass is lost to rounding."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Coupling:
-    """The pairs made between a gold list of n items and a predicted list of m items.
+    """A matching or transport plan between a gold list of n items and a predicted list of m items.
 
-    `gold` and `predicted`, both of shape (k,), hold the positions of the partners, by increasing gold position, then
-    predicted position; `mass` (k,) how much of them is coupled. One to one, each position occurs at most once on its
-    side and every mass is 1; in a transport plan an item may be split over several partners. `masses` are the masses
-    of the gold items (n,) and of the predicted items (m,) themselves; None says that each has mass 1.
+    In a one-to-one matching, each position occurs at most once on its side, and every mass is 1. In a transport plan,
+    an item may be split among several partners.
+
+    Attributes:
+        gold: Positions of the gold items of the pairs; shape (pairs,). Pairs are sorted by `gold`, then `predicted`.
+        predicted: Positions of the predicted items of the pairs; shape (pairs,).
+        shape: Number of gold and of predicted items, (n, m).
+        mass: Mass of each pair; shape (pairs,).
+        masses: Masses of the gold items, shape (n,), and of the predicted items, shape (m,). None if all are 1.
 
     >>> merged = Coupling.of([0, 1], [0, 0], (2, 2), mass=np.array([0.25, 0.75]))
     >>> merged.matrix
@@ -56,7 +61,7 @@ class Coupling:
         mass: Floats | None = None,
         masses: tuple[Floats, Floats] | None = None,
     ) -> Coupling:
-        """The coupling of these pairs, put in order; without `mass`, each pair has mass 1."""
+        """Sort the pairs and return their coupling; without `mass`, each pair has mass 1."""
         rows = np.asarray(gold, dtype=np.intp)
         columns = np.asarray(predicted, dtype=np.intp)
         weights = np.ones(len(rows)) if mass is None else np.asarray(mass, dtype=np.float64)
@@ -68,66 +73,70 @@ class Coupling:
 
     @property
     def missing(self) -> Indices:
-        """The gold positions that no mass reaches."""
+        """Positions of the gold items without a partner."""
         return np.setdiff1d(np.arange(self.shape[0], dtype=np.intp), self.gold)
 
     @property
     def spurious(self) -> Indices:
-        """The predicted positions that no mass reaches."""
+        """Positions of the predicted items without a partner."""
         return np.setdiff1d(np.arange(self.shape[1], dtype=np.intp), self.predicted)
 
     @property
     def unmatched_gold(self) -> Floats:
-        """The mass of each gold item, shape (n,), that is coupled to nothing; at least 0."""
-        return np.maximum(self._own(0) - self._coupled(0), 0.0)
+        """Mass of each gold item that is in no pair, at least 0; shape (n,)."""
+        return np.maximum(self._item_masses(0) - self._matched_masses(0), 0.0)
 
     @property
     def unmatched_predicted(self) -> Floats:
-        """The mass of each predicted item, shape (m,), that is coupled to nothing; at least 0."""
-        return np.maximum(self._own(1) - self._coupled(1), 0.0)
+        """Mass of each predicted item that is in no pair, at least 0; shape (m,)."""
+        return np.maximum(self._item_masses(1) - self._matched_masses(1), 0.0)
 
     @property
     def matrix(self) -> Floats:
-        """The masses as a dense table, shape (n, m); 0 where nothing is coupled."""
+        """Mass of every pair as a dense table; shape (n, m)."""
         table = np.zeros(self.shape)
         np.add.at(table, (self.gold, self.predicted), self.mass)
         return table
 
     @property
     def row_shares(self) -> Floats:
-        """How each gold item is spread over its partners, shape (n, m): rows sum to 1, or to 0 without a partner."""
+        """Share of each partner in a gold item's mass; shape (n, m). Rows sum to 1, or 0 without a partner."""
         return _shares(self.matrix, axis=1)
 
     @property
     def column_shares(self) -> Floats:
-        """What each predicted item is made of, shape (n, m): columns sum to 1, or to 0 without a partner."""
+        """Share of each partner in a predicted item's mass; shape (n, m). Columns sum to 1, or 0 without a partner."""
         return _shares(self.matrix, axis=0)
 
     @property
     def partners(self) -> tuple[Floats, Floats]:
-        """Effective number of partners of every gold item (n,) and predicted item (m,).
+        """Effective number of partners of each gold item, shape (n,), and of each predicted item, shape (m,).
 
-        The exponential of the entropy of the shares (Hill, 1973): k for k equal shares, 0 without a partner.
+        It is the exponential of the entropy of the shares (Hill, 1973): k for k equal shares, 0 without a partner.
         """
         gold = np.exp(scipy.special.entr(self.row_shares).sum(axis=1))
         predicted = np.exp(scipy.special.entr(self.column_shares).sum(axis=0))
-        return gold * (self._coupled(0) > 0.0), predicted * (self._coupled(1) > 0.0)
+        return gold * (self._matched_masses(0) > 0.0), predicted * (self._matched_masses(1) > 0.0)
 
-    def _own(self, side: int) -> Floats:
+    def _item_masses(self, side: int) -> Floats:
         return np.ones(self.shape[side]) if self.masses is None else self.masses[side]
 
-    def _coupled(self, side: int) -> Floats:
-        found = np.bincount((self.gold, self.predicted)[side], self.mass, minlength=self.shape[side])
-        return found.astype(np.float64)  # of nothing it counts whole numbers
+    def _matched_masses(self, side: int) -> Floats:
+        masses = np.bincount((self.gold, self.predicted)[side], self.mass, minlength=self.shape[side])
+        return masses.astype(np.float64)  # without pairs, bincount returns integers
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BatchPlans:
-    """The plans of many problems, in the scale of the tally.
+    """Transport plans of many problems, with masses in the units of a tally.
 
-    Pair t couples `mass[t]` at the cell `cells[t]` (increasing) of problem `problems[t]`; all of shape (pairs,). Of
-    shape (problems,): `total` is the quality mass S, `matched` the mass coupled, `excess` the mass taken off because
-    it exceeded what an item has.
+    Attributes:
+        cells: Cell of each pair, counted through all problems, increasing; shape (pairs,).
+        problems: Problem of each pair; shape (pairs,).
+        mass: Mass of each pair; shape (pairs,).
+        total: Quality mass of each problem; shape (problems,).
+        matched: Matched mass of each problem; shape (problems,).
+        excess: Mass removed from each problem because it exceeded the mass of an item; shape (problems,).
     """
 
     cells: Indices
@@ -139,42 +148,53 @@ class BatchPlans:
 
     @property
     def cost(self) -> Floats:
-        """What a unit of coupled mass costs, 1 - total / matched, shape (problems,); NaN where nothing is coupled.
+        """Cost per unit of matched mass, 1 - total / matched, in [0, 1]; shape (problems,). NaN without matched mass.
 
-        The Wasserstein distance W1 of an exact plan, the Sinkhorn divergence of a debiased one; in [0, 1], 0 is equal.
+        For exact plans, this is the Wasserstein distance W1; for debiased plans, the Sinkhorn divergence.
         """
-        worth = np.full(len(self.total), np.nan)
-        np.divide(self.total, self.matched, out=worth, where=self.matched > 0.0)
-        return 1.0 - worth
+        mean_quality = np.full(len(self.total), np.nan)
+        np.divide(self.total, self.matched, out=mean_quality, where=self.matched > 0.0)
+        return 1.0 - mean_quality
 
 
 def costs_of(quality: Floats, sizes: Indices, name: Callable[[int], str | None]) -> Floats:
-    """1 - quality, (cells,), for qualities that lie end to end, so many for each problem.
+    """Return the costs 1 - quality; shape (cells,).
 
-    Raises SolverError where one is not in [0, 1], NaN among them; `name` gives the pointer of a problem.
+    Args:
+        quality: Qualities of all problems, concatenated; shape (cells,).
+        sizes: Number of cells of each problem; shape (problems,).
+        name: Returns the JSON Pointer of a problem, for errors.
+
+    Raises:
+        SolverError: A quality is NaN or not in [0, 1].
     """
     if quality.shape != (sizes.sum(),):
-        raise SolverError.of(f"Expected {sizes.sum()} qualities, end to end, got an array of shape {quality.shape}")
+        raise SolverError.of(f"Expected an array of {sizes.sum()} qualities, got shape {quality.shape}")
     wrong = np.flatnonzero(~((quality >= -QUALITY_TOLERANCE) & (quality <= 1.0 + QUALITY_TOLERANCE)))  # or NaN
     if len(wrong):
         raise SolverError.of(
             f"Expected the quality of a pair to be in [0, 1], got {quality[wrong[0]]}",
             pointer=name(int(problem_of_cells(sizes, wrong)[0])),
-            hint="Look at the distance of its items.",
+            hint="Check the distance of its items.",
         )
     return np.clip(1.0 - quality, 0.0, 1.0)
 
 
 def problem_of_cells(sizes: Indices, cells: Indices) -> Indices:
-    """The problem of each of these cells, where each problem has so many."""
+    """Return the problem of each cell, given the number of cells of each problem."""
     return np.searchsorted(np.cumsum(sizes), cells, side="right")
 
 
 def normalise_masses(masses: Floats, counts: Indices, name: Callable[[int], str | None]) -> Floats:
-    """The masses, so many for each problem, rescaled to sum to the number of its items; equal ones become exactly 1.
+    """Scale the masses of each problem so that they sum to the number of its items; equal masses become exactly 1.
 
-    `masses` (sum of counts,) lie end to end, problem after problem; `name` gives the pointer of one for errors. Raises
-    SolverError where a mass is not a positive finite number, or two masses of one side differ by a factor above 10^12.
+    Args:
+        masses: Masses of the items of all problems, concatenated; shape (items,).
+        counts: Number of items of each problem; shape (problems,).
+        name: Returns the JSON Pointer of a problem, for errors.
+
+    Raises:
+        SolverError: A mass is not positive and finite, or two masses of one problem differ by a factor above 10^12.
     """
     if masses.shape != (counts.sum(),):
         raise SolverError.of(f"Expected {counts.sum()} masses, one for each item, got an array of shape {masses.shape}")
@@ -184,7 +204,7 @@ def normalise_masses(masses: Floats, counts: Indices, name: Callable[[int], str 
         raise SolverError.of(
             f"Expected the mass of an item to be a positive number, got {masses[wrong[0]]}",
             pointer=name(int(owners[wrong[0]])),
-            hint="Weigh the items by a field that is positive in every one of them.",
+            hint="Use a field that is positive in every item.",
         )
     largest = np.zeros(len(counts))
     np.maximum.at(largest, owners, masses)
@@ -197,14 +217,23 @@ def normalise_masses(masses: Floats, counts: Indices, name: Callable[[int], str 
             f"Expected the masses of the items of a list to differ by a factor of at most {EXTREME:g}, got {least:g} "
             f"and {most:g}",
             pointer=name(int(extreme[0])),
-            hint="Smaller shares are lost to rounding. Weigh the items by another field.",
+            hint="Smaller masses are lost to rounding. Use another field for the masses.",
         )
     shares = masses / largest[owners]
     return shares * counts[owners] / np.bincount(owners, shares, minlength=len(counts))[owners]
 
 
 def single_row_or_column(mass: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]) -> Mask:
-    """The problems with one row or one column; their only balanced plan is put into `mass`."""
+    """Solve the problems with one row or column, which have only one balanced plan, and write their plans to `mass`.
+
+    Args:
+        mass: Masses of the plans of all problems, modified in place; shape (cells,).
+        sides: Number of gold and of predicted items of each problem; shapes (problems,).
+        masses: Masses of the gold and of the predicted items, concatenated.
+
+    Returns:
+        Mask of the solved problems; shape (problems,).
+    """
     (heights, widths), (gold, predicted) = sides, masses
     flat: Mask = (heights == 1) & (widths > 0)
     tall: Mask = (heights > 1) & (widths == 1)
@@ -214,22 +243,31 @@ def single_row_or_column(mass: Floats, sides: tuple[Indices, Indices], masses: t
 
 
 def nowhere(_: int) -> None:
-    """The pointer of a problem that stands in no document."""
+    """Return no pointer, for a problem that is not part of a document."""
 
 
 def transport_1d(
     gold_values: Floats, predicted_values: Floats, gold_masses: Floats, predicted_masses: Floats
 ) -> Coupling:
-    """The exact balanced plan between numbers, (n,) and (m,), that cost |a - b| / scale, by sorting them.
+    """Return the exact balanced transport plan between numbers for the cost |a - b| / scale, by sorting.
 
-    Optimal where no gap exceeds the scale, for a cost capped at 1 is not convex (Villani, 2003). The masses are those
-    of `transport_all`: rows sum to n times their share. Raises SolverError where a number or a mass is not finite.
+    The plan is optimal if no difference exceeds the scale; beyond it, the cost is capped at 1 and not convex
+    (Villani, 2003). Masses are normalised as in `transport_all`.
+
+    Args:
+        gold_values: Gold numbers; shape (n,).
+        predicted_values: Predicted numbers; shape (m,).
+        gold_masses: Masses of the gold numbers; shape (n,).
+        predicted_masses: Masses of the predicted numbers; shape (m,).
+
+    Raises:
+        SolverError: A number or a mass is not finite.
 
     >>> transport_1d(np.array([1.0, 5.0]), np.array([6.0, 2.0]), np.ones(2), np.ones(2)).predicted
     array([1, 0])
     """
     if not (np.isfinite(gold_values).all() and np.isfinite(predicted_values).all()):
-        raise SolverError.of("Expected the values on a line to be finite numbers, got some that are not")
+        raise SolverError.of("Expected all values to be finite numbers")
     shape = n, m = len(gold_values), len(predicted_values)
     gold, predicted = (
         normalise_masses(side, np.array([len(side)]), nowhere) for side in (gold_masses, predicted_masses)

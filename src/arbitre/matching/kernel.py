@@ -17,7 +17,7 @@ _ROUNDING: Final = 1e-9
 """Tolerance for the eigenvalues of the kernel and for the symmetry of the costs."""
 
 
-def require_positive(  # noqa: PLR0917  (in the order in which everything is laid out)
+def require_positive(  # noqa: PLR0917  (the order of `transport_all`)
     quality: Floats,
     within: tuple[Floats, Floats],
     heights: Indices,
@@ -25,18 +25,17 @@ def require_positive(  # noqa: PLR0917  (in the order in which everything is lai
     epsilon: float,
     name: Callable[[int], str | None],
 ) -> None:
-    """Check that the Sinkhorn divergence between lists is a divergence (Feydy et al., 2019).
+    """Check that the Sinkhorn divergence is non-negative, and 0 for equal lists only (Feydy et al., 2019).
 
-    Where the kernel exp(-cost / epsilon) over the items of both lists has a negative eigenvalue, the divergence can be
-    negative, or 0 between different lists.
+    This is not guaranteed if the kernel exp(-cost / epsilon) over the items of both lists has a negative eigenvalue.
 
     Args:
-        quality: Qualities of the pairs of all problems, end to end, as `transport_all` takes them.
-        within: Qualities among the gold items, and among the predicted items, laid out likewise.
-        heights: Number of gold items of each problem.
-        widths: Number of predicted items of each problem.
+        quality: Qualities of the pairs of all problems, concatenated as for `transport_all`.
+        within: Qualities among the gold items and among the predicted items, in the same layout.
+        heights: Number of gold items of each problem; shape (problems,).
+        widths: Number of predicted items of each problem; shape (problems,).
         epsilon: Weight of the entropy.
-        name: Gives the JSON Pointer of a problem, for the error.
+        name: Returns the JSON Pointer of a problem, for errors.
 
     Raises:
         SolverError: The costs are not symmetric, or the kernel is not positive semi-definite.
@@ -53,15 +52,15 @@ def require_positive(  # noqa: PLR0917  (in the order in which everything is lai
         cost, gold, predicted = (
             table.reshape(shape) for table, shape in zip(tables, ((n, m), (n, n), (m, m)), strict=True)
         )
-        _check(cost, gold, predicted, epsilon, name(p))
+        _check_kernel(cost, gold, predicted, epsilon, name(p))
 
 
-def _check(cost: Floats, gold: Floats, predicted: Floats, epsilon: float, pointer: str | None) -> None:
+def _check_kernel(cost: Floats, gold: Floats, predicted: Floats, epsilon: float, pointer: str | None) -> None:
     if any(np.abs(side - side.T).max() > _ROUNDING for side in (gold, predicted)):
         raise SolverError.of(
-            "Expected the distance of the items to be symmetric for a debiased transport, got one that is not",
+            "Debiased transport requires a symmetric distance between items",
             pointer=pointer,
-            hint="Leave out `debiased`, or take a distance that is symmetric.",
+            hint="Remove `debiased`, or use a symmetric distance.",
         )
     kernel = np.exp(-np.block([[gold, cost], [cost.T, predicted]]) / epsilon)
     kernel[np.diag_indices_from(kernel)] += _ROUNDING * len(kernel)
@@ -69,8 +68,8 @@ def _check(cost: Floats, gold: Floats, predicted: Floats, epsilon: float, pointe
         np.linalg.cholesky(kernel)
     except np.linalg.LinAlgError as error:
         raise SolverError.of(
-            f"Expected the kernel exp(-cost / {epsilon:g}) of a debiased transport to be positive semi-definite, got "
-            "one that is not: different lists could be at distance 0",
+            f"Debiased transport requires a positive semi-definite kernel exp(-cost / {epsilon:g}): otherwise "
+            "different lists could have distance 0",
             pointer=pointer,
-            hint="Lower `epsilon`, leave out `debiased`, or take the exact solver.",
+            hint="Lower `epsilon`, remove `debiased`, or use the exact solver.",
         ) from error

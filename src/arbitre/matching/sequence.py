@@ -1,4 +1,4 @@
-"""Matchings that keep the order of both lists."""
+"""Order-preserving matching of two lists."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 
 
 def sequence(quality: Floats, allowed: Mask | None = None) -> Coupling:
-    """The order-preserving alignment of greatest S, with most pairs among those (within 1e-9).
+    """Return the order-preserving matching with the greatest sum of qualities.
 
-    `quality` has shape (n, m). Dynamic programming (Needleman & Wunsch, 1970) without gap costs: O(n m).
+    Ties within 1e-9 go to the matching with more pairs. Dynamic programming without gap costs (Needleman and Wunsch,
+    1970); O(n m).
+
+    Args:
+        quality: Qualities of all pairs, in [0, 1]; shape (n, m).
+        allowed: Mask of the pairs that may be matched; None for all.
 
     >>> sequence(np.array([[0.1, 0.9], [0.8, 0.2]])).predicted
     array([1])
@@ -27,8 +32,8 @@ def sequence(quality: Floats, allowed: Mask | None = None) -> Coupling:
         gain = np.where(allowed, gain, -1.0)
     best = np.zeros((rows + 1, columns + 1))
     for row in range(rows):
-        here = np.maximum(best[row, 1:], best[row, :-1] + gain[row])
-        np.maximum.accumulate(here, out=best[row + 1, 1:])
+        candidates = np.maximum(best[row, 1:], best[row, :-1] + gain[row])
+        np.maximum.accumulate(candidates, out=best[row + 1, 1:])
     gold: list[int] = []
     predicted: list[int] = []
     row, column = rows, columns

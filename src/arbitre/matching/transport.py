@@ -1,7 +1,7 @@
-"""Optimal transport between two lists, solved by POT (Flamary et al., 2021), which no other module imports.
+"""Optimal transport between two lists, solved by POT (Flamary et al., 2021). No other module imports POT.
 
-Items are masses, a pair costs 1 - quality, and a plan says how much of each gold item goes to each predicted item.
-POT is not taken at its word: what goes in and what comes out is checked, and its warnings are errors here.
+Items have masses, a pair costs 1 - quality, and a plan states how much mass of each gold item moves to each predicted
+item. The inputs and results of POT are checked, and its warnings raise errors.
 """
 
 from __future__ import annotations
@@ -46,36 +46,44 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
 
 _CENTRED: Final = 1e-10
-"""The square of Newton's decrement, per mass, at which a smoothed problem counts as solved."""
+"""Squared Newton decrement, per unit of mass, below which a smoothed problem counts as solved."""
 _DAMPING: Final = 1e-3
-"""So much of its error damps a step of Newton's method, whose matrix is singular."""
-_DESCENT: Final = 1000
-"""So many steps a descent of `gromov` may take."""
+"""Share of the marginal error that is added to the diagonal of the singular matrix of Newton's method."""
+_MAX_DESCENT_STEPS: Final = 1000
+"""Maximum number of steps in one descent of `gromov`."""
 _REMEDIES: Final[Mapping[str, str]] = {
-    "sinkhorn": "Raise `max_iterations`, `epsilon` or `tolerance`, or take the exact solver.",
+    "sinkhorn": "Raise `max_iterations`, `epsilon` or `tolerance`, or use the exact solver.",
     "unbalanced": "Raise `max_iterations`, `tolerance` or `reg_m`.",
-    "gromov": "Look at the tables: their values should be in [0, 1].",
+    "gromov": "Check the costs: they should be in [0, 1].",
 }
+"""Hint of the error for a solver that fails."""
 
 
 class _SolvedPlan(NamedTuple):
-    """The coupled masses of a problem (n, m), the mass in excess, and the divergence that scores a debiased plan."""
+    """The plan of one problem."""
 
     mass: Floats
+    """Mass of each pair; shape (n, m)."""
     excess: float = 0.0
+    """Mass removed because it exceeded the mass of an item."""
     divergence: float = np.nan
+    """Sinkhorn divergence of a debiased plan, in [0, 1]."""
 
 
 class _Problem(NamedTuple):
-    """A table of costs (n, m), the masses of the items, n and m in all, and the costs within either side."""
+    """One transport problem."""
 
     cost: Floats
+    """Cost of each pair; shape (n, m)."""
     gold: Floats
+    """Masses of the gold items, which sum to n; shape (n,)."""
     predicted: Floats
+    """Masses of the predicted items, which sum to m; shape (m,)."""
     within: tuple[Floats, ...]
+    """Costs among the gold items and among the predicted items, for a debiased plan; shapes (n, n) and (m, m)."""
 
 
-def transport_all(  # noqa: PLR0917  (in the order in which everything is laid out)
+def transport_all(  # noqa: PLR0917  (data of all problems)
     quality: Floats,
     heights: Indices,
     widths: Indices,
@@ -86,20 +94,30 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     name: Callable[[int], str | None],
     within: tuple[Floats, Floats] | None = None,
 ) -> BatchPlans:
-    """The transport plans of many problems, each independent of the others.
+    """Solve many transport problems, each independently of the others.
 
-    Problem p has `heights[p]` gold and `widths[p]` predicted items; `quality` holds the tables of all problems, end to
-    end, row by row, `gold_masses` and `predicted_masses` what the items weigh, in any unit. `name(p)` is the pointer of
-    problem p for errors. A debiased transport needs `within`: the qualities of the gold items of each list among
-    themselves, and of the predicted items, laid out likewise.
+    Let a problem have n gold and m predicted items with the shares a and b of their side's mass. A balanced plan has
+    the row sums n a and the column sums n b, and its quality mass is n (1 - cost). For the other solvers, the items
+    have the masses n a and m b, which are upper limits, and the quality mass is the sum of mass * quality. A problem
+    without items on one side has no pairs.
 
-    With n and m items, a and b their shares of their side's weight: a balanced plan has the row sums n a and the column
-    sums n b, and S = n (1 - cost). For the other solvers the items have the masses n a and m b, of which no more than
-    there is counts, and S is the sum of mass times quality. A list that is empty on one side has no pairs.
+    A negative debiased cost counts as 0. Call `arbitre.matching.kernel.require_positive` first, as a comparison does,
+    to rule it out.
 
-    Raises SolverError where the input is not as said (NaN, a quality outside [0, 1], a mass that is not positive or is
-    10^12 times another), or where a solver does not reach its optimum. A debiased cost below 0 counts as 0: call
-    `arbitre.matching.kernel.require_positive` first, as a comparison does, to rule it out.
+    Args:
+        quality: Qualities of all pairs, in [0, 1], concatenated row by row; shape (cells,).
+        heights: Number of gold items of each problem; shape (problems,).
+        widths: Number of predicted items of each problem; shape (problems,).
+        gold_masses: Masses of all gold items, in any unit; shape (gold items,).
+        predicted_masses: Masses of all predicted items, in any unit; shape (predicted items,).
+        how: Options of the transport.
+        name: Returns the JSON Pointer of a problem, for errors.
+        within: Qualities among the gold items and among the predicted items of each problem, in the same layout; for
+            debiased transport only.
+
+    Raises:
+        SolverError: A quality is NaN or outside [0, 1], a mass is not positive, two masses differ by a factor above
+            10^12, or a solver does not reach its optimum.
 
     >>> two, one, weights = np.array([2]), np.array([1]), np.array([3.0, 1.0])
     >>> exact, name = TransportOptions(), "/{}".format
@@ -113,7 +131,7 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
     inner: list[tuple[Floats, Indices]] = []
     if how.debiased:
         if within is None:
-            raise SolverError.of("Expected the qualities within either side of a debiased transport, got none")
+            raise SolverError.of("Debiased transport requires `within`, the qualities between the items of each side")
         inner = [(costs_of(table, side**2, name), side**2) for table, side in zip(within, sides, strict=True)]
     mass, excess, divergence = np.zeros(len(quality)), np.zeros(len(sizes)), np.full(len(sizes), np.nan)
     rest = sizes > 0
@@ -121,7 +139,7 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
         rest &= ~single_row_or_column(mass, sides, (gold, predicted))
     if isinstance(how.solver, ExactSolver):
         rest &= ~permutation_plans(mass, quality, sides, (gold, predicted))
-    parts = [cut_problems(*one) for one in ((cost, sizes), (gold, heights), (predicted, widths), *inner)]
+    parts = [cut_problems(*part) for part in ((cost, sizes), (gold, heights), (predicted, widths), *inner)]
     plan, known = cut_problems(mass, sizes), dict[tuple[bytes, ...], _SolvedPlan]()
     for p in np.flatnonzero(rest).tolist():
         table, rows, columns, *tables = (part(p) for part in parts)
@@ -148,15 +166,22 @@ def transport_all(  # noqa: PLR0917  (in the order in which everything is laid o
 def transport(
     quality: Floats, allowed: Mask | None = None, *, how: TransportOptions, masses: tuple[Floats, Floats] | None = None
 ) -> Coupling:
-    """The transport plan of one problem with the qualities (n, m), as `transport_all` makes it.
+    """Solve one transport problem (see `transport_all`); debiased transport returns the biased plan.
 
-    `masses` are the weights of the items, (n,) and (m,), needed unless they are uniform. Raises SolverError as
-    `transport_all` does, and where a pair is not `allowed`: a plan may send mass anywhere.
+    Args:
+        quality: Qualities of all pairs, in [0, 1]; shape (n, m).
+        allowed: Must be None or allow every pair.
+        how: Options of the transport.
+        masses: Masses of the gold and of the predicted items, in any unit; shapes (n,) and (m,). Required unless
+            masses are uniform.
+
+    Raises:
+        SolverError: A pair is not allowed, the masses are missing, or `transport_all` fails.
     """
     if allowed is not None and not allowed.all():
-        raise SolverError.of("Expected every pair of a transport to be allowed, got some that are not")
+        raise SolverError.of("Transport requires that every pair is allowed")
     if masses is None and how.masses is not MassScheme.UNIFORM:
-        raise SolverError.of("Expected the masses of the items for a transport that is not uniform, got none")
+        raise SolverError.of("Transport with masses that are not uniform requires `masses`")
     rows, columns = quality.shape
     weights = masses or (np.ones(rows), np.ones(columns))
     height, width = np.array([rows], dtype=np.intp), np.array([columns], dtype=np.intp)
@@ -169,17 +194,18 @@ def transport(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Gromov:
-    """How far two lists are from having the same inner distances: the least found, and the coupling (n, m) it is of.
-
-    `distance` is the objective of `gromov`; `iterations` are those of the best start, `converged` says that they did
-    not run out. The objective is not convex: a smaller one may exist.
-    """
+    """Result of `gromov`. The objective is not convex: a smaller value may exist."""
 
     distance: float
+    """Smallest objective found."""
     coupling: Floats
+    """Its coupling; shape (n, m)."""
     alpha: float
+    """Weight of the structure: 1 without `cost`."""
     iterations: int
+    """Number of steps of the best descent."""
     converged: bool
+    """Whether the best descent ended before the maximum number of steps."""
 
 
 def gromov(
@@ -193,15 +219,28 @@ def gromov(
     starts: int = 8,
     seed: int = 0,
 ) -> Gromov:
-    """Gromov-Wasserstein between the distances within either list, (n, n) and (m, m), where no pair can be compared.
+    """Compute the Gromov-Wasserstein discrepancy between two lists from the distances within each list.
 
-    Minimises the sum of |gold_costs[i, k] - predicted_costs[j, l]|² T[i, j] T[k, l] over the couplings T, whose
-    marginals are the shares of the masses; its square root is a metric up to isometry (Mémoli, 2011). With `cost`
-    (n, m) it is fused (Vayer et al., 2020): (1 - alpha) times the cost of T, plus alpha times that sum. At least 0, 0
-    is equal, at most 1 for distances in [0, 1].
+    Minimises the sum of |gold_costs[i, k] - predicted_costs[j, l]|² T[i, j] T[k, l] over the couplings T whose
+    marginals are the shares of the masses; its square root is a metric up to isometry (Mémoli, 2011). With `cost`,
+    minimises the fused objective (Vayer et al., 2020): (1 - alpha) times the cost of T plus alpha times that sum. The
+    minimum is in [0, 1] for distances in [0, 1].
 
-    A diagnostic, never a score: it is the best of `starts` descents, from the product of the masses, from the coupling
-    of like eccentricities, and from random ones drawn by `seed`. Raises SolverError where the input is not finite.
+    This is a diagnostic, not a score: the result is the best of several descents, not a proven minimum. They start
+    from the product of the masses, from the coupling of similar eccentricities, and from random couplings.
+
+    Args:
+        gold_costs: Distances between the gold items; shape (n, n).
+        predicted_costs: Distances between the predicted items; shape (m, m).
+        cost: Distances between gold and predicted items; shape (n, m).
+        alpha: Weight of the structure if `cost` is given, in [0, 1].
+        gold_masses: Masses of the gold items; shape (n,). Default: uniform.
+        predicted_masses: Masses of the predicted items; shape (m,). Default: uniform.
+        starts: Number of descents; at least 1.
+        seed: Random seed.
+
+    Raises:
+        SolverError: The costs are not finite or have the wrong shape, an option is out of range, or a descent fails.
 
     >>> ring = np.array([[0.0, 0.2, 0.9], [0.2, 0.0, 0.5], [0.9, 0.5, 0.0]])
     >>> round(gromov(ring, ring[::-1, ::-1]).distance, 9)
@@ -211,24 +250,34 @@ def gromov(
     share, between = (1.0, np.zeros((n, m))) if cost is None else (alpha, cost)
     for table, shape in ((gold_costs, (n, n)), (predicted_costs, (m, m)), (between, (n, m))):
         if table.shape != shape or not table.size or not np.isfinite(table).all():
-            raise SolverError.of(f"Expected costs to be finite and of shape {shape}, got some of shape {table.shape}")
+            raise SolverError.of(
+                f"Expected non-empty, finite costs of shape {shape}, got an array of shape {table.shape}"
+            )
     if not (0.0 <= share <= 1.0 and starts >= 1):
         raise SolverError.of(f"Expected `alpha` in [0, 1] and `starts` at least 1, got {alpha} and {starts}")
     rows = normalise_masses(np.ones(n) if gold_masses is None else gold_masses, np.array([n]), nowhere) / n
     columns = normalise_masses(np.ones(m) if predicted_masses is None else predicted_masses, np.array([m]), nowhere) / m
     product, random = np.outer(rows, columns), np.random.default_rng(seed)
-    found: list[Gromov] = []
+    results: list[Gromov] = []
     with _solver_errors("gromov", nowhere, 0):
-        alike = np.abs((gold_costs @ rows)[:, None] - predicted_costs @ columns)
+        eccentricities = np.abs((gold_costs @ rows)[:, None] - predicted_costs @ columns)
         drawn = [(product + _simplex(rows, columns, random.random((n, m)))[0]) / 2.0 for _ in range(starts - 2)]
-        for start in (product, _simplex(rows, columns, alike)[0], *drawn)[:starts]:
+        for start in (product, _simplex(rows, columns, eccentricities)[0], *drawn)[:starts]:
             plan, log = _pot().gromov.fused_gromov_wasserstein(
-                between, gold_costs, predicted_costs, rows, columns, alpha=share, G0=start, max_iter=_DESCENT, log=True
+                between,
+                gold_costs,
+                predicted_costs,
+                rows,
+                columns,
+                alpha=share,
+                G0=start,
+                max_iter=_MAX_DESCENT_STEPS,
+                log=True,
             )
-            _trust(plan, rows, columns, NEGLIGIBLE)
+            _checked(plan, rows, columns, NEGLIGIBLE)
             steps = len(log["loss"]) - 1
-            found.append(Gromov(max(float(log["loss"][-1]), 0.0), plan, share, steps, steps < _DESCENT))
-    return min(found, key=lambda one: one.distance)
+            results.append(Gromov(max(float(log["loss"][-1]), 0.0), plan, share, steps, steps < _MAX_DESCENT_STEPS))
+    return min(results, key=lambda result: result.distance)
 
 
 def _pot() -> ModuleType:
@@ -239,8 +288,8 @@ def _pot() -> ModuleType:
 
 @contextmanager
 def _solver_errors(what: SolverOptions | str, name: Callable[[int], str | None], problem: int) -> Iterator[None]:
-    """Turns whatever goes wrong with a solver, warnings too, into a SolverError."""
-    _pot()  # its loading is none of the solver's business
+    """Convert errors and warnings of a solver to SolverError."""
+    _pot()  # import it first: warnings of the import are not errors of the solver
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -248,41 +297,41 @@ def _solver_errors(what: SolverOptions | str, name: Callable[[int], str | None],
     except (ArithmeticError, AssertionError, ValueError, Warning) as error:
         solver = what if isinstance(what, str) else type(what).__name__.removesuffix("Solver").lower()
         raise SolverError.of(
-            f"Expected the {solver} transport to reach its optimum, got: {' '.join(str(error).split())}",
+            f"The {solver} transport did not reach its optimum: {' '.join(str(error).split())}",
             pointer=name(problem),
             hint=_REMEDIES.get(solver, "Raise `max_iterations` or `tolerance`."),
         ) from error
 
 
 def _solved(problem: _Problem, solver: SolverOptions) -> _SolvedPlan:
-    """The plan of one problem."""
+    """Solve one problem."""
     cost, gold, predicted, _ = problem
     n, m = cost.shape
     match solver:
         case ExactSolver():
-            # multiplied crosswise, whole masses stay whole: the simplex then makes no rounding errors
+            # gold masses * m and predicted masses * n keep integers integers, so the simplex has no rounding errors
             plan = _simplex(gold * m, predicted * n, cost, solver.max_iterations)[0] / m
-            return _SolvedPlan(_trust(plan, gold, predicted * (n / m), solver.tolerance))
+            return _SolvedPlan(_checked(plan, gold, predicted * (n / m), solver.tolerance))
         case SinkhornSolver():
             return _smoothed(problem, solver)
         case PartialSolver():
             moved = solver.mass * min(n, m)
-            # a pair of the two dummies would move more than asked for, which can only cost more
+            # cost 1 between the two dummies: mass between them would move more than `moved`, at a higher cost
             plan = _with_dummies(problem, 0.0, 1.0, (m - moved, n - moved), solver.max_iterations)
             if abs(plan.sum() - moved) > solver.tolerance * moved:
-                raise ArithmeticError(f"a mass of {plan.sum()} moved where {moved} had to")
-            return _SolvedPlan(_trust(plan, gold, predicted, solver.tolerance, balanced=False))
+                raise ArithmeticError(f"the plan moves a mass of {plan.sum()} instead of {moved}")
+            return _SolvedPlan(_checked(plan, gold, predicted, solver.tolerance, balanced=False))
         case DummySolver(lambda_=price) | UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=price):
-            # of plans that cost the same, the one that couples most; pairs at twice the price or more are never made
-            wanted = np.where(cost < 2.0 * price, cost - TIE / min(n, m), 2.0 * price + 1.0)
-            plan = _with_dummies(problem._replace(cost=wanted), price, 0.0, (m, n), solver.max_iterations)
-            return _SolvedPlan(_trust(plan, gold, predicted, solver.tolerance, balanced=False))
+            # ties go to the plan that matches more; pairs that cost twice the price or more are never matched
+            adjusted = np.where(cost < 2.0 * price, cost - TIE / min(n, m), 2.0 * price + 1.0)
+            plan = _with_dummies(problem._replace(cost=adjusted), price, 0.0, (m, n), solver.max_iterations)
+            return _SolvedPlan(_checked(plan, gold, predicted, solver.tolerance, balanced=False))
         case UnbalancedSolver():
             return _relaxed(problem, solver)
 
 
 def _smoothed(problem: _Problem, solver: SinkhornSolver) -> _SolvedPlan:
-    """The entropic plan, and with `debiased` its divergence."""
+    """Compute the entropic plan and, with `debiased`, its Sinkhorn divergence."""
     cost, gold, predicted, within = problem
     rows, columns = gold / len(gold), predicted / len(predicted)
     plan, value = _entropic(cost, rows, columns, solver)
@@ -293,10 +342,10 @@ def _smoothed(problem: _Problem, solver: SinkhornSolver) -> _SolvedPlan:
 
 
 def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: SinkhornSolver) -> tuple[Floats, float]:
-    """The plan of least cost plus epsilon times its divergence from the product of the marginals, and that least value.
+    """Return the entropic plan and its objective: cost + epsilon * divergence from the product of the marginals.
 
-    By Newton's method on the potentials of the columns (Brauer, Clason, Lorenz and Wirth, 2017) from those of the exact
-    plan: a few steps where Sinkhorn's scaling takes 10^5 and more, as it does between lists that are alike.
+    Uses Newton's method on the column potentials (Brauer, Clason, Lorenz and Wirth, 2017), starting from those of the
+    exact plan. It needs a few steps where Sinkhorn's scaling needs more than 10^5, as for similar lists.
     """
     _, left, right = _simplex(rows, columns, cost)
     kernel, potential = (left[:, None] + right - cost) / solver.epsilon, np.zeros(len(columns))
@@ -304,20 +353,20 @@ def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: SinkhornSolve
         plan = scipy.special.softmax(kernel + potential, axis=1) * rows[:, None]
         miss = columns - plan.sum(axis=0)
         if np.abs(miss).max() <= solver.tolerance:
-            _trust(plan, rows, columns, solver.tolerance)
+            _checked(plan, rows, columns, solver.tolerance)
             divergence = scipy.special.rel_entr(plan, np.outer(rows, columns)).sum()
             return plan, float(np.vdot(plan, cost) + solver.epsilon * divergence)
         slope = np.diag(plan.sum(axis=0) + _DAMPING * np.abs(miss).max()) - plan.T @ (plan / rows[:, None])
         step = np.linalg.solve(slope, miss)
         potential += step / max(1.0, np.abs(step).max())
-    raise ArithmeticError(f"a marginal that is wrong by {np.abs(miss).max()} after {solver.max_iterations} steps")
+    raise ArithmeticError(f"a marginal has an error of {np.abs(miss).max()} after {solver.max_iterations} steps")
 
 
 def _relaxed(problem: _Problem, solver: UnbalancedSolver) -> _SolvedPlan:
-    """The plan whose marginals are free, at the price of their Kullback-Leibler divergence.
+    """Compute the unbalanced plan, whose marginals are penalised by their Kullback-Leibler divergence.
 
-    By Newton's method on the dual, smoothed by an entropy of which ever less is left: it follows the central path, so
-    that of several optima it finds the most even one. A duality gap says when it is there.
+    Uses Newton's method on the dual with decreasing entropic smoothing. It follows the central path, so among several
+    optima it finds the most uniform one. It stops at the required duality gap.
     """
     cost, gold, predicted, _ = problem
     price = smoothing = solver.reg_m
@@ -326,22 +375,22 @@ def _relaxed(problem: _Problem, solver: UnbalancedSolver) -> _SolvedPlan:
     for _ in range(solver.max_iterations):
         plan = np.exp((left[:, None] + right - cost) / smoothing)
         rows, columns = gold * np.exp(-left / price), predicted * np.exp(-right / price)
-        wanted, made = np.concatenate([rows, columns]), np.concatenate([plan.sum(axis=1), plan.sum(axis=0)])
-        slope = np.diag(wanted / price + made / smoothing)
+        target, marginals = np.concatenate([rows, columns]), np.concatenate([plan.sum(axis=1), plan.sum(axis=0)])
+        slope = np.diag(target / price + marginals / smoothing)
         slope[: len(rows), len(rows) :], slope[len(rows) :, : len(rows)] = plan / smoothing, plan.T / smoothing
-        step = np.linalg.solve(slope, wanted - made)
-        if (wanted - made) @ step <= _CENTRED * smoothing * unit:
-            if _gap(plan, problem, right, price) <= solver.tolerance * price * unit:
+        step = np.linalg.solve(slope, target - marginals)
+        if (target - marginals) @ step <= _CENTRED * smoothing * unit:
+            if _duality_gap(plan, problem, right, price) <= solver.tolerance * price * unit:
                 return _capped(plan, gold, predicted)
             smoothing /= 4.0
-        up, along = np.split(step, [len(gold)])
-        size = max(np.abs(up[:, None] + along).max() / smoothing, np.abs(step).max() / price)
-        left, right = left + up / max(1.0, size / 2.0), right + along / max(1.0, size / 2.0)
-    raise ArithmeticError(f"no plan that is proven optimal after {solver.max_iterations} steps")
+        left_step, right_step = np.split(step, [len(gold)])
+        size = max(np.abs(left_step[:, None] + right_step).max() / smoothing, np.abs(step).max() / price)
+        left, right = left + left_step / max(1.0, size / 2.0), right + right_step / max(1.0, size / 2.0)
+    raise ArithmeticError(f"the plan is not proven optimal after {solver.max_iterations} steps")
 
 
-def _gap(plan: Floats, problem: _Problem, right: Floats, price: float) -> float:
-    """How far, at most, the objective of a plan is above its optimum: by the dual point next to these potentials."""
+def _duality_gap(plan: Floats, problem: _Problem, right: Floats, price: float) -> float:
+    """Return an upper bound of the objective's distance to its optimum, from a feasible dual point."""
     cost, gold, predicted, _ = problem
     rows, columns = plan.sum(axis=1), plan.sum(axis=0)
     divergences = scipy.special.rel_entr(rows, gold).sum(), scipy.special.rel_entr(columns, predicted).sum()
@@ -353,16 +402,27 @@ def _gap(plan: Floats, problem: _Problem, right: Floats, price: float) -> float:
 
 
 def _capped(plan: Floats, gold: Floats, predicted: Floats) -> _SolvedPlan:
-    """The plan scaled down where a row or column has more than its item."""
+    """Scale the plan down so that no row or column exceeds the mass of its item."""
     by_row, by_column = gold / np.maximum(plan.sum(axis=1), gold), predicted / np.maximum(plan.sum(axis=0), predicted)
     capped = plan * np.minimum(by_row[:, None], by_column)
-    return _SolvedPlan(_trust(capped, gold, predicted, NEGLIGIBLE, balanced=False), float((plan - capped).sum()))
+    return _SolvedPlan(_checked(capped, gold, predicted, NEGLIGIBLE, balanced=False), float((plan - capped).sum()))
 
 
 def _with_dummies(
     problem: _Problem, outside: float, between: float, spare: tuple[float, float], max_iterations: int
 ) -> Floats:
-    """The plan with a dummy item more on either side, of mass `spare`, to take what is left over of the other side."""
+    """Solve a problem with a dummy item on each side, which receives the unmatched mass of the other side.
+
+    Args:
+        problem: The problem.
+        outside: Cost between an item and a dummy.
+        between: Cost between the two dummies.
+        spare: Masses of the gold and of the predicted dummy.
+        max_iterations: Maximum number of iterations.
+
+    Returns:
+        The plan without the dummies; shape (n, m).
+    """
     table = np.full((len(problem.gold) + 1, len(problem.predicted) + 1), outside)
     table[:-1, :-1], table[-1, -1] = problem.cost, between
     rows, columns = np.append(problem.gold, spare[0]), np.append(problem.predicted, spare[1])
@@ -372,19 +432,19 @@ def _with_dummies(
 def _simplex(
     rows: Floats, columns: Floats, cost: Floats, max_iterations: int = 1_000_000
 ) -> tuple[Floats, Floats, Floats]:
-    """The plan of least cost with marginals of one sum, and its potentials (network simplex, Bonneel et al., 2011)."""
+    """Return the balanced plan with the least cost and its potentials (network simplex, Bonneel et al., 2011)."""
     plan, log = _pot().emd(rows, columns, cost, numItermax=max_iterations, log=True, check_marginals=False)
     if log["warning"] is not None:
         raise ArithmeticError(log["warning"])
     return plan, log["u"], log["v"]
 
 
-def _trust(plan: Floats, rows: Floats, columns: Floats, tolerance: float, *, balanced: bool = True) -> Floats:
-    """The plan, if its masses are numbers that sum to the marginals, or to no more where it is not balanced."""
+def _checked(plan: Floats, rows: Floats, columns: Floats, tolerance: float, *, balanced: bool = True) -> Floats:
+    """Return the plan; check that it is finite, non-negative and has these marginals (or less if not balanced)."""
     if not (np.isfinite(plan).all() and (plan >= 0.0).all()):
-        raise ArithmeticError("masses that are negative or no numbers")
+        raise ArithmeticError("the plan contains negative or non-finite masses")
     miss = np.concatenate([plan.sum(axis=1) - rows, plan.sum(axis=0) - columns])
     error = np.abs(miss).max() if balanced else miss.max()
     if error > tolerance * rows.sum():
-        raise ArithmeticError(f"marginals that are wrong by {error}")
+        raise ArithmeticError(f"a marginal has an error of {error}")
     return plan

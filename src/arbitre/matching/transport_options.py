@@ -1,4 +1,4 @@
-"""The options of transport: which solver, with which settings, and what an item weighs."""
+"""Options of optimal transport: the solver with its settings, and the masses of items."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ if TYPE_CHECKING:
 
 
 class MassScheme(enum.StrEnum):
-    """What an item weighs, where no field says so."""
+    """Mass of an item if no field gives it."""
 
     UNIFORM = "uniform"
+    """All items have the same mass."""
     SIZE = "size"
+    """The mass of an item is its number of leaves."""
 
 
 class MarginalPenalty(enum.StrEnum):
-    """How a marginal that is not met is punished: by the Kullback-Leibler divergence, or by the total variation."""
+    """Penalty for deviations from the marginals in unbalanced transport."""
 
     KL = "kl"
+    """Kullback-Leibler divergence."""
     TV = "tv"
+    """Total variation."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExactSolver:
-    """Balanced transport of least cost (Kantorovich, 1942): all mass moves."""
+    """Balanced transport with the least cost: all mass moves (Kantorovich, 1942)."""
 
     max_iterations: int = 1_000_000
     tolerance: float = 1e-9
@@ -34,9 +38,9 @@ class ExactSolver:
 
 @dataclass(frozen=True, slots=True)
 class SinkhornSolver:
-    """Balanced transport smoothed by `epsilon` times its entropy (Cuturi, 2013).
+    """Balanced transport regularised by `epsilon` times the entropy (Cuturi, 2013).
 
-    `debiased` scores it by the Sinkhorn divergence, which is 0 between equal lists (Feydy et al., 2019).
+    With `debiased`, its cost is the Sinkhorn divergence, which is 0 for equal lists (Feydy et al., 2019).
     """
 
     epsilon: float = 0.05
@@ -47,7 +51,7 @@ class SinkhornSolver:
 
 @dataclass(frozen=True, slots=True)
 class PartialSolver:
-    """The share `mass` of min(n, m) moves, where it costs least (Figalli, 2010; Chapel, Alaya and Gasso, 2020)."""
+    """Transport of the mass `mass` * min(n, m) with the least cost (Figalli, 2010; Chapel, Alaya and Gasso, 2020)."""
 
     mass: float = 1.0
     max_iterations: int = 1_000_000
@@ -56,11 +60,11 @@ class PartialSolver:
 
 @dataclass(frozen=True, slots=True)
 class UnbalancedSolver:
-    """What is left over, or used too often, costs `reg_m` times a divergence (Chizat et al., 2018).
+    """Transport in which deviations from the masses cost `reg_m` times a divergence (Chizat et al., 2018).
 
-    Under `MarginalPenalty.TV` this is `DummySolver` at the price `reg_m` (Piccoli and Rossi, 2014). Under
-    `MarginalPenalty.KL` a duality gap proves that the objective is above its optimum by at most the share `tolerance`
-    of what moving nothing costs.
+    With `MarginalPenalty.TV`, this is `DummySolver` with `lambda_` = `reg_m` (Piccoli and Rossi, 2014). With
+    `MarginalPenalty.KL`, a duality gap proves that the objective exceeds its optimum by at most `tolerance` times the
+    cost of moving nothing.
     """
 
     penalty: MarginalPenalty = MarginalPenalty.KL
@@ -71,7 +75,7 @@ class UnbalancedSolver:
 
 @dataclass(frozen=True, slots=True)
 class DummySolver:
-    """Leaving an item out costs `lambda_`, on either side: a pair is made only where it costs less than twice that."""
+    """Transport in which leaving out an item costs `lambda_`: only pairs that cost less than twice this are matched."""
 
     lambda_: float = 0.5
     max_iterations: int = 1_000_000
@@ -88,22 +92,22 @@ SOLVERS: Final[Mapping[str, type[SolverOptions]]] = {
     "unbalanced": UnbalancedSolver,
     "dummy": DummySolver,
 }
-"""The solvers by name; their fields are their options."""
+"""Solvers by name; their fields are their options."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransportOptions:
-    """A transport with its options settled; `masses` may be the tokens of the field, below an item, that weighs it."""
+    """Options of a transport. `masses` is a scheme, or the tokens of the field below an item that holds its mass."""
 
     solver: SolverOptions = ExactSolver()
     masses: MassScheme | tuple[str, ...] = MassScheme.UNIFORM
 
     @property
     def balanced(self) -> bool:
-        """Whether all mass of both sides moves."""
+        """Whether all mass on both sides moves."""
         return isinstance(self.solver, ExactSolver | SinkhornSolver)
 
     @property
     def debiased(self) -> bool:
-        """Whether the qualities within either side are needed."""
+        """Whether qualities between the items of one side are needed."""
         return isinstance(self.solver, SinkhornSolver) and self.solver.debiased

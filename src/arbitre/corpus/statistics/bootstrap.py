@@ -208,7 +208,7 @@ def bounds(
 def _few(sample: Sample, method: Method) -> tuple[str, ...]:
     what = "cluster" if sample.clustered else "document"
     if sample.units == 1:
-        return (f"A single {what}: nothing says how far the score can be trusted.",)
+        return (f"A single {what}: the uncertainty of the score cannot be estimated.",)
     if not 0 < sample.units < FEW_UNITS:
         return ()
     narrow = "take the interval as a rough guide" if method == METHOD else "the interval is probably too narrow"
@@ -227,15 +227,20 @@ def _student(
         top, units = TOPS.get(name, 1.0), int(found.units[at])
         if np.isnan(estimate) or units < 2:  # noqa: PLR2004
             lone = units == 1 < sample.units
-            yield None, None, method, (f"Only one of the {what} has this score: it has no interval.",) * lone
+            yield (
+                None,
+                None,
+                method,
+                (f"The score is defined for only one of the {what}: there is no interval.",) * lone,
+            )
             continue
         added = HALF if method == "adjusted-t" else 0.0
         low, high = ends(estimate, found, at, level, top=top, added=added)
         notes: tuple[str, ...] = ()
         if found.largest[at] <= TIE_TOLERANCE:
-            seen = "the width of the interval is that of the adjustment alone" if added else "the interval has no width"
+            seen = "the width of the interval comes only from the adjustment" if added else "the interval has no width"
             low, high = (low, high) if added else (estimate, estimate)
-            notes = (f"All {what} have the same score: no spread was seen, and {seen}.",)
+            notes = (f"All {what} have the same score: {seen}.",)
         yield max(low, 0.0), min(high, top), method, notes
 
 
@@ -287,7 +292,7 @@ def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, meth
     notes: tuple[str, ...] = ()
     if known.size < values.size:
         undefined = values.size - known.size
-        notes = (f"The score is undefined in {undefined} of {values.size} resamples, which are left out.",)
+        notes = (f"The score is undefined in {undefined} of {values.size} resamples; these are left out.",)
     if np.ptp(known) <= TIE_TOLERANCE:
         return estimate, estimate, method, (*notes, "Every resample has the same score.")
     tails = np.array([0.5 - level / 2, 0.5 + level / 2])
@@ -295,7 +300,7 @@ def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, meth
         corrected = _corrected(tails, estimate, known, jackknife[~np.isnan(jackknife)])
         if corrected is None:
             method = "percentile"
-            notes = (*notes, "The bca interval does not exist for these documents: this is the percentile one.")
+            notes = (*notes, "The bca interval does not exist for these documents; this is the percentile interval.")
         else:
             tails = corrected
     low, high = np.quantile(known, tails).tolist()

@@ -1,7 +1,7 @@
-"""Distances of texts from edit distances, through RapidFuzz.
+"""Distances between texts from edit distances, computed by RapidFuzz.
 
-Edit distances are exact integers and become float64 here. RapidFuzz's own normalised scores are not used: its tables
-hold float32 by default, and some of its scorers call two empty texts wholly different.
+RapidFuzz returns exact integer edit distances, which are normalised here to float64. Its own normalised scores are not
+used: they are float32 by default, and some treat two empty texts as completely different.
 
 >>> YUJIAN_BO("ab", "ba"), LEVENSHTEIN("ab", "ba"), INDEL("ab", "ba")
 (0.6666666666666666, 1.0, 0.5)
@@ -62,24 +62,24 @@ def _unless_empty(distances: Floats, left: Integers, right: Integers) -> Floats:
 
 
 BOUND_MIN_CELLS: Final = 1 << 16
-"""Number of cells from which long texts are bounded by their lengths alone: saves 25 % on 300 nested entries."""
+"""Number of cells above which the bound of long texts uses their lengths only; saves 25 % on 300 nested entries."""
 
 WORD_BITS: Final = 64
-"""Number of characters up to which an edit distance fits one machine word; longer texts take many times longer."""
+"""Maximum length, in characters, for the fast algorithm in one machine word; longer texts are many times slower."""
 
 BOUND_MIN_PAIRS: Final = 2048
-"""Number of pairs of items from which comparing long texts is deferred (see `Distance.expensive_above`)."""
+"""Number of pairs of items from which the comparison of long texts is deferred (see `Distance.expensive_above`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _EditScorer:
-    """A scorer of RapidFuzz, and how its results become distances.
+    """A RapidFuzz scorer with the conversion of its results to distances.
 
     Attributes:
-        scorer: The function of RapidFuzz.
+        scorer: The RapidFuzz function.
         dtype: Type of its results.
-        formula: Computes distances from its results and the numbers of characters of both texts.
-        cheap: Number of characters above which, in both texts, bounds are used instead where they suffice.
+        formula: Computes distances from its results and the lengths of both texts.
+        cheap: Length, in characters, above which the scorer is slow and texts are compared by bounds first.
     """
 
     scorer: Scorer
@@ -114,7 +114,7 @@ class _EditPool:
         return self._distances(raw, self.lengths[left], self.lengths[right], left.shape)
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
-        """Bound edit distances of long texts by the difference in length; the others are exact."""
+        """Return bounds for pairs of long texts, from the difference in length; all others are exact."""
         if (
             self.exactly_bounded is None
             or not (long := ~(self.exactly_bounded[left] | self.exactly_bounded[right])).any()
@@ -129,11 +129,11 @@ class _EditPool:
         return self._distances(raw, lengths_left, lengths_right, left.shape), exact
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """Bound edit distances of long texts by the longer length - the longest common subsequence.
+        """Return bounds for long texts: length of the longer text - length of the longest common subsequence.
 
-        That is half of indel + difference in length, which an insertion or deletion changes by 1 and 1 at most, and a
-        substitution or transposition by 2 and 0. In large tables the difference in length is used. The others are
-        exact.
+        This equals (indel + difference in length) / 2, which one edit increases by at most 1: an insertion or deletion
+        changes both terms by at most 1, a substitution or transposition changes indel by at most 2. Large tables use
+        the difference in length alone. The distances of short texts are exact.
         """
         raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
@@ -165,13 +165,13 @@ class _EditPool:
         return raw
 
     def _distances(self, raw: Raw, left: Integers, right: Integers, shape: tuple[int, ...]) -> Floats:
-        if raw.shape == shape:  # another shape might broadcast: `check_distances` refuses it
+        if raw.shape == shape:  # a wrong shape might broadcast; `check_distances` rejects it
             raw = self.measure.formula(raw, left, right)
         return check_distances(raw, shape, "rapidfuzz")
 
 
 def _pool(measure: str, values: Sequence[str]) -> _EditPool:
-    texts = np.fromiter(values, dtype=np.object_, count=len(values))  # lists of words stay lists
+    texts = np.fromiter(values, dtype=np.object_, count=len(values))  # np.array would split lists of words
     lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     short = lengths <= _MEASURES[measure].cheap
     return _EditPool(texts, lengths, _MEASURES[measure], None if short.all() else short)
@@ -196,34 +196,44 @@ def _of_texts(name: str, facts: Facts) -> Distance:
 
 
 YUJIAN_BO: Final = _of_texts("yujian-bo", Facts())
-"""2L / (a + b + L), for L edits between texts of a and b characters: a metric (Li Yujian and Liu Bo, 2007)."""
+"""2L / (a + b + L) for texts of a and b characters with Levenshtein distance L: a metric (Li Yujian and Liu Bo, 2007).
+"""
 
 LEVENSHTEIN: Final = _of_texts("levenshtein", Facts(triangle=False, witness=("ab", "aba", "ba")))
-"""Fewest insertions, deletions and substitutions, over the longer length (Levenshtein, 1966). Not a metric."""
+"""Minimum number of insertions, deletions and substitutions / length of the longer text (Levenshtein, 1966).
+
+Not a metric.
+"""
 
 INDEL: Final = _of_texts("indel", Facts(triangle=False, witness=("a", "ab", "b")))
-"""Fewest insertions and deletions, over the sum of the lengths: 1 - Dice of the longest common subsequence."""
+"""Minimum number of insertions and deletions / sum of the lengths: 1 - Dice of the longest common subsequence."""
 
 INDEL_YUJIAN_BO: Final = _of_texts("indel-yujian-bo", Facts())
-"""2D / (a + b + D), for D insertions and deletions: a metric (Li Yujian and Liu Bo, 2007)."""
+"""2D / (a + b + D) for texts of a and b characters and D insertions and deletions: a metric.
+
+Source: Li Yujian and Liu Bo, 2007.
+"""
 
 OSA_LONGER: Final = _of_texts("osa", Facts(triangle=False, witness=("ab", "abc", "bc")))
-"""As `levenshtein`, and neighbours may change places, once each (Damerau, 1964). Over the longer; not a metric."""
+"""Optimal string alignment distance / length of the longer text (Damerau, 1964).
+
+Edits are those of `levenshtein` and swaps of adjacent characters; no character is edited twice. Not a metric.
+"""
 
 DAMERAU_LEVENSHTEIN: Final = _of_texts("damerau-levenshtein", Facts(triangle=False, witness=("ab", "abc", "bc")))
-"""As `osa`, but what changed places may be edited again (Lowrance and Wagner, 1975). Over the longer; not a metric."""
+"""As `osa`, but swapped characters may be edited again (Lowrance and Wagner, 1975). Not a metric."""
 
 LCS: Final = _of_texts("lcs", Facts())
-"""1 - longest common subsequence over the longer length: a metric (Bakkelund, 2009)."""
+"""1 - length of the longest common subsequence / length of the longer text: a metric (Bakkelund, 2009)."""
 
 JARO: Final = _of_texts("jaro", Facts(triangle=False, witness=("aba", "abab", "bab")))
-"""1 - (c / a + c / b + (c - t) / c) / 3: c characters in common, 2t of these out of order.
+"""1 - (c / a + c / b + (c - t) / c) / 3 for c common characters, 2t of them out of order.
 
-In common are equal ones less than half the longer length apart. Not a metric. Source: Jaro, 1989.
+Equal characters are common if they are less than half of the longer length apart. Not a metric. Source: Jaro, 1989.
 """
 
 JARO_WINKLER: Final = _of_texts("jaro-winkler", Facts(triangle=False, witness=("aba", "abab", "bab")))
-"""1 - the Jaro similarity, raised for a common start of up to 4 characters (Winkler, 1990). Not a metric."""
+"""1 - the Jaro similarity with a bonus for a common prefix of up to 4 characters (Winkler, 1990). Not a metric."""
 
 TOKEN_SORT: Final = Distance(
     "token-sort",
@@ -231,7 +241,7 @@ TOKEN_SORT: Final = Distance(
     Facts(separating=False, witness=("a b", "b a")),
     _sorted_tokens,
 )
-"""`yujian-bo` of the words, sorted and joined with one space: a pseudo-metric, blind to the order of words."""
+"""`yujian-bo` of the words, sorted and joined with one space: a pseudo-metric that ignores word order."""
 
 TOKEN_SET: Final = Distance(
     "token-set",
@@ -239,8 +249,8 @@ TOKEN_SET: Final = Distance(
     Facts(separating=False, triangle=False, witness=("jean", "jean dupont")),
     _sets_of_tokens,
 )
-"""The least `indel` of two of these: words in common; these and the rest of one text; these and that of the other.
+"""The smallest `indel` between any two of three texts: the common words, and these followed by the rest of each text.
 
-Words are sorted and count once; without any in common it is the `indel` of the two texts. It is 0 where one text has
-all words of the other, so it neither separates nor keeps the triangle inequality. Source: FuzzyWuzzy (Cohen, 2011).
+Words are sorted and count once. Without common words, it is the `indel` of the two texts. It is 0 if one text contains
+all words of the other, so it is not separating and violates the triangle inequality. Source: FuzzyWuzzy (Cohen, 2011).
 """

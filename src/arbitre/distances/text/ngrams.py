@@ -1,4 +1,4 @@
-"""Runs of tokens, counted; and the distance of texts by the runs of characters that they have.
+"""N-grams of token sequences, and the distance between texts by their character n-grams.
 
 >>> jaccard_ngrams()("table", "tables")
 0.25
@@ -26,57 +26,60 @@ if TYPE_CHECKING:
 
 
 class TokenSequences(NamedTuple):
-    """Sequences of tokens laid end to end: the code of each token, and which sequence it is in; shapes (k,)."""
+    """Concatenated sequences of tokens: the sequence and the code of each token; shapes (tokens,)."""
 
     owner: Indices
     codes: Integers
 
 
 def tokens(sequences: Sequence[Sequence[Hashable]], shortest: int = 0) -> TokenSequences:
-    """The tokens of all sequences, coded from 1 up.
+    """Code the tokens of all sequences from 1 up.
 
-    One that is shorter than `shortest`, and not empty, is filled up with 0, so that it still has a run of that length:
-    its own, as no token is 0.
+    A non-empty sequence shorter than `shortest` is padded with zeros to that length. Its only n-gram of that length
+    then differs from all n-grams of longer sequences.
     """
     lengths = np.array([len(sequence) for sequence in sequences], dtype=np.intp)
-    filled = np.where(lengths == 0, 0, np.maximum(lengths, shortest))
-    owner = np.repeat(np.arange(len(sequences)), filled)
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(filled) - filled, filled)
+    padded = np.where(lengths == 0, 0, np.maximum(lengths, shortest))
+    owner = np.repeat(np.arange(len(sequences)), padded)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(padded) - padded, padded)
     table: dict[Hashable, int] = {}
-    coded = np.zeros(len(owner), dtype=np.int64)
-    coded[place < lengths[owner]] = [table.setdefault(one, len(table) + 1) for some in sequences for one in some]
-    return TokenSequences(owner, coded)
+    codes = np.zeros(len(owner), dtype=np.int64)
+    codes[place < lengths[owner]] = [
+        table.setdefault(token, len(table) + 1) for sequence in sequences for token in sequence
+    ]
+    return TokenSequences(owner, codes)
 
 
-def ngrams(laid: TokenSequences, n: int) -> TokenSequences:
-    """Every run of n tokens within a sequence."""
-    grams = laid.codes
+def ngrams(sequences: TokenSequences, n: int) -> TokenSequences:
+    """Return all n-grams of each sequence, as codes."""
+    grams = sequences.codes
     for step in range(1, n):
-        grams = pair_codes(grams[:-1], laid.codes[step:])
-    first, last = laid.owner[: len(grams)], laid.owner[n - 1 :]
+        grams = pair_codes(grams[:-1], sequences.codes[step:])
+    first, last = sequences.owner[: len(grams)], sequences.owner[n - 1 :]
     return TokenSequences(first[first == last], grams[first == last])
 
 
-def skipgrams(laid: TokenSequences, skip: int) -> TokenSequences:
-    """Every pair of tokens of a sequence, in order, with at most `skip` tokens between."""
-    size, width = len(laid.codes), laid.codes.max(initial=0) + 1
+def skipgrams(sequences: TokenSequences, skip: int) -> TokenSequences:
+    """Return all ordered pairs of tokens of each sequence with at most `skip` tokens between them, as codes."""
+    owner, codes = sequences
+    size, width = len(codes), codes.max(initial=0) + 1
     owners, pairs = [], []
     for gap in range(1, min(skip + 2, size)):
-        same = laid.owner[:-gap] == laid.owner[gap:]
+        same = owner[:-gap] == owner[gap:]
         if not same.any():  # no sequence is that long
             break
-        owners.append(laid.owner[gap:][same])
-        pairs.append((laid.codes[:-gap] * width + laid.codes[gap:])[same])
+        owners.append(owner[gap:][same])
+        pairs.append((codes[:-gap] * width + codes[gap:])[same])
     if not pairs:
-        return TokenSequences(laid.owner[:0], laid.codes[:0])
+        return TokenSequences(owner[:0], codes[:0])
     return TokenSequences(np.concatenate(owners), np.unique(np.concatenate(pairs), return_inverse=True)[1])
 
 
 def jaccard_ngrams(n: int = 3) -> Distance:
-    """1 - |A ∩ B| / |A ∪ B| for the sets A and B of runs of n characters of two texts; in [0, 1].
+    """Return the distance 1 - |A ∩ B| / |A ∪ B| of the sets A and B of character n-grams, in [0, 1].
 
-    A text shorter than n is its own only run, which no other text has; the empty one has none, and is at 1 from all
-    others. A pseudo-metric: different texts may have the same runs. Source: Jaccard, 1901; Ukkonen, 1992.
+    A text shorter than `n` has itself as its only n-gram; an empty text has none, and distance 1 to every other text.
+    A pseudo-metric: different texts may have the same n-grams. Source: Jaccard, 1901; Ukkonen, 1992.
     """
     facts = Facts(separating=False, witness=("a" * n, "a" * (n + 1)))
     return Distance("jaccard-ngrams", frozenset({Kind.STRING}), facts, partial(_pool, n), {"n": n})

@@ -1,6 +1,6 @@
-"""The distances of prose: 1 - F1 of what the words of two texts share, known as ROUGE.
+"""ROUGE distances between texts: 1 - F1 of their common words, n-grams or subsequences.
 
-Words are those of `words`. All are symmetric, as F1 is; none is a metric, and texts with the same words are at 0.
+`words` splits the texts. All distances are symmetric, and none is a metric; texts with the same words have distance 0.
 
 >>> ROUGE_1("Hello everyone on Blent", "Welcome everyone on Blent website")  # 1 - 2 * 3 / (4 + 5)
 0.3333333333333333
@@ -36,9 +36,9 @@ _WORD = regex.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: its longest runs of word characters (Unicode: letters, marks, digits, _), case folded.
+    """Return the case-folded words of a text: maximal runs of Unicode word characters (letters, marks, digits, _).
 
-    No stemming, no list of stop words; scripts written without spaces are not cut into words.
+    There is no stemming and no stop word list. Scripts without spaces are not segmented.
 
     >>> words("L'Été 2024, à Paris-Nord !")
     ['l', 'été', '2024', 'à', 'paris', 'nord']
@@ -47,15 +47,15 @@ def words(text: str) -> list[str]:
 
 
 def _counted(grams: Callable[[TokenSequences], TokenSequences], shortest: int, values: Sequence[str]) -> BagPool:
-    laid = tokens([words(value) for value in values], shortest)
-    return build_bags(len(values), *grams(laid), dice, multiple=True)
+    sequences = tokens([words(value) for value in values], shortest)
+    return build_bags(len(values), *grams(sequences), dice, multiple=True)
 
 
 def _subsequences(values: Sequence[str]) -> Pool:
-    """`indel` over words: insertions and deletions over the sum of the lengths are 1 - F1 of the subsequence."""
-    laid = tokens([words(value) for value in values])
-    starts = np.searchsorted(laid.owner, np.arange(len(values) + 1))
-    return INDEL.pool([laid.codes[start:end].tolist() for start, end in pairwise(starts)])
+    """Return the pool of `indel` over words, which equals 1 - F1 of the longest common subsequence."""
+    sequences = tokens([words(value) for value in values])
+    starts = np.searchsorted(sequences.owner, np.arange(len(values) + 1))
+    return INDEL.pool([sequences.codes[start:end].tolist() for start, end in pairwise(starts)])
 
 
 def _rouge(name: str, pool: Callable[[Sequence[str]], Pool], options: Mapping[str, Any]) -> Distance:
@@ -68,10 +68,10 @@ def _runs(n: int) -> Callable[[Sequence[str]], Pool]:
 
 
 def rouge_n(n: int = 1) -> Distance:
-    """1 - 2c / (a + b): texts of a and b runs of n words share c, a run counting as often as both have it.
+    """Return the distance 1 - 2c / (a + b) of texts with a and b word n-grams, c of them in common; in [0, 1].
 
-    In [0, 1]. A text of fewer than n words, and at least one, is its own only run, so that equal texts are at 0 and
-    different short ones are not. Two texts without words are at 0. Source: Lin, 2004.
+    Repeated n-grams count. A text of 1 to n - 1 words has all its words as its only n-gram, so different short texts
+    have a distance above 0. Two texts without words have distance 0. Source: Lin, 2004.
 
     >>> rouge_n(2)("Hello everyone on Blent", "Welcome everyone on Blent website")  # 1 - 2 * 2 / (3 + 4)
     0.42857142857142855
@@ -83,16 +83,17 @@ ROUGE_1: Final = _rouge("rouge-1", _runs(1), {})
 """`rouge-n` of single words (Lin, 2004)."""
 
 ROUGE_2: Final = _rouge("rouge-2", _runs(2), {})
-"""`rouge-n` of pairs of neighbours (Lin, 2004)."""
+"""`rouge-n` of word bigrams (Lin, 2004)."""
 
 ROUGE_L: Final = _rouge("rouge-l", _subsequences, {})
-"""1 - 2c / (a + b): texts of a and b words have a longest common subsequence of c; in [0, 1] (Lin, 2004)."""
+"""1 - 2c / (a + b) for texts of a and b words with a longest common subsequence of c words (Lin, 2004)."""
 
 
 def rouge_s(skip: int = 4) -> Distance:
-    """1 - 2c / (a + b): texts of a and b pairs of words, in order and at most `skip` words between, share c.
+    """Return the distance 1 - 2c / (a + b) of texts with a and b skip-bigrams, c of them in common; in [0, 1].
 
-    In [0, 1]; with `skip` 0 it is `rouge-2`. A text of one word is its own only pair. Source: Lin, 2004.
+    A skip-bigram is an ordered pair of words with at most `skip` words between them; `skip=0` gives `rouge-2`. A text
+    of one word has this word as its only skip-bigram. Source: Lin, 2004.
 
     >>> rouge_s()("police killed the gunman", "police kill the gunman")
     0.5

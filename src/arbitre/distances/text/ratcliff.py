@@ -1,4 +1,4 @@
-"""The distance of texts by matching blocks, with the semantics of difflib, through cydifflib.
+"""Distance between texts by matching blocks, as in difflib, computed by cydifflib.
 
 >>> ratcliff_obershelp()("tide", "diet"), ratcliff_obershelp()("diet", "tide")
 (0.75, 0.5)
@@ -38,7 +38,7 @@ class _MatchingBlocksPool:
     def distances(self, left: Indices, right: Indices) -> Floats:
         distances = np.zeros(left.size)
         matcher = SequenceMatcher(None, "", "", autojunk=self.autojunk)
-        for pair in np.argsort(right, kind="stable"):  # each second text is indexed once, for all that meet it
+        for pair in np.argsort(right, kind="stable"):  # SequenceMatcher indexes each distinct second text only once
             gold, predicted = self.texts[left[pair]], self.texts[right[pair]]
             if gold != predicted:
                 matcher.set_seq2(predicted)
@@ -47,18 +47,21 @@ class _MatchingBlocksPool:
         return check_distances(distances, left.shape, "cydifflib")
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
-        """Bounds by `indel`, which is exact for equal texts, and for texts without a character in common."""
+        """Return `indel` as a bound; it is exact for equal texts and for texts without common characters."""
         distances = self.subsequences.distances(left, right)
         exact = (distances == 0.0) | (distances == 1.0)
         return np.where(exact, distances, np.maximum(distances - BOUND_MARGIN, 0.0)), exact
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """`indel`: the matching blocks are a common subsequence, so they are at most as long as the longest one."""
+        """Return `indel` as a bound.
+
+        The matching blocks form a common subsequence, so their total length is at most that of the longest one.
+        """
         return np.maximum(self.subsequences.lower_bounds_blockwise(blocks, left, right) - BOUND_MARGIN, 0.0)
 
 
 BOUND_MARGIN: Final = 1e-15
-"""More than the rounding of either formula: keeps the bound below the distance to the last bit."""
+"""Amount subtracted from bounds; greater than the rounding error of either formula."""
 
 
 def _pool(autojunk: bool, values: Sequence[str]) -> _MatchingBlocksPool:  # noqa: FBT001
@@ -66,10 +69,13 @@ def _pool(autojunk: bool, values: Sequence[str]) -> _MatchingBlocksPool:  # noqa
 
 
 def ratcliff_obershelp(*, autojunk: bool = False) -> Distance:
-    """1 - SequenceMatcher(None, gold, predicted, autojunk).ratio(); in [0, 1], two empty texts are at 0.
+    """Return the distance 1 - SequenceMatcher(None, gold, predicted, autojunk).ratio(), in [0, 1].
 
-    Not symmetric, not a metric. With `autojunk` every character that makes more than 1 % of a predicted text of 200
-    characters or more is ignored when blocks are sought. Source: Ratcliff and Metzener, 1988.
+    Two empty texts have distance 0. Not symmetric, not a metric. Source: Ratcliff and Metzener, 1988.
+
+    Args:
+        autojunk: Whether to ignore characters that make up more than 1 % of the predicted text when searching for
+            blocks. Applies to predicted texts of 200 or more characters.
     """
     facts = Facts(symmetric=False, triangle=False, witness=("tide", "diet"))
     return Distance(

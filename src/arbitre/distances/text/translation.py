@@ -1,7 +1,7 @@
-"""The distances of prose that judge machine translation, through sacrebleu (of the extra `text`).
+"""Distances between texts from machine translation metrics, computed by sacrebleu (extra `text`).
 
-They keep sacrebleu's own tokens and case, so that their figures are those of its sentence scores: a text is scored
-against gold as its only reference. Equal texts are at 0 without a call, also where sacrebleu has no score for them.
+They use sacrebleu's tokenisation and case handling, so they agree with its sentence scores; the gold text is the only
+reference. Equal texts have distance 0 without calling sacrebleu, even if it has no score for them.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 _STRING = frozenset({Kind.STRING})
 
 BOUND_MARGIN: Final = 1e-12
-"""More than the rounding of a score: equal texts score 100.00000000000004, and bounds stay below the distance."""
+"""Tolerance for rounding: equal texts score 100.00000000000004. Also subtracted from bounds."""
 
 
 def _metrics(name: str) -> Any:  # noqa: ANN401  (a module that may not be installed)
-    """The metrics of sacrebleu, which takes a while to load. Raises SchemaError where it is not installed."""
+    """Import and return `sacrebleu.metrics`, which loads slowly. Raises SchemaError if it is not installed."""
     try:
         return import_module("sacrebleu.metrics")
     except ImportError as error:
-        message = f"Expected sacrebleu to be installed for the distance `{name}`, got {error}"
+        message = f"The distance `{name}` needs sacrebleu, which cannot be imported: {error}"
         raise SchemaError.of(message, hint="Install it: pip install 'arbitre[text]'") from error
 
 
 @dataclass(frozen=True, slots=True)
 class _TranslationPool:
-    """Texts, the metric of sacrebleu that scores them, and a pool of bounds."""
+    """A pool of texts with the sacrebleu metric that scores them and a pool of bounds."""
 
     texts: Sequence[str]
     metric: Any
@@ -64,24 +64,26 @@ class _TranslationPool:
         return check_distances(distances, left.shape, "sacrebleu")
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
-        """As `lower_bounds_blockwise`, which is exact for equal texts, and for texts that share nothing."""
+        """Return lower bounds; they are exact for equal texts and for texts without common tokens."""
         distances = self.bounds.distances(left, right)
         pairs = zip(left.tolist(), right.tolist(), strict=True)
-        equal = np.array([self.texts[one] == self.texts[other] for one, other in pairs], dtype=np.bool_)
-        apart = distances == 1.0
-        return np.where(apart, 1.0, np.maximum(distances - BOUND_MARGIN, 0.0)), equal | apart
+        equal = np.array([self.texts[gold] == self.texts[predicted] for gold, predicted in pairs], dtype=np.bool_)
+        disjoint = distances == 1.0
+        return np.where(disjoint, 1.0, np.maximum(distances - BOUND_MARGIN, 0.0)), equal | disjoint
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """From the lengths, and the words or characters in common."""
+        """Return lower bounds from the lengths and the number of common words or characters."""
         return np.maximum(self.bounds.lower_bounds_blockwise(blocks, left, right) - BOUND_MARGIN, 0.0)
 
 
 def bleu(n: int = 4) -> Distance:
-    """1 - BLEU / 100 of the prediction against gold, in [0, 1], from the precisions of runs of 1 to n words.
+    """Return the distance 1 - BLEU / 100, in [0, 1], from the precision of word n-grams of length 1 to `n`.
 
-    As sacrebleu has it for one sentence: tokens 13a, case kept, exponential smoothing, effective order. Neither
-    symmetric nor a metric; texts with the same tokens are at 0. Raises SchemaError without sacrebleu.
-    Source: Papineni et al., 2002; Post, 2018.
+    BLEU is sacrebleu's sentence score: tokenizer 13a, case-sensitive, exponential smoothing, effective order. Neither
+    symmetric nor a metric; texts with the same tokens have distance 0. Source: Papineni et al., 2002; Post, 2018.
+
+    Raises:
+        SchemaError: sacrebleu is not installed.
 
     >>> bleu(n=2)("Hello everyone on Blent", "Welcome everyone on Blent website")  # doctest: +SKIP
     0.45227744249483404
@@ -93,14 +95,14 @@ def bleu(n: int = 4) -> Distance:
 
 def _bleu(n: int, values: Sequence[str]) -> _TranslationPool:
     metric = _metrics("bleu").BLEU(max_ngram_order=n, effective_order=True)
-    laid = tokens([metric.tokenizer(value.rstrip()).split() for value in values])
+    words = tokens([metric.tokenizer(value.rstrip()).split() for value in values])
     return _TranslationPool(
-        tuple(values), metric, build_bags(len(values), *laid, partial(_bleu_bound, n), multiple=True)
+        tuple(values), metric, build_bags(len(values), *words, partial(_bleu_bound, n), multiple=True)
     )
 
 
 def _bleu_bound(n: int, common: Integers, gold: Integers, predicted: Integers) -> Floats:
-    """The best BLEU: as if all runs of two words and more were found."""
+    """Return lower bounds of the distance: assumes that all n-grams of two or more words match."""
     length = np.maximum(predicted, 1)
     brevity = np.exp(np.minimum(1.0 - gold / length, 0.0))
     best = brevity * (common / length) ** (1.0 / np.clip(predicted, 1, n))
@@ -108,11 +110,15 @@ def _bleu_bound(n: int, common: Integers, gold: Integers, predicted: Integers) -
 
 
 def chrf(words: int = 0) -> Distance:
-    """1 - chrF2 / 100 of the prediction against gold, in [0, 1]: F of the mean precision and recall of runs.
+    """Return the distance 1 - chrF2 / 100, in [0, 1].
 
-    Runs of 1 to 6 characters without white space, and of up to `words` words (2 is chrF++); recall counts twice.
-    Neither symmetric nor a metric; texts that differ in white space are at 0. Raises SchemaError without sacrebleu.
+    chrF2 is the F score, with recall weighted twice as much as precision, of the mean precision and recall of
+    character n-grams of length 1 to 6 (without whitespace) and word n-grams of length 1 to `words`; `words=2` is
+    chrF++. Neither symmetric nor a metric; texts that differ only in whitespace have distance 0.
     Source: Popović, 2015 and 2017.
+
+    Raises:
+        SchemaError: sacrebleu is not installed.
 
     >>> chrf()("abc", "abd")  # doctest: +SKIP
     0.6111111111111112
@@ -124,22 +130,26 @@ def chrf(words: int = 0) -> Distance:
 
 def _chrf(words: int, values: Sequence[str]) -> _TranslationPool:
     metric = _metrics("chrf").CHRF(word_order=words)
-    laid = tokens(["".join(value.split()) for value in values])
+    characters = tokens(["".join(value.split()) for value in values])
     return _TranslationPool(
-        tuple(values), metric, build_bags(len(values), *laid, partial(_chrf_bound, metric), multiple=True)
+        tuple(values), metric, build_bags(len(values), *characters, partial(_chrf_bound, metric), multiple=True)
     )
 
 
 def _chrf_bound(metric: Any, common: Integers, gold: Integers, predicted: Integers) -> Floats:  # noqa: ANN401
-    """The best chrF: each run in common starts with a character in common, and all runs of words are found."""
+    """Return lower bounds of the distance.
+
+    Each common character n-gram starts with a common character, which limits their number; all word n-grams are
+    assumed to match.
+    """
     words, weight = metric.word_order, metric.beta**2
     precision, recall, number = (np.zeros(np.shape(common)) for _ in range(3))
-    for less in range(metric.char_order):  # runs of less + 1 characters
-        ours, theirs = np.maximum(predicted - less, 0), np.maximum(gold - less, 0)
-        found = np.minimum(np.minimum(ours, theirs), common)
-        precision += found / np.maximum(ours, 1)
-        recall += found / np.maximum(theirs, 1)
-        number += (ours > 0) & (theirs > 0)
+    for shift in range(metric.char_order):  # n-grams of shift + 1 characters
+        predicted_ngrams, gold_ngrams = np.maximum(predicted - shift, 0), np.maximum(gold - shift, 0)
+        matched = np.minimum(np.minimum(predicted_ngrams, gold_ngrams), common)
+        precision += matched / np.maximum(predicted_ngrams, 1)
+        recall += matched / np.maximum(gold_ngrams, 1)
+        number += (predicted_ngrams > 0) & (gold_ngrams > 0)
     number = np.maximum(number + words, 1)
     precision, recall = (precision + words) / number, (recall + words) / number
     total = weight * precision + recall

@@ -1,4 +1,4 @@
-"""Move fields that a prediction holds under an alias to where the schema has them."""
+"""Move predicted fields from their aliases to their place in the schema."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def apply_aliases(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str, Json]:
-    """Return a predicted object with each aliased field moved to its place in the schema; the input is not changed.
+    """Return a copy of a predicted object with each aliased field moved to its place in the schema.
 
-    A field that is present in its place stays, and one under its alias is then spurious. Null does not count as
-    present where the schema counts it as absent.
+    If the field is already present in its place, the value at the alias is not moved and counts as spurious. Null is
+    not present if the schema treats it as absent.
     """
     result = value
     for alias in aliases:
@@ -33,11 +33,11 @@ def apply_aliases(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str,
 
 
 def aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Find the values of an object that stand under an alias.
+    """Find the aliases of an object that hold a value, whether or not the field itself is present.
 
-    Returns:
-        The path of the aliased field and the path of the alias, both from this object, for every alias that holds a
-        value. It does not matter whether the field itself is present. Null is no value where it counts as absent.
+    Yields:
+        The tokens of the field and the tokens of the alias, from this object. Null is not a value if the schema treats
+        it as absent.
     """
     for alias in aliases:
         missing = (ABSENT, None) if alias.null else (ABSENT,)
@@ -55,7 +55,7 @@ def _get(value: Json, tokens: tuple[str, ...]) -> Json:
 
 
 def _without(value: dict[str, Json], tokens: tuple[str, ...]) -> dict[str, Json]:
-    """Return a copy without one field, and without the objects that become empty."""
+    """Return a copy without one field and without objects that become empty."""
     head, *rest = tokens
     copy = dict(value)
     if rest:
@@ -68,7 +68,7 @@ def _without(value: dict[str, Json], tokens: tuple[str, ...]) -> dict[str, Json]
 
 
 def _put(value: dict[str, Json], tokens: tuple[str, ...], moved: Json) -> dict[str, Json] | None:
-    """Return a copy with a field added, and the objects around it; None where a value is in the way."""
+    """Return a copy with a field and its parent objects added; None if a parent exists and is not an object."""
     head, *rest = tokens
     if not rest:
         return value | {head: moved}

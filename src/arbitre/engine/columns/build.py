@@ -1,6 +1,6 @@
-"""Build columns from documents, along the plan.
+"""Build columns from documents according to the plan.
 
-There is no recursion: depth costs one column per path, never a level of the stack.
+There is no recursion: nested values need more columns, but no deeper call stack.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ValueOrigin:
-    """Where the values of a new column are: the fields of `Column`, and what else building needs."""
+    """The position of the values of a new column: fields of `Column`, and data for building its child columns."""
 
     parent: Column | None
     origin: Indices
@@ -56,7 +56,7 @@ class ValueOrigin:
     token: Token | None = None
     tokens: Sequence[int | str] | Indices | None = None
     tags: Indices | None = None
-    """Branch of a union that the parent of each value took, where the values depend on it."""
+    """The parent's branch of a union for each value, if the values depend on it."""
     item: bool = False
 
     def below(
@@ -69,7 +69,7 @@ class ValueOrigin:
         tags: Indices | None = None,
         item: bool = False,
     ) -> ValueOrigin:
-        """Return the place of values found in these (increasing) rows of the column that was built here.
+        """Return the origin of the values in these rows (increasing) of the column that was built here.
 
         `tags` are the branches of all rows of the column.
         """
@@ -92,7 +92,7 @@ class _ColumnBuilder:
     columns: list[Column] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     pending: deque[Callable[[], None]] = field(default_factory=deque)
-    """Builds the columns below columns that are already built."""
+    """Functions that build the child columns of finished columns."""
     built: int = 0
     """Number of values built so far, see `COLUMN_VALUES`."""
 
@@ -113,7 +113,7 @@ class _ColumnBuilder:
             self.check_depth()
 
     def open(self, site: Site, values: Sequence[Json], place: ValueOrigin, types: set[type] | None = None) -> Column:
-        """Build the column of these values, and leave the columns below it pending. `types` are the values' types."""
+        """Build the column of these values and leave its child columns pending. `types` are the types of the values."""
         types = set(map(type, values)) if types is None else types
         if site.leaf is not None:
             if not types.isdisjoint((list, dict)):  # normalisers may recurse
@@ -136,22 +136,22 @@ class _ColumnBuilder:
         return mixed
 
     def _kinds(self, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Kind | npt.NDArray[np.int8]:
-        """Return the kind that all values share, or the kind of each."""
+        """Return the common kind of all values, or else the kind of each value."""
         if types <= KINDS.keys():
-            kinds = {KINDS[one] for one in types}
+            kinds = {KINDS[value_type] for value_type in types}
             if len(kinds) == 1:
                 return kinds.pop()
             return np.fromiter((KINDS[type(value)] for value in values), dtype=np.int8, count=len(values))
-        found = np.empty(len(values), dtype=np.int8)
+        value_kinds = np.empty(len(values), dtype=np.int8)
         for row, value in enumerate(values):
             try:
-                found[row] = kind_of(value)
+                value_kinds[row] = kind_of(value)
             except DataError as error:
                 raise _at(error, place, row) from error
-        return found
+        return value_kinds
 
     def _single(self, kind: Kind, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
-        """Build a column that is not mixed; `kind` is any scalar kind where the values are scalars."""
+        """Build a column that is not mixed; for scalars, `kind` is any scalar kind."""
         if kind.scalar:
             return self._leaf(site, values, types, place)
         if kind is Kind.ARRAY:
@@ -192,7 +192,7 @@ class _ColumnBuilder:
         try:
             parts = intern(site, values, types, place.tags)
         except DataError:
-            for row, value in enumerate(values):  # find the value that is refused
+            for row, value in enumerate(values):  # find the invalid value
                 try:
                     check(value)
                 except DataError as error:
@@ -212,16 +212,16 @@ class _ColumnBuilder:
         total = 0
         for child in node.fields:
             site = self.plan.sites[child.site]
-            every, missing = _read(child.name, site, values), _missing(site)
-            rows, found, types = np.arange(len(every), dtype=np.intp), every, set(map(type, every))
+            read, missing = _read(child.name, site, values), _missing(site)
+            rows, present, types = np.arange(len(read), dtype=np.intp), read, set(map(type, read))
             if type(missing) in types:
                 types.remove(type(missing))
-                rows = np.array([row for row, value in enumerate(every) if value is not missing], dtype=np.intp)
-                found = [every[row] for row in rows.tolist()]
-            total += len(found)
-            if found:
+                rows = np.array([row for row, value in enumerate(read) if value is not missing], dtype=np.intp)
+                present = [read[row] for row in rows.tolist()]
+            total += len(present)
+            if present:
                 below = place.below(column, rows, child.name, tags=taken if child.tagged else None)
-                column.links.append(Link(self.open(site, found, below, types), child.weight))
+                column.links.append(Link(self.open(site, present, below, types), child.weight))
         if total != sum(map(len, values)):
             self._other_keys(column, node, values, place, taken if node.tagged else None)
 
@@ -271,7 +271,7 @@ class _ColumnBuilder:
         place: ValueOrigin,
         taken: Indices | None,
     ) -> None:
-        """Build the column of (row, key, value) entries whose keys are compared as those of a map."""
+        """Build the column of (row, key, value) entries of a map."""
         entries = [entry for entry in entries if entry[2] is not None or not site.absent.null]
         if not entries:
             return
@@ -297,15 +297,13 @@ class _ColumnBuilder:
             ) from error
 
     def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: ValueOrigin) -> None:
-        """Build the columns of the positions of `prefixItems`, and of the items after them."""
+        """Build the columns of the positions of `prefixItems` and of the items after them."""
         node = site.list
-        known = self.plan.facts
-        column.match_equal_first = node.matcher.full_matching and node.items in known.match_equal_first
-        column.is_multiset = node.matcher.full_matching and node.items in known.is_multiset
-        column.has_informative_lists, column.expensive_above = (
-            node.items in known.has_informative_lists,
-            known.expensive_above.get(node.items, math.inf),
-        )
+        facts = self.plan.facts
+        column.match_equal_first = node.matcher.full_matching and node.items in facts.match_equal_first
+        column.is_multiset = node.matcher.full_matching and node.items in facts.is_multiset
+        column.has_informative_lists = node.items in facts.has_informative_lists
+        column.expensive_above = facts.expensive_above.get(node.items, math.inf)
         tags = place.tags if node.tagged else None
         for position, index in enumerate(node.prefix):
             child = self.plan.sites[index]
@@ -341,7 +339,7 @@ class _ColumnBuilder:
 
 
 def _missing(site: Site) -> Json:
-    """Return the value that stands for an absent field: null where it counts as absent."""
+    """Return the value of an absent field: null if it counts as absent, else ABSENT."""
     return None if site.absent.null else ABSENT
 
 
@@ -355,7 +353,7 @@ def _read(name: str, site: Site, values: Sequence[dict[str, Json]]) -> list[Json
 
 
 def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
-    """Return the error with the JSON Pointer of the row it is about, and its side."""
+    """Return the error with the JSON Pointer and the side of its row."""
     tokens: list[int | str] = []
     if place.tokens is not None:
         token = place.tokens[row]
@@ -379,18 +377,18 @@ def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
 
 
 def build_columns(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:
-    """Build the columns of documents, parents before children; the first is the root's.
+    """Build the columns of documents, parents before children; the first column is the root.
 
-    The rows of the root are the gold documents, then the predicted ones.
+    The rows of the root are the gold documents, then the predicted documents.
 
     Raises:
         DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
     """
-    shredder = _ColumnBuilder(plan, gold, predicted)
+    builder = _ColumnBuilder(plan, gold, predicted)
     documents = [*gold, *predicted]
-    shredder.open(plan.sites[0], documents, ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold)))
-    while shredder.pending:
-        shredder.pending.popleft()()
-    for column, site in zip(reversed(shredder.columns), reversed(shredder.sites), strict=True):
+    builder.open(plan.sites[0], documents, ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold)))
+    while builder.pending:
+        builder.pending.popleft()()
+    for column, site in zip(reversed(builder.columns), reversed(builder.sites), strict=True):
         link_children(column, site)
-    return shredder.columns
+    return builder.columns

@@ -1,4 +1,4 @@
-"""Upper bounds on the number of calls to custom distance functions, known before any call."""
+"""Upper bounds on the number of calls to custom distances, computed before any call."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 
 def most_calls(columns: Sequence[Column], documents: Indices, first: int) -> Iterator[tuple[MemoPool, str, int]]:
-    """Count the calls that one document may need at most.
+    """Compute the maximum number of calls that one document can need.
 
-    A value may meet every value of the other side of its document; each distinct pair is measured once.
+    Each distinct pair of a gold and a predicted value of the document needs at most one call.
 
     Args:
         columns: The columns of the documents.
-        documents: The document of each row of the root column; shape (rows,).
+        documents: Document of each row of the root column; shape (rows,).
         first: Number of gold rows of the root column, which come first.
 
     Yields:
-        Each pool of a custom distance, its wildcard path, and the greatest number of calls of a document.
+        Each pool of a custom distance, its wildcard path, and the maximum number of calls of one document.
     """
     for column in leaf_columns(columns):
         for slot, pool in enumerate(column.pools):
             if isinstance(pool, MemoPool):
-                here = ((column.codes >= 0) & (column.slots[column.codes] == slot)).nonzero()[0]
-                root = column.root_rows(here)
-                yield pool, wildcard(column.path), _crossings(documents[root], root >= first, column.codes[here])
+                in_slot = ((column.codes >= 0) & (column.slots[column.codes] == slot)).nonzero()[0]
+                root = column.root_rows(in_slot)
+                yield pool, wildcard(column.path), _most_pairs(documents[root], root >= first, column.codes[in_slot])
 
 
-def _crossings(documents: Indices, predicted: Mask, codes: Indices) -> int:
-    """Return the greatest product, over documents, of the numbers of distinct values on the two sides."""
+def _most_pairs(documents: Indices, predicted: Mask, codes: Indices) -> int:
+    """Return the maximum number of distinct pairs of a gold and a predicted value in one document."""
     if len(documents) == 0:
         return 0
     distinct = np.unique(np.stack([documents, predicted, codes]), axis=1)
@@ -49,28 +49,30 @@ def _crossings(documents: Indices, predicted: Mask, codes: Indices) -> int:
 
 
 def limit_calls(columns: Sequence[Column], documents: Indices, first: int, limit: int) -> None:
-    """Check that no document can need more than `limit` calls, and make pools count their calls.
+    """Check that no document can need more than `limit` calls, and set the limit of each pool.
 
-    More are accepted where a bound of the function or another field of the items tells which pairs matter.
+    More calls are accepted if a custom bound or another field of the items can show which pairs matter.
 
     Raises:
         SolverError: A document may need more calls.
     """
     for pool, path, most in most_calls(columns, documents, first):
         pool.limit = limit * max(1, len(np.unique(documents)))
-        if most > limit and pool.has_no_bound and _alone(columns, pool):
+        if most > limit and pool.has_no_bound and _is_only_information(columns, pool):
             raise SolverError.of(
-                f"Expected at most {limit} calls of `{pool.function.name}` for a document, got up to {most} at {path}",
+                f"Expected at most {limit} calls to `{pool.function.name}` for a document, got up to {most} at {path}",
                 hint=CHEAPER,
             )
 
 
-def _alone(columns: Sequence[Column], pool: MemoPool) -> bool:
-    """Return whether nothing else distinguishes the items of the list around a pool without a call."""
-    holder: Column | None = next(column for column in leaf_columns(columns) if any(one is pool for one in column.pools))
+def _is_only_information(columns: Sequence[Column], pool: MemoPool) -> bool:
+    """Return whether only calls can distinguish the items of the list that contains the values of a pool."""
+    holder: Column | None = next(
+        column for column in leaf_columns(columns) if any(candidate is pool for candidate in column.pools)
+    )
     while holder is not None and not holder.item:
         holder = holder.parent
     if holder is None:
         return True
-    pools = (one for column in leaf_columns(descendants(holder)) for one in column.pools)
-    return all(isinstance(one, MemoPool) and one.has_no_bound for one in pools)
+    pools = (item_pool for column in leaf_columns(descendants(holder)) for item_pool in column.pools)
+    return all(isinstance(item_pool, MemoPool) and item_pool.has_no_bound for item_pool in pools)

@@ -1,16 +1,16 @@
-"""Documents as columns: one column per path of the schema, with one row per value found there.
+"""Documents as columns: one column for each path of the schema, with one row for each value at this path.
 
-A column holds the values of all documents: gold first, then predicted, each in document order. It does not know which
-rows are compared with which.
+A column contains the values of all documents: gold first, then predicted, each in document order. It does not know
+which rows are compared.
 
-There are four kinds of columns. What lies below any of them is described in one way, so that most code walks columns
-without asking for their kind:
+There are four kinds of columns. All of them describe their child columns in the same way, so that most code can walk
+columns of any kind:
 
-* `links` lead to columns of which a row holds at most one row: the fields of an object, the positions of
-  `prefixItems`, the kinds of a mixed column;
-* `slices` lead to columns of which a row holds any number of rows: the entries of a map, the items of a list.
+* `links`: columns of which each row holds at most one row: the fields of an object, the positions of `prefixItems`, the
+  kinds of a mixed column;
+* `slices`: columns of which each row holds any number of rows: the entries of a map, the items of a list.
 
-What differs by kind (`bounds`, `plain`, `finish`) is a `functools.singledispatch` function.
+Functions that differ by kind, such as `link_children`, use `functools.singledispatch`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Values = TypeVar("Values", bound=npt.NDArray[Any])
 
 @dataclass(eq=False, slots=True)
 class Column:
-    """Values at one path: where they are in the documents, and what lies below them."""
+    """The values at one path, with their positions in the documents and their child columns."""
 
     number: int
     """Position among all columns; parents come before children."""
@@ -49,19 +49,19 @@ class Column:
     origin: Indices
     """Row of `parent` that holds each row; shape (size,)."""
     token: Token | None = None
-    """Key or position of all rows in what holds them; None where `tokens` gives one each, or the row is the parent's
-    own value (a kind of a mixed column)."""
+    """Key or position of all rows in their parents; None if `tokens` gives one for each row, or if the rows are the
+    parents' own values (a kind of a mixed column)."""
     tokens: Sequence[int | str] | Indices | None = None
-    """Key or position of each row in what holds it; shape (size,)."""
+    """Key or position of each row in its parent; shape (size,)."""
     item: bool = False
     """Whether the rows are items of lists."""
     raw: Sequence[Json] = ()
     """The values as they were read; shape (size,)."""
     present: Mask | None = None
-    """Which rows do not count as absent; shape (size,), None for all."""
+    """Mask of the rows that are not absent; shape (size,), None for all."""
     sizes: Floats = field(default_factory=lambda: np.empty(0))
-    """What each row counts for in a tally: the weight of an object's fields, the number of a list's items; 1 for a row
-    of a mixed column. Shape (size,), empty for leaves."""
+    """Mass of each row in a tally: the total weight of an object's fields, the number of a list's items, 1 in a mixed
+    column. Shape (size,), empty for leaves."""
     links: list[Link] = field(default_factory=list)
 
     @property
@@ -69,7 +69,7 @@ class Column:
         return ()
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
-        """Return the key or position of each row in what holds it; empty texts at the root."""
+        """Return the key or position of each row in its parent; "" at the root."""
         column: Column = self
         while column.token is None and column.parent is not None:
             rows, column = column.origin[rows], column.parent
@@ -118,24 +118,24 @@ class Column:
 
 @dataclass(eq=False, slots=True)
 class Link:
-    """A column below of which each row above holds at most one row."""
+    """A child column of which each parent row holds at most one row."""
 
     column: Column
     weight: float
     index: Indices | None = None
-    """Row of `column` held by each row above, or -1; None where row r holds row r. Shape (rows above + 1,): the last
-    element is -1, so that row -1 (no row) holds none."""
+    """Row of `column` in each parent row, or -1; None if row r holds row r. Shape (parent rows + 1,): the last element
+    is -1, so that row -1 (no row) holds none."""
 
     def rows(self, above: Indices) -> Indices:
-        """Return the row held by each of these rows, -1 where there is none."""
+        """Return the row held by each of these parent rows, or -1."""
         return above if self.index is None else self.index[above]
 
 
 @dataclass(eq=False, slots=True)
 class Slices:
-    """A column below of which each row above holds any number of rows.
+    """A child column of which each parent row holds any number of rows.
 
-    Row r above holds entries `starts[r]:starts[r + 1]`. Entry e is row `index[e]` of `column`, or row e where `index`
+    Parent row r holds the entries `starts[r]:starts[r + 1]`. Entry e is row `index[e]` of `column`, or row e if `index`
     is None.
     """
 
@@ -143,23 +143,23 @@ class Slices:
     starts: Indices
     index: Indices | None = None
     in_order: bool = False
-    """Whether the position of entries counts when rows above are compared."""
+    """Whether the position of entries matters when parent rows are compared."""
 
     def rows(self, entries: Indices) -> Indices:
         """Return the row of each of these entries."""
         return entries if self.index is None else self.index[entries]
 
     def counts(self) -> Indices:
-        """Return the number of entries of each row above."""
+        """Return the number of entries of each parent row."""
         return counts_of(self.starts)
 
     def below(self, above: Indices) -> tuple[Indices, Indices]:
-        """Return the rows held by the rows `above`, in order, after the position in `above` of what holds each."""
+        """Return the position in `above` of each held row's parent, and the held rows, in order."""
         owner, entries = expand_slices(self.starts, above)
         return owner, self.rows(entries)
 
     def keys(self) -> Indices | None:
-        """Return a code per entry that must agree for two entries to be equal; None where there is none."""
+        """Return a code for each entry that must agree for two entries to be equal; None if order does not matter."""
         if not self.in_order:
             return None
         return np.arange(self.starts[-1], dtype=np.intp) - self.starts[:-1].repeat(self.counts())
@@ -167,14 +167,14 @@ class Slices:
 
 @dataclass(eq=False, slots=True)
 class MapLink(Slices):
-    """The keys of objects that are maps."""
+    """The entries of objects that are maps."""
 
     codes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Code of the key of each entry; shape (entries,)."""
     width: int = 0
     """Number of codes."""
     table: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """Row above x `width` + code, for each entry; increasing."""
+    """Parent row * `width` + code of each entry, increasing."""
 
     def keys(self) -> Indices:
         """Return the code of the key of each entry."""
@@ -185,11 +185,11 @@ class MapLink(Slices):
 class LeafColumn(Column):
     """Normalised single values; equal values share a code.
 
-    Each code belongs to a slot, which says how its values are compared. Values in different slots are at distance 1.
+    Each code belongs to a slot, which says how its values are compared. Values in different slots have distance 1.
     """
 
     codes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """Code of each row; -1 where it counts as absent. Shape (size,)."""
+    """Code of each row; -1 if absent. Shape (size,)."""
     values: Sequence[Json] = ()
     """Normalised value of each code."""
     kinds: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
@@ -207,7 +207,7 @@ class LeafColumn(Column):
 
 @dataclass(eq=False, slots=True)
 class _Container(Column):
-    """Values of one kind that hold others."""
+    """Objects or lists."""
 
     kind: ClassVar[Kind]
 
@@ -217,7 +217,7 @@ class _Container(Column):
 
 @dataclass(eq=False, slots=True)
 class ObjectColumn(_Container):
-    """Objects: a link per declared key and per stray key, slices per map of further keys."""
+    """Objects, with a link for each declared or undeclared key and slices for each map of further keys."""
 
     kind: ClassVar[Kind] = Kind.OBJECT
     maps: list[MapLink] = field(default_factory=list)
@@ -229,45 +229,45 @@ class ObjectColumn(_Container):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MultisetKeys:
-    """Codes of the items of lists by which equal items of two lists are paired: the t-th equal one with the t-th.
+    """Keys by which equal items of two lists are paired: the t-th occurrence with the t-th occurrence.
 
-    Items whose kind the schema does not declare equal no other.
+    Items whose kind the schema does not declare are equal to no other item.
     """
 
     keys: Indices
-    """Mark of each item. Two items of different lists are partners exactly where their marks are equal."""
+    """Key of each item. Two items of different lists are partners if and only if their keys are equal."""
     width: int
-    """Number of marks."""
+    """Number of keys."""
     table: Indices
-    """Row x `width` + mark of all items; increasing."""
+    """Row * `width` + key of all items, increasing."""
     order: Indices
     """Item of each element of `table`."""
     has_uncountable: Mask
-    """Lists that hold items of undeclared kinds; shape (size,). Two of these are not matched by counting."""
+    """Mask of the lists with items of undeclared kinds; shape (size,). Two of these are not matched by counting."""
 
 
 @dataclass(eq=False, slots=True)
 class ListColumn(_Container):
-    """Lists: a link per position of `prefixItems`; row r holds items `starts[r]:starts[r + 1]` of `items`."""
+    """Lists, with a link for each position of `prefixItems`; row r holds the items `starts[r]:starts[r + 1]`."""
 
     kind: ClassVar[Kind] = Kind.ARRAY
     matcher: Matcher = field(kw_only=True)
     items: Column | None = None
     starts: Indices = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
     index: Indices | None = None
-    """Row of `items` of each item; None where item i is row i."""
+    """Row of `items` of each item; None if item i is row i."""
     lengths: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Number of items of each row, without those of `prefixItems`; shape (size,)."""
     groups: Indices | None = None
-    """Group of each item for a keyed or set matching, which pairs items of one group only; -1: with none."""
+    """Group of each item in a keyed or set matching, which pairs items of the same group only; -1 for no partner."""
     multiset_keys: MultisetKeys | None = None
-    """Present where items are either equal or at distance 1."""
+    """Set if two items always have distance 0 or 1."""
     match_equal_first: bool = False
     """Whether equal items may be matched first without losing optimality."""
     is_multiset: bool = False
-    """Whether items are either equal or at distance 1."""
+    """Whether two items always have distance 0 or 1."""
     has_informative_lists: bool = False
-    """Whether items hold lists whose items are not either equal or at distance 1."""
+    """Whether items contain lists whose items can have distances between 0 and 1."""
     expensive_above: float = math.inf
     """Number of pairs of items above which expensive comparisons are deferred."""
 
@@ -284,7 +284,7 @@ class ListColumn(_Container):
 
 @dataclass(eq=False, slots=True)
 class MixedColumn(Column):
-    """Values of several kinds: a link per kind, each row holding one row of one of them.
+    """Values of several kinds, with a link for each kind; each row holds one row of one kind.
 
     It is compared like an object with one field per kind: values of different kinds share no field, so their quality
     is 0.
@@ -294,41 +294,41 @@ class MixedColumn(Column):
         kinds = np.full(len(rows), -1, dtype=np.int8)
         for link in self.links:
             below = link.rows(rows)
-            here = (below >= 0).nonzero()[0]
-            kinds[here] = link.column.kinds_at(below[here])
+            linked = (below >= 0).nonzero()[0]
+            kinds[linked] = link.column.kinds_at(below[linked])
         return kinds
 
 
 def by_kind(column: Column) -> Sequence[Link]:
-    """Return the links from a column to those that hold its values by kind: one to itself, unless it is mixed."""
+    """Return a link for each kind of a mixed column; for any other column, one link to itself."""
     return column.links if isinstance(column, MixedColumn) else (Link(column, 1.0),)
 
 
 def leaf_columns(columns: Iterable[Column]) -> Iterator[LeafColumn]:
-    """Yield those of the columns that hold single values."""
+    """Yield the leaf columns."""
     return (column for column in columns if isinstance(column, LeafColumn))
 
 
 def descendants(column: Column) -> list[Column]:
     """Return a column and all columns below it, parents before children."""
     columns = [column]
-    for one in columns:  # grows while it is read
-        columns.extend(link.column for link in one.links)
-        columns.extend(entries.column for entries in one.slices)
+    for parent in columns:  # grows during iteration
+        columns.extend(link.column for link in parent.links)
+        columns.extend(entries.column for entries in parent.slices)
     return columns
 
 
 def folded(
     column: Column, leaf: Callable[[LeafColumn], Values], container: Callable[[Column, dict[int, Values]], Values]
 ) -> Values:
-    """Compute an array of shape (size,) for a column from those of the columns below it, without recursion.
+    """Compute an array of shape (size,) for a column from the arrays of its descendants, without recursion.
 
     Args:
-        column: The column to compute it for.
-        leaf: Computes it for a column of single values.
-        container: Computes it for any other column, given the arrays of the columns below by `Column.number`.
+        column: The column.
+        leaf: Computes the array of a leaf column.
+        container: Computes the array of any other column, given the arrays of its descendants by `Column.number`.
     """
     arrays: dict[int, Values] = {}
-    for one in reversed(descendants(column)):
-        arrays[one.number] = leaf(one) if isinstance(one, LeafColumn) else container(one, arrays)
+    for part in reversed(descendants(column)):
+        arrays[part.number] = leaf(part) if isinstance(part, LeafColumn) else container(part, arrays)
     return arrays[column.number]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def item_weights(items: Column, how: TransportOptions) -> Floats:
-    """Return the mass of each item, before normalisation; NaN where the field that gives it holds no number."""
+    """Return the mass of each item before normalisation; NaN if its mass field is not a number."""
     if how.masses is MassScheme.UNIFORM:
         return np.ones(items.size)
     if how.masses is MassScheme.SIZE:
@@ -44,10 +44,10 @@ def _leaf_counts(column: Column, below: dict[int, Floats]) -> Floats:
 
 
 def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
-    """Return the number under these tokens in each row, as it was read; NaN where there is none."""
-    found = np.full(items.size, np.nan)
+    """Return the raw number at these tokens below each row, or NaN."""
+    weights = np.full(items.size, np.nan)
     for column, rows, owners in find_fields(items, tokens):
         for leaves in leaf_columns([column]):
             numbers = leaves.kinds_at(rows) == Kind.NUMBER
-            found[owners[numbers]] = [float(value) for value in leaves.values_of(rows[numbers])]
-    return found
+            weights[owners[numbers]] = [float(value) for value in leaves.values_of(rows[numbers])]
+    return weights

@@ -1,4 +1,4 @@
-"""Second pass over the columns, children first: which rows count as absent, and what follows for those above."""
+"""Second pass over the columns, children first: find absent rows and link parents to the rows that are present."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @singledispatch
 def link_children(column: Column, site: Site) -> None:
-    """Link a column to the rows below that do not count as absent, then find which of its own rows do.
+    """Link a column to the present rows of its child columns, then find which of its own rows are absent.
 
-    The columns below must be finished.
+    The child columns must be linked already.
     """
 
 
@@ -46,7 +46,7 @@ def _object(column: ObjectColumn, site: Site) -> None:
 
 
 @link_children.register(MixedColumn)
-def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (the kinds below know what counts as absent)
+def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (its child columns know what is absent)
     _link_fields(column)
     column.present = _nonempty(column)
 
@@ -72,7 +72,7 @@ def _list(column: ListColumn, site: Site) -> None:
 
 
 def _link_fields(column: Column) -> None:
-    """Index the links, and set `sizes` to the weight of the fields that each row holds."""
+    """Index the links and set `sizes` to the total weight of each row's fields."""
     column.sizes = np.zeros(column.size)
     for link in column.links:
         _index(link, column.size)
@@ -94,7 +94,7 @@ def _nonempty(column: Column) -> Mask | None:
 
 
 def _kept(column: ListColumn, items: Column) -> Indices | None:
-    """Return the rows of `items` that are matched, None for all; set the groups of keyed and set matchings."""
+    """Return the rows of `items` to match (None: all), and set the groups of keyed and set matchings."""
     kept = None if items.present is None else items.present.nonzero()[0]
     matcher = column.matcher
     if matcher.candidates is Candidates.SAME_KEY:

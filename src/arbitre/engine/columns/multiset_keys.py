@@ -1,4 +1,4 @@
-"""Keys that tell the equal items of lists of discrete values."""
+"""Keys that identify equal items of lists of discrete values."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ if TYPE_CHECKING:
 
 
 def multiset_keys(column: ListColumn) -> MultisetKeys | None:
-    """Return the marks of the items of lists; None where items are not either equal or at distance 1."""
+    """Return the keys of the items of lists; None unless two items always have distance 0 or 1."""
     items = column.items
     if items is None or not column.is_multiset:
         return None
     slots = np.arange(int(column.starts[-1]), dtype=np.intp)
-    mark = _codes(items)[column.rows(slots)]
+    keys = _codes(items)[column.rows(slots)]
     owner = np.arange(column.size, dtype=np.intp).repeat(column.lengths)
-    odd = np.zeros(column.size, dtype=np.bool_)
-    lone = (mark < 0).nonzero()[0]
-    if len(lone):
-        odd[owner[lone]] = True
-        mark = mark.copy()
-        mark[lone] = int(mark.max(initial=0)) + 1 + np.arange(len(lone), dtype=np.intp)
-    width = int(mark.max(initial=0)) + 1
-    table = owner * width + mark
+    has_uncountable = np.zeros(column.size, dtype=np.bool_)
+    uncountable = (keys < 0).nonzero()[0]
+    if len(uncountable):
+        has_uncountable[owner[uncountable]] = True
+        keys = keys.copy()
+        keys[uncountable] = int(keys.max(initial=0)) + 1 + np.arange(len(uncountable), dtype=np.intp)
+    width = int(keys.max(initial=0)) + 1
+    table = owner * width + keys
     order = table.argsort(kind="stable")
     nth = run_ranks(table[order])
-    if nth.any():  # the t-th of equal items gets a mark of its own
-        mark = mark.copy()
-        mark[order] += nth * width
+    if nth.any():  # the t-th occurrence of equal items in a list gets its own key
+        keys = keys.copy()
+        keys[order] += nth * width
         width *= int(nth.max()) + 1
-        table = owner * width + mark
+        table = owner * width + keys
         order = table.argsort(kind="stable")
-    return MultisetKeys(mark, width, table[order], order, odd)
+    return MultisetKeys(keys, width, table[order], order, has_uncountable)
 
 
 def _codes(items: Column) -> Indices:
-    """Return a code per item, the same for equal items; -1 for items of undeclared kinds. Shape (items,)."""
+    """Return a code for each item, the same for equal items; -1 for undeclared kinds. Shape (items,)."""
     codes = np.full(items.size, -1, dtype=np.intp)
     for link in by_kind(items):
         for leaves in leaf_columns([link.column]):
             rows = link.rows(np.arange(items.size, dtype=np.intp))
-            here = (rows >= 0).nonzero()[0]
-            codes[here] = _exact_codes(leaves)[rows[here]]
+            linked = (rows >= 0).nonzero()[0]
+            codes[linked] = _exact_codes(leaves)[rows[linked]]
     return codes
 
 

@@ -1,4 +1,4 @@
-"""Ragged arrays: slices of different lengths laid end to end, and look-ups in sorted arrays."""
+"""Helpers for ragged arrays (concatenated slices of different lengths) and for look-ups in sorted arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def starts_of(counts: Indices) -> Indices:
-    """Return where each slice of these lengths starts, and where the last one ends; shape (slices + 1,).
+    """Return the start of each slice and the end of the last one, from their lengths; shape (slices + 1,).
 
     >>> starts_of(np.array([2, 0, 3]))
     array([0, 2, 2, 5])
@@ -25,7 +25,7 @@ def starts_of(counts: Indices) -> Indices:
 
 
 def counts_of(starts: Indices) -> Indices:
-    """Return the lengths of the slices with these starts: the inverse of `starts_of`.
+    """Return the lengths of slices from their starts: the inverse of `starts_of`.
 
     >>> counts_of(np.array([0, 2, 2, 5]))
     array([2, 0, 3])
@@ -34,7 +34,7 @@ def counts_of(starts: Indices) -> Indices:
 
 
 def cross_slices(heights: Indices, widths: Indices) -> tuple[Indices, Indices, Indices]:
-    """Return the table, row and column of each cell of tables of these sizes, laid end to end row by row.
+    """Return the table, row and column of each cell of tables of these sizes, concatenated row by row.
 
     >>> cross_slices(np.array([1, 2]), np.array([2, 1]))
     (array([0, 0, 1, 1]), array([0, 0, 0, 1]), array([0, 1, 0, 0]))
@@ -65,7 +65,7 @@ def expand_slices(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
 
 
 def run_starts(ordered: npt.NDArray[Number]) -> Mask:
-    """Return which values of a sorted array differ from the one before them; shape (n,).
+    """Return a mask of the values of a sorted array that differ from their predecessor; shape (n,).
 
     >>> run_starts(np.array([3, 3, 5]))
     array([ True, False,  True])
@@ -88,7 +88,7 @@ def run_ranks(ordered: npt.NDArray[Number]) -> Indices:
 
 
 def find_sorted(table: Indices, wanted: Indices) -> Indices:
-    """Return the position of each wanted value in a sorted array, -1 where it is not there; shape (wanted,).
+    """Return the position of each wanted value in a sorted array, or -1; shape (wanted,).
 
     >>> find_sorted(np.array([2, 5, 9]), np.array([9, 4, 2, 10]))
     array([ 2, -1,  0, -1])
@@ -97,8 +97,8 @@ def find_sorted(table: Indices, wanted: Indices) -> Indices:
         return np.full(len(wanted), -1, dtype=np.intp)
     place = table.searchsorted(wanted)
     place[place == len(table)] = 0
-    found: Indices = np.where(table[place] == wanted, place, -1)
-    return found
+    positions: Indices = np.where(table[place] == wanted, place, -1)
+    return positions
 
 
 def take_or(values: npt.NDArray[Number], rows: Indices, absent: Number | int) -> npt.NDArray[Number]:
@@ -109,15 +109,15 @@ def take_or(values: npt.NDArray[Number], rows: Indices, absent: Number | int) ->
 
 
 def ratio_or_one(part: Floats, whole: Floats) -> Floats:
-    """Return part / whole, at most 1; 1 where the whole is 0. Shape (n,).
+    """Return part / whole, at most 1, and 1 for a whole of 0; shape (n,).
 
     >>> ratio_or_one(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
     array([0.25, 1.  ])
     """
-    some = whole > 0.0
-    if np.count_nonzero(some) == len(some):  # saves 2 to 3 % on nested documents
-        found = part / whole
+    positive = whole > 0.0
+    if np.count_nonzero(positive) == len(positive):  # saves 2 to 3 % on nested documents
+        ratio = part / whole
     else:
-        found = np.ones(len(part))
-        np.divide(part, whole, out=found, where=some)
-    return np.minimum(found, 1.0, out=found)
+        ratio = np.ones(len(part))
+        np.divide(part, whole, out=ratio, where=positive)
+    return np.minimum(ratio, 1.0, out=ratio)

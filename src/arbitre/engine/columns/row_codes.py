@@ -1,4 +1,4 @@
-"""Codes by which rows are equal as normalised values, and the values of the key fields of items."""
+"""Codes that identify equal rows, and look-up of fields by their tokens."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def row_codes(column: Column) -> Indices:
-    """Return a code for each row, the same where two rows are equal; shape (size,).
+    """Return a code for each row, equal if and only if the rows are equal; shape (size,).
 
-    Values are compared normalised and without what counts as absent; lists in any order, unless their matching depends
-    on it. Rows that count as absent have codes too.
+    Values are compared after normalisation and without absent values. The order of a list matters only if its matching
+    depends on it. Absent rows have codes too.
     """
     return folded(column, lambda leaves: leaves.codes, _identities)
 
@@ -45,7 +45,7 @@ def _coded(keys: Iterable[Hashable]) -> Indices:
 
 
 def key_codes(items: Column, key: tuple[tuple[str, ...], ...]) -> Indices:
-    """Return a code for the key of each item, the same where all its fields are equal; -1 where one is absent."""
+    """Return a code for the key of each item, the same if all key fields are equal; -1 if a key field is absent."""
     parts = [_field(items, tokens) for tokens in key]
     codes = _coded(zip(*(part.tolist() for part in parts), strict=True))
     codes[np.any(np.stack(parts) < 0, axis=0)] = -1
@@ -53,25 +53,25 @@ def key_codes(items: Column, key: tuple[tuple[str, ...], ...]) -> Indices:
 
 
 def _field(items: Column, tokens: tuple[str, ...]) -> Indices:
-    """Return the code of the value under these tokens in each row, or -1."""
-    found = np.full(items.size, -1, dtype=np.intp)
+    """Return the code of the value at these tokens below each row, or -1."""
+    field_codes = np.full(items.size, -1, dtype=np.intp)
     offset = 0
     for column, rows, owners in find_fields(items, tokens):
-        alive = np.ones(len(rows), dtype=np.bool_) if column.present is None else column.present[rows]
+        present = np.ones(len(rows), dtype=np.bool_) if column.present is None else column.present[rows]
         codes = row_codes(column)
-        found[owners[alive]] = codes[rows[alive]] + offset
+        field_codes[owners[present]] = codes[rows[present]] + offset
         offset += int(codes.max(initial=-1)) + 1
-    return found
+    return field_codes
 
 
 def find_fields(items: Column, tokens: tuple[str, ...]) -> Iterator[tuple[Column, Indices, Indices]]:
-    """Yield the values under these tokens below the rows of a column.
+    """Find the values at these tokens below the rows of a column.
 
     Yields:
-        A column of such values, their rows there, and the row of `items` that holds each.
+        A column with such values, their rows in it, and the row of `items` that holds each.
     """
-    every: Indices = np.arange(items.size, dtype=np.intp)
-    pending: list[tuple[Column, Indices, Indices, int]] = [(items, every, every, 0)]
+    all_rows: Indices = np.arange(items.size, dtype=np.intp)
+    pending: list[tuple[Column, Indices, Indices, int]] = [(items, all_rows, all_rows, 0)]
     while pending:
         column, rows, owners, depth = pending.pop()
         mixed = isinstance(column, MixedColumn)
@@ -81,9 +81,9 @@ def find_fields(items: Column, tokens: tuple[str, ...]) -> Iterator[tuple[Column
         for link in column.links:
             if mixed or link.column.token == tokens[depth]:
                 below = link.rows(rows)
-                here = below >= 0
-                pending.append((link.column, below[here], owners[here], depth if mixed else depth + 1))
+                linked = below >= 0
+                pending.append((link.column, below[linked], owners[linked], depth if mixed else depth + 1))
         for entries in column.slices:
             owner, below = entries.below(rows)
-            here = np.array([token == tokens[depth] for token in entries.column.tokens_of(below)], dtype=np.bool_)
-            pending.append((entries.column, below[here], owners[owner[here]], depth + 1))
+            hit = np.array([token == tokens[depth] for token in entries.column.tokens_of(below)], dtype=np.bool_)
+            pending.append((entries.column, below[hit], owners[owner[hit]], depth + 1))

@@ -1,4 +1,4 @@
-"""64-bit hashes of rows, by which equal items are found."""
+"""64-bit hashes of rows, to find equal items."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 Digests = npt.NDArray[np.uint64]
 
 _ABSENT: Final = np.uint64(0x9E3779B97F4A7C15)
-"""Stands for the hash of a field that is absent."""
+"""Hash of an absent field."""
 
 
 def row_hashes(column: Column) -> Digests:
     """Return a hash of each row, the same for equal normalised values; shape (size,).
 
-    The order of the items of a list counts only where it counts in their matching. Different values can share a hash,
-    with the improbable chance of a 64-bit collision.
+    The order of a list matters only if its matching depends on it. Different values can have the same hash, with the
+    probability of a 64-bit collision.
     """
     return folded(column, _of_leaves, _of_containers)
 
 
 def mix_bits(values: Digests, salt: int = 0) -> Digests:
-    """Scatter 64-bit numbers with the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+    """Mix the bits of 64-bit numbers with the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
 
-    Numbers that are combined by exclusive or need different salts: otherwise a with b and b with a give the same.
+    Use different salts for numbers that are combined by XOR: otherwise swapped numbers give the same result.
     """
     mixed = values + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

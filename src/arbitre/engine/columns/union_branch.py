@@ -1,4 +1,4 @@
-"""Choose the branch of a union of objects for each value, from the value alone."""
+"""Choose the branch of a union of objects for each value, based on the value alone."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ def choose_branch(
 ) -> Indices:
     """Return the index of the branch of each object; shape (values,).
 
-    It is the first branch whose `const` and `enum` fields all hold; otherwise the one that shares most keys with the
-    value, the first of several. Keys whose value counts as absent are not shared, so that values that compare equal
-    take the same branch.
+    This is the first branch whose `const` and `enum` fields all match, otherwise the branch with the most keys in
+    common; ties go to the first. Keys with absent values are ignored, so that equal values take the same branch.
 
     Args:
         variants: The branches.
         values: The objects.
-        tags: The branch that the parent of each object took, where branches belong to branches of the parent.
+        tags: The parent's branch for each object, if branches depend on it.
     """
     taken = np.zeros(len(values), dtype=np.intp)
     for row, value in enumerate(values):
@@ -43,7 +42,7 @@ def choose_branch(
 
 
 def _holds(variant: ObjectBranch, value: dict[str, Json]) -> bool:
-    with suppress(DataError):  # a value that is not JSON is reported where its own column is built
+    with suppress(DataError):  # a value that is not JSON is reported when its own column is built
         return all(name in value and canonical(value[name]) in allowed for name, allowed in variant.tests)
     return False
 

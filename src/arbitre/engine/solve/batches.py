@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class CellLayout:
-    """The pairs of a batch as cells of tables, which are cheaper to measure than single pairs (see `measure`)."""
+    """The pairs of a batch as cells of tables, which are cheaper to compare than single pairs."""
 
     blocks: Blocks
     left: Indices
-    """Gold rows that the blocks cross; -1 for none."""
+    """Gold rows of the blocks; -1 for none."""
     right: Indices
-    """Predicted rows that the blocks cross, likewise."""
+    """Predicted rows of the blocks; -1 for none."""
     cells: Indices | None = None
-    """Cell of each pair; None where pair t is cell t."""
+    """Cell of each pair; None if pair t is cell t."""
 
     def below(self, link: Link, pairs: Indices | None) -> CellLayout:
-        """Return the grid of a field; `pairs` are those of the pairs that hold it on both sides, None for all."""
+        """Return the layout of a field; `pairs` are the pairs with this field on both sides, None for all."""
         cells = self.cells if pairs is None else pairs if self.cells is None else self.cells[pairs]
         return CellLayout(self.blocks, link.rows(self.left), link.rows(self.right), cells)
 
@@ -39,7 +39,7 @@ class CellLayout:
 class Branch:
     """Pairs of fields: pair s of `batch` belongs to pair `owner[s]` of the batch above.
 
-    `owner` is None where pair s belongs to pair s.
+    `owner` is None if pair s belongs to pair s.
     """
 
     batch: Batch
@@ -61,7 +61,7 @@ class MatchedPairs:
 
 @dataclass(eq=False, slots=True)
 class Unmatched:
-    """Mass of items that is not moved: `mass[t]` of row `rows[t]`, in the pair of lists `owner[t]`."""
+    """Unmatched mass of items: `mass[t]` of row `rows[t]`, in the pair of lists `owner[t]`."""
 
     rows: Indices
     mass: Floats
@@ -70,9 +70,9 @@ class Unmatched:
 
 @dataclass(eq=False, slots=True)
 class TransportMatches:
-    """Coupled items: `mass[t]` moves along pair `at[t]` of `batch`, in the pair of lists `owner[t]`.
+    """Items matched by transport: pair `at[t]` of `batch` has the mass `mass[t]`, in the pair of lists `owner[t]`.
 
-    The other arrays belong to the pairs of lists `which`.
+    `matched`, `total` and `shift` have one element for each of the pairs of lists `which`.
     """
 
     batch: Batch
@@ -85,7 +85,7 @@ class TransportMatches:
     total: Floats
     """Quality mass."""
     shift: Floats
-    """Number of gold items minus number of predicted items where all mass moves, otherwise 0."""
+    """Number of gold items minus number of predicted items if all mass moves, otherwise 0."""
     gold: Unmatched
     predicted: Unmatched
 
@@ -94,32 +94,35 @@ class TransportMatches:
 class Batch:
     """Pairs of rows of one column: pair t compares gold row `left[t]` with predicted row `right[t]`.
 
-    The solver first asks for the pairs below (`branches`, `matches`, `transports`, `multiset_pairs`), then sets the
-    results. All results have shape (pairs,).
+    The solver first sets the pairs below (`branches`, `matches`, `transports`, `multiset_pairs`), then the results.
+    All results have shape (pairs,).
     """
 
     column: Column
     left: Indices
     right: Indices
     allow_bounds: bool = False
-    """Whether `quality` may hold upper bounds where they are cheaper."""
+    """Whether `quality` may contain upper bounds if they are cheaper."""
     layout: CellLayout | None = None
-    """The same pairs as cells of tables, where they are."""
+    """The same pairs as cells of tables; None if they are not laid out so."""
     branches: list[Branch] = field(default_factory=list)
     """The links of the column, in the same order."""
     matches: list[MatchedPairs] = field(default_factory=list)
     transports: list[TransportMatches] = field(default_factory=list)
     multiset_pairs: Indices | None = None
-    """Pairs of lists whose equal items are counted; `match_equal` says which items these are."""
+    """Pairs of lists that are matched by counting equal items; `match_equal` returns the matched items."""
     quality: Floats = field(default_factory=lambda: np.empty(0))
-    """Quality of each pair, in [0, 1]; 1 is equal."""
+    """Quality of each pair, in [0, 1]; 1 for equal values."""
     gold: Floats | None = None
-    """Tally of each pair, like `predicted`, `matched` and `mass` (of quality); None for leaves."""
+    """Gold mass of each pair; None for leaves, as are the next three."""
     predicted: Floats | None = None
+    """Predicted mass of each pair."""
     matched: Floats | None = None
+    """Matched mass of each pair."""
     mass: Floats | None = None
+    """Quality mass of each pair."""
     exact: Mask | None = None
-    """Which qualities are exact; None for all."""
+    """Mask of the exact qualities; None for all."""
 
     def __len__(self) -> int:
         return len(self.left)

@@ -1,4 +1,4 @@
-"""Rows for which upper bounds are exact and cost no less than qualities, so that lazy matching would save nothing."""
+"""Plain rows: their upper bounds are exact and cost as much as qualities, so lazy matching would save nothing."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @singledispatch
 def exactly_bounded_rows(column: Column, depth: int = 0) -> Mask | None:
-    """Return which rows are plain; shape (size,), None for all.
+    """Return a mask of the plain rows; shape (size,), None for all.
 
-    Whether a row is plain depends on its value alone. Lists and maps with entries are not plain.
+    Whether a row is plain depends on its value alone. Lists and non-empty maps are not plain.
     """
-    known = np.full(column.size, depth < MAX_BOUND_DEPTH)
+    plain = np.full(column.size, depth < MAX_BOUND_DEPTH)
     if depth < MAX_BOUND_DEPTH:
         rows = np.arange(column.size, dtype=np.intp)
         for link in column.links:
             below = exactly_bounded_rows(link.column, depth + 1)
             if below is not None:
-                known &= take_or(below, link.rows(rows), np.True_)
+                plain &= take_or(below, link.rows(rows), np.True_)
         for entries in column.slices:
-            known &= entries.counts() == 0
-    return None if known.all() else known
+            plain &= entries.counts() == 0
+    return None if plain.all() else plain
 
 
 @exactly_bounded_rows.register(ListColumn)
@@ -43,9 +43,9 @@ def _leaves(column: LeafColumn, depth: int = 0) -> Mask | None:  # noqa: ARG001
     masks = [pool.exactly_bounded for pool in column.pools]
     if all(mask is None for mask in masks):
         return None
-    known = np.ones(len(column.values), dtype=np.bool_)
+    plain = np.ones(len(column.values), dtype=np.bool_)
     for slot, mask in enumerate(masks):
         if mask is not None:
-            here = column.slots == slot
-            known[here] = mask[column.local[here]]
-    return known[column.codes]
+            in_slot = column.slots == slot
+            plain[in_slot] = mask[column.local[in_slot]]
+    return plain[column.codes]

@@ -1,4 +1,4 @@
-"""The matching problems of pairs of long lists: their items, and bounds of the qualities of their pairs."""
+"""The matching problems of pairs of long lists: their items and upper bounds of the qualities."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from arbitre.engine.solve.batches import Batch, Evaluate
 
 BOUND_CHUNK_CELLS: Final = 1 << 18
-"""Number of cells for which bounds are computed at a time, which limits memory."""
+"""Number of cells for which bounds are computed at a time; limits memory."""
 
 LARGE_PROBLEM_CELLS: Final = 1 << 14
-"""Number of cells from which a problem is solved alone, with bounds that count the items shared by lists inside.
+"""Number of cells from which a problem is solved alone, with bounds that count the common items of nested lists.
 
-Counting them halves the time on lists of 300 objects that hold lists of integers."""
+Counting them halves the time on lists of 300 objects that contain lists of integers.
+"""
 
 DEEP_BOUND_CHUNK_CELLS: Final = 1 << 14
-"""Number of cells for which tighter bounds, which look at all pairs of items inside, are computed at a time."""
+"""Number of cells for which tighter bounds, from all pairs of nested items, are computed at a time."""
 
 
 class ProblemSide:
-    """The items of one side of all problems: those of problem p are rows `rows[starts[p]:starts[p + 1]]`."""
+    """The items of one side of all problems; those of problem p are the rows `rows[starts[p]:starts[p + 1]]`."""
 
     __slots__ = ("rows", "starts")
 
@@ -51,14 +52,14 @@ class ProblemSide:
 
 
 class MatchingProblems:
-    """The tables of all problems, laid end to end row by row.
+    """The tables of all problems, concatenated row by row.
 
     Attributes:
         heights: Number of gold items of each problem; shape (problems,).
-        widths: Number of predicted items of each problem.
-        starts: First cell of each problem, and the number of cells; shape (problems + 1,).
+        widths: Number of predicted items of each problem; shape (problems,).
+        starts: First cell of each problem, then the number of cells; shape (problems + 1,).
         quality: Upper bound of the quality of each cell; shape (cells,).
-        known: Whether the bound of each cell is its exact quality.
+        known: Mask of the cells whose quality is exact; shape (cells,).
     """
 
     def __init__(self, column: ListColumn, items: Column, left: Indices, right: Indices) -> None:
@@ -69,53 +70,53 @@ class MatchingProblems:
         )
         self.quality: Floats = np.empty(0)
         self.known: Mask = np.empty(0, dtype=np.bool_)
-        self._measure()
+        self._set_sizes()
 
-    def _measure(self) -> None:
+    def _set_sizes(self) -> None:
         self.heights, self.widths = counts_of(self.gold.starts), counts_of(self.predicted.starts)
         self.starts = starts_of(self.heights * self.widths)
 
     def match_equal_items(self, evaluate: Evaluate) -> MatchedPairs | None:
-        """Match equal items and remove them from the problems; return None where there are none.
+        """Match equal items and remove them from the problems; return None if there are none.
 
-        Where the distance of items is a pseudo-metric and the matching is the optimal one, this loses nothing: by the
-        triangle inequality, two equal items can always be partners. Pairs are found by hash, and removed only if their
-        quality is 1. This halves the time on lists of 300 flat objects, and adds 10 % on 20 of them.
+        If the distance of items is a pseudo-metric and the matching is optimal, the result stays optimal: by the
+        triangle inequality, two equal items can always be partners. Pairs are found by hash and removed only if their
+        quality is 1. This halves the time on lists of 300 flat objects and adds 10 % on lists of 20.
         """
         codes = row_hashes(self.items)
-        ours, theirs = (_ranked(codes[side.rows], side.owner) for side in (self.gold, self.predicted))
-        _, at_gold, at_predicted = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-        if len(at_gold) == 0:
+        gold_keys, predicted_keys = (_ranked(codes[side.rows], side.owner) for side in (self.gold, self.predicted))
+        _, gold, predicted = np.intersect1d(gold_keys, predicted_keys, assume_unique=True, return_indices=True)
+        if len(gold) == 0:
             return None
-        order = at_gold.argsort()
-        at_gold, at_predicted = at_gold[order], at_predicted[order]
-        batch = evaluate(self.items, self.gold.rows[at_gold], self.predicted.rows[at_predicted])
+        order = gold.argsort()
+        gold, predicted = gold[order], predicted[order]
+        batch = evaluate(self.items, self.gold.rows[gold], self.predicted.rows[predicted])
         equal = (batch.quality == 1.0).nonzero()[0]
-        matched = MatchedPairs(batch, equal, self.gold.owner[at_gold[equal]])
-        self.gold = self.gold.without(at_gold[equal])
-        self.predicted = self.predicted.without(at_predicted[equal])
-        self._measure()
+        matched = MatchedPairs(batch, equal, self.gold.owner[gold[equal]])
+        self.gold = self.gold.without(gold[equal])
+        self.predicted = self.predicted.without(predicted[equal])
+        self._set_sizes()
         return matched
 
     def bound(self) -> None:
-        """Compute the upper bounds, for some rows of a long problem or for several short problems at a time."""
+        """Compute the upper bounds of several short problems, or of some rows of a long problem, at a time."""
         self.quality = np.empty(int(self.starts[-1]))
         self.known = np.zeros(int(self.starts[-1]), dtype=np.bool_)
         alone = len(self.starts) == 2 and int(self.starts[-1]) >= LARGE_PROBLEM_CELLS  # noqa: PLR2004  (one problem)
-        tell = BoundTightness.COUNTS if alone else BoundTightness.LENGTHS
+        tightness = BoundTightness.COUNTS if alone else BoundTightness.LENGTHS
         problem = 0
         while problem < len(self.heights):
             stop = int(self.starts.searchsorted(self.starts[problem] + BOUND_CHUNK_CELLS, side="right")) - 1
             if stop > problem:
                 gold = slice(int(self.gold.starts[problem]), int(self.gold.starts[stop]))
-                self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start, tell)
+                self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start, tightness)
             else:
                 stop = problem + 1
                 step = max(1, BOUND_CHUNK_CELLS // int(self.widths[problem]))
                 begin, end = int(self.gold.starts[problem]), int(self.gold.starts[stop])
                 for row in range(begin, end, step):
                     gold = slice(row, min(row + step, end))
-                    self._fill(problem, stop, gold, np.array([0, gold.stop - gold.start], dtype=np.intp), tell)
+                    self._fill(problem, stop, gold, np.array([0, gold.stop - gold.start], dtype=np.intp), tightness)
             problem = stop
 
     def _fill(self, first: int, stop: int, gold: slice, gold_starts: Indices, tightness: BoundTightness) -> None:
@@ -133,34 +134,35 @@ class MatchingProblems:
         return cells.reshape(int(self.heights[problem]), int(self.widths[problem]))
 
     def rows(self, cells: Indices) -> tuple[Indices, Indices]:
-        """Return the rows of the gold and predicted items that cells compare."""
+        """Return the rows of the gold and predicted items of cells."""
         problem = self.problem_of(cells)
-        row, at = np.divmod(cells - self.starts[problem], self.widths[problem])
-        return self.gold.rows[self.gold.starts[problem] + row], self.predicted.rows[self.predicted.starts[problem] + at]
+        row, column = np.divmod(cells - self.starts[problem], self.widths[problem])
+        gold, predicted = self.gold.starts[problem] + row, self.predicted.starts[problem] + column
+        return self.gold.rows[gold], self.predicted.rows[predicted]
 
     def problem_of(self, cells: Indices) -> Indices:
         """Return the problem of each cell."""
-        found: Indices = self.starts.searchsorted(cells, side="right") - 1
-        return found
+        problems: Indices = self.starts.searchsorted(cells, side="right") - 1
+        return problems
 
     def settle(self, cells: Indices, batch: Batch) -> None:
-        """Set the exact qualities of cells, given the closed batch of their pairs."""
+        """Set the exact qualities of cells from the closed batch of their pairs."""
         self.quality[cells] = batch.quality
         self.known[cells] = True
 
     def tighten(self, cells: Indices) -> None:
-        """Lower the bounds of the rows and columns of these cells, by looking into the lists inside their items."""
+        """Tighten the bounds in the rows and columns of these cells, using the nested lists of their items."""
         owner = self.problem_of(cells)
         rectangles: list[tuple[int, Indices, Indices]] = []
         for problem in np.unique(owner).tolist():
             height, width = int(self.heights[problem]), int(self.widths[problem])
-            here = cells[owner == problem] - self.starts[problem]
-            rows, columns = np.unique(here // width), np.unique(here % width)
-            others = np.setdiff1d(np.arange(height, dtype=np.intp), rows, assume_unique=True)
-            every = np.arange(width, dtype=np.intp)
-            for some, across in ((rows, every), (others, columns)):
-                step = max(1, DEEP_BOUND_CHUNK_CELLS // len(across))
-                rectangles += [(problem, some[at : at + step], across) for at in range(0, len(some), step)]
+            local = cells[owner == problem] - self.starts[problem]
+            rows, columns = np.unique(local // width), np.unique(local % width)
+            other_rows = np.setdiff1d(np.arange(height, dtype=np.intp), rows, assume_unique=True)
+            all_columns = np.arange(width, dtype=np.intp)
+            for tall, wide in ((rows, all_columns), (other_rows, columns)):
+                step = max(1, DEEP_BOUND_CHUNK_CELLS // len(wide))
+                rectangles += [(problem, tall[begin : begin + step], wide) for begin in range(0, len(tall), step)]
         group: list[tuple[int, Indices, Indices]] = []
         size = 0
         for rectangle in rectangles:
@@ -171,25 +173,25 @@ class MatchingProblems:
                 group, size = [], 0
 
     def _lower(self, rectangles: list[tuple[int, Indices, Indices]]) -> None:
-        """Lower the bounds of these rectangles of cells: problem, rows, columns."""
-        of = np.array([problem for problem, _, _ in rectangles], dtype=np.intp)
-        tall = np.array([len(rows) for _, rows, _ in rectangles], dtype=np.intp)
-        wide = np.array([len(columns) for _, _, columns in rectangles], dtype=np.intp)
+        """Tighten the bounds of rectangles of cells, given by problem, rows and columns."""
+        problems = np.array([problem for problem, _, _ in rectangles], dtype=np.intp)
+        heights = np.array([len(rows) for _, rows, _ in rectangles], dtype=np.intp)
+        widths = np.array([len(columns) for _, _, columns in rectangles], dtype=np.intp)
         row = np.concatenate([rows for _, rows, _ in rectangles])
-        at = np.concatenate([columns for _, _, columns in rectangles])
-        blocks = Blocks(starts_of(tall), starts_of(wide))
-        gold = self.gold.rows[self.gold.starts[of].repeat(tall) + row]
-        predicted = self.predicted.rows[self.predicted.starts[of].repeat(wide) + at]
-        tight = upper_bounds(self.items, blocks, gold, predicted, tightness=BoundTightness.PARTNERS)
-        line = self.starts[of].repeat(tall) + row * self.widths[of].repeat(tall)
-        cells = line[blocks.rows] + at[blocks.columns]
-        free = ~self.known[cells]
-        cells, tight = cells[free], tight[free]
-        self.quality[cells] = np.minimum(self.quality[cells], tight)
+        column = np.concatenate([columns for _, _, columns in rectangles])
+        blocks = Blocks(starts_of(heights), starts_of(widths))
+        gold = self.gold.rows[self.gold.starts[problems].repeat(heights) + row]
+        predicted = self.predicted.rows[self.predicted.starts[problems].repeat(widths) + column]
+        bounds = upper_bounds(self.items, blocks, gold, predicted, tightness=BoundTightness.PARTNERS)
+        line = self.starts[problems].repeat(heights) + row * self.widths[problems].repeat(heights)
+        cells = line[blocks.rows] + column[blocks.columns]
+        inexact = ~self.known[cells]
+        cells, bounds = cells[inexact], bounds[inexact]
+        self.quality[cells] = np.minimum(self.quality[cells], bounds)
 
 
 def _ranked(codes: Digests, owner: Indices) -> Digests:
-    """Return numbers that are equal for the t-th items with one code on the two sides of one problem."""
+    """Return a key for each item: the t-th items with the same code on both sides of a problem have the same key."""
     keys = mix_bits(codes ^ mix_bits(owner.astype(np.uint64), 1))
     order = keys.argsort(kind="stable")
     rank = np.empty(len(keys), dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Matching of lists whose items are either equal or at distance 1.
+"""Matching of lists whose items always have distance 0 or 1.
 
 The optimal matching pairs equal items, so its quality is a count. Both are computed from `MultisetKeys`.
 """
@@ -24,7 +24,8 @@ def _partners(
 ) -> tuple[Indices, Indices, Indices]:
     """Look up the items of the lists `left` in the lists `right`.
 
-    Returns the items, the pair of lists each belongs to, and the place of its partner in `known.table`, or -1.
+    Returns:
+        The items, the pair of lists of each, and the position of its partner in `known.table`, or -1.
     """
     owner, slots = expand_slices(column.starts, left)
     return slots, owner, find_sorted(known.table, right[owner] * known.width + known.keys[slots])
@@ -39,56 +40,61 @@ def count_equal(column: ListColumn, known: MultisetKeys, left: Indices, right: I
 
 
 def match_equal(column: ListColumn, left: Indices, right: Indices) -> MatchedPairs | None:
-    """Return the optimal matching of each pair of lists: equal items, then the others in order, with quality 0."""
+    """Return the optimal matching of each pair of lists: equal items, then all others in order, with quality 0."""
     items, known = column.items, column.multiset_keys
     if items is None or known is None:
         return None
     slots, owner, place = _partners(column, known, left, right)
     hit = place >= 0
-    gold, predicted, of = slots[hit], known.order[place[hit]], owner[hit]
+    gold, predicted, pair_owner = slots[hit], known.order[place[hit]], owner[hit]
     if not hit.all():
-        rest = _leftovers(column, right, (of, predicted), (owner[~hit], slots[~hit]))
-        gold, predicted, of = (np.concatenate(both) for both in zip((gold, predicted, of), rest, strict=True))
+        rest = _match_rest(column, right, (pair_owner, predicted), (owner[~hit], slots[~hit]))
+        gold, predicted, pair_owner = (
+            np.concatenate(parts) for parts in zip((gold, predicted, pair_owner), rest, strict=True)
+        )
     quality = (np.arange(len(gold)) < int(hit.sum())).astype(np.float64)
     batch = Batch(items, column.rows(gold), column.rows(predicted), quality=quality)
     for link in items.links if isinstance(items, MixedColumn) else ():
-        ours, theirs = link.rows(batch.left), link.rows(batch.right)
-        same = ((ours >= 0) & (theirs >= 0)).nonzero()[0]
-        batch.branches.append(Branch(Batch(link.column, ours[same], theirs[same], quality=quality[same]), same))
-    return MatchedPairs(batch, np.arange(len(batch), dtype=np.intp), of)
+        left_rows, right_rows = link.rows(batch.left), link.rows(batch.right)
+        same = ((left_rows >= 0) & (right_rows >= 0)).nonzero()[0]
+        batch.branches.append(
+            Branch(Batch(link.column, left_rows[same], right_rows[same], quality=quality[same]), same)
+        )
+    return MatchedPairs(batch, np.arange(len(batch), dtype=np.intp), pair_owner)
 
 
-def _leftovers(
-    column: ListColumn, right: Indices, pairs: tuple[Indices, Indices], lone: tuple[Indices, Indices]
+def _match_rest(
+    column: ListColumn, right: Indices, matched: tuple[Indices, Indices], unmatched: tuple[Indices, Indices]
 ) -> tuple[Indices, Indices, Indices]:
-    """Pair gold items without an equal with predicted items without one, in order.
+    """Pair the gold items without an equal item with the remaining predicted items, in order.
 
     Args:
         column: The column of the lists.
         right: The predicted list of each pair of lists.
-        pairs: The matched predicted items: the pair of lists of each, and the item.
-        lone: The unmatched gold items, likewise.
+        matched: The pair of lists of each matched predicted item, and the item.
+        unmatched: The pair of lists of each unmatched gold item, and the item.
 
     Returns:
         Gold items, predicted items, and the pair of lists of each pair.
     """
-    owner, taken = pairs
-    their, slots = expand_slices(column.starts, right)
+    owner, taken = matched
+    free_owner, slots = expand_slices(column.starts, right)
     begins = starts_of(column.lengths[right])
     free = np.ones(len(slots), dtype=np.bool_)
     free[begins[owner] + taken - column.starts[right[owner]]] = False
-    their, slots = their[free], slots[free]
-    nth = run_ranks(lone[0])
-    counts = np.bincount(their, minlength=len(right))
-    kept = nth < counts[lone[0]]
-    owner = lone[0][kept]
-    return lone[1][kept], slots[starts_of(counts)[owner] + nth[kept]], owner
+    free_owner, slots = free_owner[free], slots[free]
+    gold_owner, gold = unmatched
+    nth = run_ranks(gold_owner)
+    counts = np.bincount(free_owner, minlength=len(right))
+    kept = nth < counts[gold_owner]
+    owner = gold_owner[kept]
+    return gold[kept], slots[starts_of(counts)[owner] + nth[kept]], owner
 
 
 def common_counts(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-    """Return the number of items that two lists share, for every cell of the blocks.
+    """Return the number of items that two lists share, for every cell of the blocks; shape (cells,).
 
-    `left` and `right` are the rows of the column that the blocks cross, -1 for none.
+    `left` and `right` are the rows of the blocks; -1 for none.
     """
     known = column.multiset_keys
     counts = np.zeros(int(blocks.starts[-1]))
@@ -107,11 +113,11 @@ def common_counts(column: ListColumn, blocks: Blocks, left: Indices, right: Indi
 
 
 def _incidence(column: ListColumn, known: MultisetKeys, rows: Indices, starts: Indices) -> scipy.sparse.csr_array:
-    """Return which lists of one side of some blocks hold which marks, those of each block numbered apart."""
+    """Return the incidence matrix of the lists of one side and their item keys; each block has its own columns."""
     owner, slots = expand_slices(column.starts, np.maximum(rows, 0))
     real = rows[owner] >= 0
     owner, slots = owner[real], slots[real]
     block = np.arange(len(starts) - 1, dtype=np.intp).repeat(counts_of(starts))[owner]
-    at = block * known.width + known.keys[slots]
+    key_column = block * known.width + known.keys[slots]
     shape = len(rows), known.width * (len(starts) - 1)
-    return scipy.sparse.csr_array((np.ones(len(owner), dtype=np.float32), (owner, at)), shape=shape)
+    return scipy.sparse.csr_array((np.ones(len(owner), dtype=np.float32), (owner, key_column)), shape=shape)

@@ -1,8 +1,8 @@
 """Evaluate batches: compute the quality of pairs of rows from the pairs below them.
 
-Opening a batch asks for the pairs below it; closing it turns their qualities into its own. Batches are opened parents
-first and closed children first, so there is no recursion and each column is measured in one call. Only lists that are
-matched lazily evaluate batches of their own, at most `MAX_LAZY_DEPTH` lists deep.
+Opening a batch creates the batches of pairs below it; closing it computes its qualities from theirs. Batches are opened
+parents first and closed children first, so there is no recursion and each column is compared in one call. Only lists
+that are matched lazily evaluate batches of their own, at most `MAX_LAZY_DEPTH` lists deep.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ LAZY_MIN_CELLS: Final = 100
 """Number of pairs of items from which two lists are matched lazily."""
 
 PLAIN_LAZY_MIN_CELLS: Final = 1 << 12
-"""Number of pairs of items up to which lists of plain items (see `exactly_bounded_rows`) are not matched lazily."""
+"""Number of pairs of items from which lists of plain items (see `exactly_bounded_rows`) are matched lazily."""
 
 MAX_LAZY_DEPTH: Final = 3
-"""Number of lists within each other that are matched lazily; in deeper ones every pair of items is computed."""
+"""Maximum nesting depth of lists that are matched lazily; in deeper lists, all pairs of items are computed."""
 
 
 @dataclass(eq=False, slots=True)
@@ -42,7 +42,7 @@ class QualitySolver:
     """Evaluates batches.
 
     Attributes:
-        exhaustive: Whether to compute every pair that a matching could make.
+        exhaustive: Whether to compute every candidate pair of every matching.
         depth: Number of lists around this solver that are matched lazily.
     """
 
@@ -54,7 +54,7 @@ class QualitySolver:
         root = Batch(column, left, right)
         batches = [root]
         tables: dict[int, DenseProblems] = {}
-        for batch in batches:  # grows while it is read: parents before children
+        for batch in batches:  # grows during iteration: parents before children
             if len(batch):
                 table = self._open(batch)
                 batches.extend(branch.batch for branch in batch.branches)
@@ -67,7 +67,7 @@ class QualitySolver:
         return root
 
     def _open(self, batch: Batch) -> DenseProblems | None:
-        """Ask for the pairs below a batch; return the tables to match once the pairs in them are evaluated."""
+        """Create the batches below a batch; return the tables to match after their pairs are evaluated."""
         column = batch.column
         for link in column.links:
             batch.branches.append(_fields(batch, link))
@@ -78,43 +78,43 @@ class QualitySolver:
         return None
 
     def _match(self, batch: Batch, column: ListColumn, items: Column) -> DenseProblems | None:
-        """Match the items of every pair of lists, each in the cheapest way that is exact.
+        """Match the items of each pair of lists by the cheapest exact method.
 
-        Lists whose items are either equal or at distance 1 are matched by counting, long lists lazily, the others by
-        the tables returned.
+        Lists whose items always have distance 0 or 1 are matched by counting, long lists lazily, and all others by the
+        returned tables.
         """
         if column.matcher.transport is not None:
-            batch.transports += TransportSolver(batch, column, items, column.matcher.transport, self.evaluate).moves()
+            batch.transports += TransportSolver(batch, column, items, column.matcher.transport, self.evaluate).solve()
             return None
         cells = column.lengths[batch.left] * column.lengths[batch.right]
-        rest = np.ones(len(batch), dtype=np.bool_)
+        dense = np.ones(len(batch), dtype=np.bool_)
         if not self.exhaustive and column.multiset_keys is not None:
-            rest = column.multiset_keys.has_uncountable[batch.left] & column.multiset_keys.has_uncountable[batch.right]
-            batch.multiset_pairs = (~rest).nonzero()[0]
+            dense = column.multiset_keys.has_uncountable[batch.left] & column.multiset_keys.has_uncountable[batch.right]
+            batch.multiset_pairs = (~dense).nonzero()[0]
         elif not self.exhaustive and column.matcher.candidates is Candidates.ALL and self.depth < MAX_LAZY_DEPTH:
-            rest = (cells < LAZY_MIN_CELLS) | _whole(batch, column, items, cells)
-            self._match_lazily(batch, column, (~rest).nonzero()[0], cells)
-        return self._table(batch, column, items, rest.nonzero()[0], cells) if rest.any() else None
+            dense = (cells < LAZY_MIN_CELLS) | _short_and_plain(batch, column, items, cells)
+            self._match_lazily(batch, column, (~dense).nonzero()[0], cells)
+        return self._table(batch, column, items, dense.nonzero()[0], cells) if dense.any() else None
 
     def _match_lazily(self, batch: Batch, column: ListColumn, lists: Indices, cells: Indices) -> None:
         """Match these pairs of lists lazily: large ones one by one, the others together."""
         evaluate = QualitySolver(depth=self.depth + 1).evaluate
         large = cells[lists] >= matching_problems.LARGE_PROBLEM_CELLS
-        for which in (*lists[large, None], lists[~large]):
-            for match in match_lazily(column, batch.left[which], batch.right[which], evaluate) if len(which) else ():
-                match.owner = which[match.owner]
+        for group in (*lists[large, None], lists[~large]):
+            for match in match_lazily(column, batch.left[group], batch.right[group], evaluate) if len(group) else ():
+                match.owner = group[match.owner]
                 batch.matches.append(match)
 
     def _table(self, batch: Batch, column: ListColumn, items: Column, lists: Indices, cells: Indices) -> DenseProblems:
         """Return the tables of these pairs of lists.
 
-        They are loose, which defers expensive comparisons, where the matching needs the best pairs only and there are
-        many. That saves 3 % on single documents with nested entries, 6 % on a corpus of them, and most calls of custom
-        distances.
+        Bounds are allowed, which defers expensive comparisons, if there are many pairs and the matching needs only the
+        best of them. This saves 3 % on single documents with nested entries, 6 % on a corpus of them, and most calls to
+        custom distances.
         """
         many = int(cells[lists].sum()) >= column.expensive_above
-        loose = many and column.matcher.full_matching and not column.has_informative_lists and not self.exhaustive
-        return DenseProblems.of(batch, column, items, lists, allow_bounds=loose)
+        allowed = many and column.matcher.full_matching and not column.has_informative_lists and not self.exhaustive
+        return DenseProblems.of(batch, column, items, lists, allow_bounds=allowed)
 
     def _close(self, batch: Batch, table: DenseProblems | None) -> None:
         """Compute the results of a batch from the batches below it."""
@@ -129,23 +129,25 @@ class QualitySolver:
             batch.exact = _exact(batch)
 
 
-def _whole(batch: Batch, column: ListColumn, items: Column, cells: Indices) -> Mask:
-    """Return which pairs of lists are short and hold plain items only.
+def _short_and_plain(batch: Batch, column: ListColumn, items: Column, cells: Indices) -> Mask:
+    """Return which pairs of lists are short and contain plain items only.
 
     Computing all their pairs of items saves 25 to 35 % on lists of 20 to 60 objects with short texts.
     """
     short = (cells >= LAZY_MIN_CELLS) & (cells < PLAIN_LAZY_MIN_CELLS)
-    known = exactly_bounded_rows(items) if short.any() else None
-    if known is not None:
+    plain = exactly_bounded_rows(items) if short.any() else None
+    if plain is not None:
         slots = np.arange(column.starts[-1], dtype=np.intp)
-        dear = starts_of((~known[column.rows(slots)]).astype(np.intp))  # number of items before each that are not plain
+        expensive_before = starts_of(
+            (~plain[column.rows(slots)]).astype(np.intp)
+        )  # items before each that are not plain
         for lists in (batch.left, batch.right):
-            short &= dear[column.starts[lists]] == dear[column.starts[lists + 1]]
+            short &= expensive_before[column.starts[lists]] == expensive_before[column.starts[lists + 1]]
     return short
 
 
 def _fields(batch: Batch, link: Link) -> Branch:
-    """Return the pairs of fields that both rows of a pair hold."""
+    """Return the pairs of fields that both rows of a pair have."""
     left, right = link.rows(batch.left), link.rows(batch.right)
     owner = None
     if link.index is not None:
@@ -167,7 +169,7 @@ def _entries(batch: Batch, link: MapLink) -> MatchedPairs:
 
 
 def _settle(batch: Batch) -> None:
-    """Add up what is matched, field by field and item by item, and divide by the union."""
+    """Sum the matched mass and the quality mass over fields and items, and divide by the union."""
     column = batch.column
     batch.gold, batch.predicted = column.sizes[batch.left], column.sizes[batch.right]
     size = len(batch)
@@ -188,22 +190,22 @@ def _settle(batch: Batch) -> None:
     for match in batch.matches:
         matched += np.bincount(match.owner, minlength=size)
         mass += np.bincount(match.owner, weights=match.batch.quality[match.at], minlength=size)
-    for move in batch.transports:
-        batch.predicted[move.which] += move.shift
-        matched[move.which] += move.matched
-        mass[move.which] += move.total
+    for transport in batch.transports:
+        batch.predicted[transport.which] += transport.shift
+        matched[transport.which] += transport.matched
+        mass[transport.which] += transport.total
     union = batch.gold + batch.predicted - matched
     batch.matched, batch.mass = matched, mass
     batch.quality = ratio_or_one(mass, union)
 
 
 def _exact(batch: Batch) -> Mask | None:
-    """Return which pairs hold exact qualities only; None for all."""
+    """Return a mask of the pairs whose parts are all exact; None for all."""
     exact = np.ones(len(batch), dtype=np.bool_)
     for branch in batch.branches:
         if branch.batch.exact is not None:
-            lost = (~branch.batch.exact).nonzero()[0]
-            exact[lost if branch.owner is None else branch.owner[lost]] = False
+            inexact = (~branch.batch.exact).nonzero()[0]
+            exact[inexact if branch.owner is None else branch.owner[inexact]] = False
     for match in batch.matches:
         if match.batch.exact is not None:
             exact[match.owner[~match.batch.exact[match.at]]] = False

@@ -1,4 +1,4 @@
-"""Lists between which mass is moved: every pair of items is compared, then each pair of lists is one plan."""
+"""Matching of lists by optimal transport: computes the qualities of all pairs of items, then one plan for each list."""
 
 from __future__ import annotations
 
@@ -24,42 +24,52 @@ if TYPE_CHECKING:
     from arbitre.matching.transport_options import TransportOptions
 
 CHUNK_CELLS: Final = 1 << 18
-"""So many pairs of items are compared at a time; of longer lists only the pairs that are coupled are kept."""
+"""Number of pairs of items that are compared at a time. For longer lists, only the matched pairs are kept."""
 
 SORTED_MIN_CELLS: Final = 1 << 8
-"""Lists of numbers with so many pairs are coupled by sorting them, where that is optimal."""
+"""Number of pairs of items from which lists of numbers are matched by sorting, if that is optimal."""
 
 SHARE_TOLERANCE: Final = 1e-9
-"""Less than this share of an item is not left over."""
+"""Share of an item's mass below which a rest does not count as unmatched."""
 
 
 MAX_EXACT_FLOAT: Final = 2.0**53
-"""Numbers that are larger need not be floats."""
+"""Largest magnitude up to which every integer is a float."""
 
 
 class ItemSide(NamedTuple):
-    """The items of one side of some problems, end to end: how many each has, their rows, and what they weigh."""
+    """The items of one side of some problems, concatenated."""
 
     counts: Indices
+    """Number of items of each problem; shape (problems,)."""
     rows: Indices
+    """Row of each item; shape (items,)."""
     weights: Floats
+    """Mass of each item before normalisation; shape (items,)."""
 
 
 class ItemPairs(NamedTuple):
-    """Pairs of items, by their positions among the items of either side, and the problem each is of."""
+    """Pairs of items; all of shape (pairs,)."""
 
     gold: Indices
+    """Position of each gold item in its `ItemSide`."""
     predicted: Indices
+    """Position of each predicted item in its `ItemSide`."""
     owner: Indices
+    """Problem of each pair."""
 
 
 class SolvedPlans(NamedTuple):
-    """The pairs that are coupled and their mass; the matched mass and the quality mass of every problem."""
+    """The plans of some problems."""
 
     pairs: ItemPairs
+    """The matched pairs."""
     mass: Floats
+    """Mass of each pair; shape (pairs,)."""
     matched: Floats
+    """Matched mass of each problem; shape (problems,)."""
     total: Floats
+    """Quality mass of each problem; shape (problems,)."""
 
 
 class TransportSolver:
@@ -70,18 +80,22 @@ class TransportSolver:
     ) -> None:
         self.batch, self.column, self.items, self.how, self.evaluate = batch, column, items, how, evaluate
         self.weights = item_weights(items, how)
-        self.numbers, self.scale = _on_a_line(items) if isinstance(how.solver, ExactSolver) else (None, 0.0)
+        self.numbers, self.scale = _absolute_numbers(items) if isinstance(how.solver, ExactSolver) else (None, 0.0)
 
-    def moves(self) -> Iterator[TransportMatches]:
-        """What is moved, some problems at a time. Raises SolverError, naming the list."""
+    def solve(self) -> Iterator[TransportMatches]:
+        """Yield the matches, some problems at a time.
+
+        Raises:
+            SolverError: A problem cannot be solved; with the pointer of the list.
+        """
         cells = self.column.lengths[self.batch.left] * self.column.lengths[self.batch.right]
-        lined = self._lined(cells)
+        sortable = self._sortable(cells)
         if self.numbers is not None:
-            for problem in lined.nonzero()[0]:
-                yield self._sorted(np.array([problem], dtype=np.intp), self.numbers)
-        rest = (~lined).nonzero()[0]
-        for some in _chunks(cells[rest]):
-            yield self._solved(rest[some])
+            for problem in sortable.nonzero()[0]:
+                yield self._solve_sorted(np.array([problem], dtype=np.intp), self.numbers)
+        others = (~sortable).nonzero()[0]
+        for chunk in _chunks(cells[others]):
+            yield self._solve_dense(others[chunk])
 
     def _sides(self, which: Indices) -> tuple[ItemSide, ItemSide]:
         return self._side(self.batch.left[which]), self._side(self.batch.right[which])
@@ -90,15 +104,17 @@ class TransportSolver:
         rows = self.column.rows(expand_slices(self.column.starts, lists)[1])
         return ItemSide(self.column.lengths[lists], rows, self.weights[rows])
 
-    def _solved(self, which: Indices) -> TransportMatches:
-        """The plans of these problems, from the qualities of all their pairs."""
+    def _solve_dense(self, which: Indices) -> TransportMatches:
+        """Solve these problems from the qualities of all their pairs."""
         gold, predicted = self._sides(which)
-        every = _crossed(gold, predicted)
-        quality, batch = self._qualities(gold, predicted, every)
+        all_pairs = _all_pairs(gold, predicted)
+        quality, batch = self._qualities(gold, predicted, all_pairs)
         within = None
         if isinstance(self.how.solver, SinkhornSolver) and self.how.solver.debiased:
-            ours, theirs = (self._qualities(side, side, _crossed(side, side))[0] for side in (gold, predicted))
-            within = ours, theirs
+            within_gold, within_predicted = (
+                self._qualities(side, side, _all_pairs(side, side))[0] for side in (gold, predicted)
+            )
+            within = within_gold, within_predicted
             require_positive(
                 quality, within, gold.counts, predicted.counts, self.how.solver.epsilon, lambda p: self._name(which[p])
             )
@@ -112,16 +128,16 @@ class TransportSolver:
             name=lambda problem: self._name(which[problem]),
             within=within,
         )
-        pairs = ItemPairs(*(numbers[plans.cells] for numbers in every))
+        pairs = ItemPairs(*(indices[plans.cells] for indices in all_pairs))
         at = plans.cells
         if batch is None:
             batch = self.evaluate(self.items, gold.rows[pairs.gold], predicted.rows[pairs.predicted])
             at = np.arange(len(plans.cells), dtype=np.intp)
         plan = SolvedPlans(pairs, plans.mass, plans.matched, plans.total)
-        return self._moved(which, (gold, predicted), plan, batch, at)
+        return self._matches(which, (gold, predicted), plan, batch, at)
 
     def _qualities(self, gold: ItemSide, predicted: ItemSide, pairs: ItemPairs) -> tuple[Floats, Batch | None]:
-        """The qualities of pairs, and the batch that holds them where they are not too many."""
+        """Return the qualities of pairs, and the batch that holds them unless they need several batches."""
         left, right = gold.rows[pairs.gold], predicted.rows[pairs.predicted]
         if len(left) <= CHUNK_CELLS:
             batch = self.evaluate(self.items, left, right)
@@ -129,18 +145,18 @@ class TransportSolver:
         slices = (slice(begin, begin + CHUNK_CELLS) for begin in range(0, len(left), CHUNK_CELLS))
         return np.concatenate([self.evaluate(self.items, left[part], right[part]).quality for part in slices]), None
 
-    def _lined(self, cells: Indices) -> Mask:
-        """The problems that sorting solves: numbers whose cost is their difference over a scale that none exceeds."""
-        lined = np.zeros(len(cells), dtype=np.bool_)
+    def _sortable(self, cells: Indices) -> Mask:
+        """Return which problems sorting solves: numbers with the cost |a - b| / scale and no larger difference."""
+        sortable = np.zeros(len(cells), dtype=np.bool_)
         if self.numbers is None:
-            return lined
+            return sortable
         for problem in (cells >= SORTED_MIN_CELLS).nonzero()[0]:
             gold, predicted = self._sides(np.array([problem], dtype=np.intp))
-            lined[problem] = np.ptp(self.numbers[np.concatenate([gold.rows, predicted.rows])]) <= self.scale
-        return lined
+            sortable[problem] = np.ptp(self.numbers[np.concatenate([gold.rows, predicted.rows])]) <= self.scale
+        return sortable
 
-    def _sorted(self, which: Indices, numbers: Floats) -> TransportMatches:
-        """The plan of one problem on a line."""
+    def _solve_sorted(self, which: Indices, numbers: Floats) -> TransportMatches:
+        """Solve one problem of numbers by sorting them."""
         gold, predicted = self._sides(which)
         coupling = transport_1d(numbers[gold.rows], numbers[predicted.rows], gold.weights, predicted.weights)
         pairs = ItemPairs(coupling.gold, coupling.predicted, np.zeros(len(coupling.gold), dtype=np.intp))
@@ -148,36 +164,36 @@ class TransportSolver:
         plan = SolvedPlans(
             pairs, coupling.mass, gold.counts.astype(np.float64), np.array([coupling.mass @ batch.quality])
         )
-        return self._moved(which, (gold, predicted), plan, batch, np.arange(len(batch), dtype=np.intp))
+        return self._matches(which, (gold, predicted), plan, batch, np.arange(len(batch), dtype=np.intp))
 
-    def _moved(
+    def _matches(
         self, which: Indices, sides: tuple[ItemSide, ItemSide], plan: SolvedPlans, batch: Batch, at: Indices
     ) -> TransportMatches:
-        """What is moved, and what is left over of the items."""
+        """Return the matched and the unmatched mass of solved problems."""
         gold, predicted = sides
-        whole = (gold.counts > 0) & (predicted.counts > 0) & self.how.balanced
-        scale = np.where(whole, gold.counts / np.maximum(predicted.counts, 1), 1.0)
-        spare = []
+        balanced = (gold.counts > 0) & (predicted.counts > 0) & self.how.balanced
+        scale = np.where(balanced, gold.counts / np.maximum(predicted.counts, 1), 1.0)
+        unmatched = []
         for side, positions, unit in (
             (gold, plan.pairs.gold, np.ones(len(which))),
             (predicted, plan.pairs.predicted, scale),
         ):
-            own = normalise_masses(side.weights, side.counts, lambda problem: self._name(which[problem]))
-            own *= unit.repeat(side.counts)
-            left = own - np.bincount(positions, plan.mass, minlength=len(own))
-            lone = (left > SHARE_TOLERANCE * own).nonzero()[0]
-            spare.append(Unmatched(side.rows[lone], left[lone], which.repeat(side.counts)[lone]))
-        shift = np.where(whole, gold.counts - predicted.counts, 0.0)
+            masses = normalise_masses(side.weights, side.counts, lambda problem: self._name(which[problem]))
+            masses *= unit.repeat(side.counts)
+            rest = masses - np.bincount(positions, plan.mass, minlength=len(masses))
+            kept = (rest > SHARE_TOLERANCE * masses).nonzero()[0]
+            unmatched.append(Unmatched(side.rows[kept], rest[kept], which.repeat(side.counts)[kept]))
+        shift = np.where(balanced, gold.counts - predicted.counts, 0.0)
         return TransportMatches(
-            batch, at, which[plan.pairs.owner], plan.mass, which, plan.matched, plan.total, shift, *spare
+            batch, at, which[plan.pairs.owner], plan.mass, which, plan.matched, plan.total, shift, *unmatched
         )
 
     def _name(self, problem: int) -> str:
         return self.column.pointer(int(self.batch.left[problem]))
 
 
-def _on_a_line(items: Column) -> tuple[Floats | None, float]:
-    """The number that every item is, and the scale of their differences; None where these are not the cost."""
+def _absolute_numbers(items: Column) -> tuple[Floats | None, float]:
+    """Return the items as numbers and the scale of their distance `absolute`; None for any other distance."""
     if not isinstance(items, LeafColumn) or len(items.leaves) != 1 or items.leaves[0].distance.name != "absolute":
         return None, 0.0
     if any(abs(value) > MAX_EXACT_FLOAT for value in items.values):
@@ -185,19 +201,19 @@ def _on_a_line(items: Column) -> tuple[Floats | None, float]:
     return np.array(items.values, dtype=np.float64)[items.codes], items.leaves[0].distance.options["scale"]
 
 
-def _crossed(gold: ItemSide, predicted: ItemSide) -> ItemPairs:
-    """All pairs of items of every problem, row by row."""
+def _all_pairs(gold: ItemSide, predicted: ItemSide) -> ItemPairs:
+    """Return all pairs of items of every problem, row by row."""
     owner, rows, columns = cross_slices(gold.counts, predicted.counts)
     return ItemPairs(starts_of(gold.counts)[owner] + rows, starts_of(predicted.counts)[owner] + columns, owner)
 
 
 def _chunks(cells: Indices) -> Iterator[slice]:
-    """Some problems at a time, with so many cells; a long one alone."""
+    """Split problems, given their numbers of cells, into slices of at most `CHUNK_CELLS` cells or one problem."""
     begin, total = 0, 0
-    for at, size in enumerate(cells.tolist()):
+    for problem, size in enumerate(cells.tolist()):
         if total and total + size > CHUNK_CELLS:
-            yield slice(begin, at)
-            begin, total = at, 0
+            yield slice(begin, problem)
+            begin, total = problem, 0
         total += size
     if begin < len(cells):
         yield slice(begin, len(cells))

@@ -1,7 +1,7 @@
 """Upper bounds of the qualities of many pairs at once, cheaper than the qualities.
 
-Leaves are exact where that is cheap; lists are bounded by the numbers of their items. Objects add up their fields in
-the order of `solve`, so that a bound that is exact is so to the last bit.
+Bounds of leaves are exact if that is cheap; bounds of lists use the number of their items. Fields of objects are summed
+in the same order as in `QualitySolver`, so that exact bounds are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 
 class BoundTightness(enum.IntEnum):
-    """What the bound of two lists is computed from; each is more expensive and tighter than the one before."""
+    """Basis of the bound for two lists; each is tighter and more expensive than the one before."""
 
     LENGTHS = 0
-    """The numbers of their items."""
+    """Numbers of items."""
     COUNTS = 1
-    """The number of items they share, where items are either equal or at distance 1."""
+    """Number of common items, for items that always have distance 0 or 1."""
     PARTNERS = 2
-    """The quality of each item with its best partner."""
+    """Quality of each item with its best partner."""
 
 
 ROUND_UP: Final = 1.0 + 1e-15
-"""Factor that rounds a bound up where it is not computed by the operations of the quality itself."""
+"""Factor that rounds a bound up if it is not computed with the same operations as the quality."""
 
 MAX_BOUND_DEPTH: Final = 16
-"""Number of columns that bounds look down; values below are taken to be equal."""
+"""Maximum depth of columns for bounds; deeper values count as equal."""
 
 
 def upper_bounds(
@@ -52,11 +52,11 @@ def upper_bounds(
 
     Args:
         column: The column of both rows of each cell.
-        blocks: Which elements of `left` are crossed with which of `right`.
-        left: Gold rows; -1 for none, whose cells hold any number.
-        right: Predicted rows, likewise.
-        tightness: What the bounds of lists are computed from.
-        depth: Number of columns looked down so far.
+        blocks: The slices of `left` and `right` that are compared.
+        left: Gold rows; -1 for none. The bounds of cells with -1 are undefined.
+        right: Predicted rows; -1 for none.
+        tightness: Basis of the bounds of lists.
+        depth: Depth of this column below the first.
     """
     size = int(blocks.starts[-1])
     if depth >= MAX_BOUND_DEPTH or column.size == 0 or size == 0:
@@ -105,11 +105,11 @@ def _of_leaves(
         return 1.0 - column.pools[0].lower_bounds_blockwise(blocks, column.local[gold], column.local[predicted])
     quality = np.zeros(int(blocks.starts[-1]))
     for slot, pool in enumerate(column.pools):
-        ours, theirs = column.slots[gold] == slot, column.slots[predicted] == slot
-        if ours.any() and theirs.any():
-            a, b = np.where(ours, column.local[gold], 0), np.where(theirs, column.local[predicted], 0)
-            here = ours[blocks.rows] & theirs[blocks.columns]
-            quality[here] = (1.0 - pool.lower_bounds_blockwise(blocks, a, b))[here]
+        in_gold, in_predicted = column.slots[gold] == slot, column.slots[predicted] == slot
+        if in_gold.any() and in_predicted.any():
+            a, b = np.where(in_gold, column.local[gold], 0), np.where(in_predicted, column.local[predicted], 0)
+            in_both = in_gold[blocks.rows] & in_predicted[blocks.columns]
+            quality[in_both] = (1.0 - pool.lower_bounds_blockwise(blocks, a, b))[in_both]
     return quality
 
 
@@ -118,7 +118,7 @@ def _of_lists(
     column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, tightness: BoundTightness, depth: int
 ) -> Floats:
     gold, predicted = column.sizes[left][blocks.rows], column.sizes[right][blocks.columns]
-    if column.matcher.transport is not None:  # mass may be split: the numbers of items tell nothing
+    if column.matcher.transport is not None:  # mass may be split: no bound from the numbers of items
         return np.where((gold == 0.0) != (predicted == 0.0), 0.0, 1.0)
     longer, shared = np.maximum(gold, predicted), np.minimum(gold, predicted)
     known = column.multiset_keys
@@ -143,7 +143,7 @@ def _best_partners(
 ) -> Floats:
     """Return an upper bound of the quality mass of the matching of each pair of lists; shape (cells,).
 
-    It is the sum over the items of one side of the quality with the best partner; of the two sides the smaller sum.
+    For each side, the qualities of its items with their best partners are summed; the bound is the smaller sum.
     """
     sums = np.zeros(int(blocks.starts[-1]))
     (tall, gold, left_starts), (wide, predicted, right_starts) = (
@@ -167,7 +167,7 @@ def _best_partners(
 
 
 def _inside(column: ListColumn, lists: Indices, starts: Indices) -> tuple[Indices, Indices, Indices]:
-    """Return the number of items of each list, their rows, and where those of each block start."""
+    """Return the number of items of each list, the rows of the items, and the first item of each block."""
     counts = np.where(lists >= 0, column.lengths[lists], 0)
     _, rows = column.slices[0].below(lists[counts > 0])
     return counts, rows, starts_of(counts)[starts]

@@ -79,7 +79,7 @@ class Translator:
     def sentence(self, text: str) -> str:
         """Translate an English note of the results; return it unchanged if it is not in the catalogue.
 
-        >>> Translator(Language.FR).sentence("A single document: nothing says how far the score can be trusted.")
+        >>> Translator(Language.FR).sentence("A single document: the uncertainty of the score cannot be estimated.")
         'Un seul document : la fiabilité du score ne peut pas être estimée.'
         """
         for template, texts in _notes():
