@@ -15,7 +15,7 @@ from tests.worst_documents import keeping
 import arbitre
 from arbitre import bundled
 from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import records
+from arbitre.corpus.reading.options import read_records
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import view_of, write_page
@@ -28,7 +28,8 @@ expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not in
 def demo_subject(system):
     plan = arbitre.Comparator(bundled.schema("examples/speakers.schema.json")).plan
     sides = (
-        records(str(bundled.demo() / f"{name}.jsonl"), side) for name, side in (("gold", "gold"), (system, "predicted"))
+        read_records(str(bundled.demo() / f"{name}.jsonl"), side)
+        for name, side in (("gold", "gold"), (system, "predicted"))
     )
     kept, evaluation = keeping(plan, join(*sides))
     plain = evaluation.to_dict()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arbitre.corpus.joining.join import join, paired
-from arbitre.corpus.reading.options import Failure, ReadOptions, Record, RecordPair, records
+from arbitre.corpus.reading.options import Failure, ReadOptions, Record, RecordPair, read_records
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
 
@@ -116,7 +116,7 @@ def test_a_file_gives_what_its_records_give(gold, predicted):
                 for item in items
             ]
             path.write_text("\n".join(lines), encoding="utf-8")
-            sides.append(list(records(path, side)))
+            sides.append(list(read_records(path, side)))
         expected = textbook(*sides)
         if expected is not None:
             assert seen(join(*sides)) == expected

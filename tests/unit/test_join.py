@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from arbitre.corpus.joining.join import Pair, join, paired
-from arbitre.corpus.reading.options import Failure, ReadOptions, Record, records
+from arbitre.corpus.reading.options import Failure, ReadOptions, Record, read_records
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
 
@@ -115,7 +115,7 @@ class TestOneDocumentEach:
     def test_from_files(self, tmp_path):
         (tmp_path / "gold.json").write_text('{"x": 1}')
         (tmp_path / "answer.json").write_text('{"x": 2}')
-        joined = join(records(tmp_path / "gold.json", "gold"), records(tmp_path / "answer.json", "predicted"))
+        joined = join(read_records(tmp_path / "gold.json", "gold"), read_records(tmp_path / "answer.json", "predicted"))
         assert rows(joined) == [("gold", {"x": 1}, {"x": 2})]
 
 
@@ -217,8 +217,8 @@ class TestPaired:
 @pytest.mark.skipif(not SENAT.is_dir(), reason="the shared data are not here")
 def test_nine_predictions_of_three_pages():
     joined = join(
-        records(SENAT / "gold", "gold", id_pattern=r"page_\d+"),
-        records(SENAT / "predicted", "predicted", id_pattern=r"page_\d+"),
+        read_records(SENAT / "gold", "gold", id_pattern=r"page_\d+"),
+        read_records(SENAT / "predicted", "predicted", id_pattern=r"page_\d+"),
     )
     assert (joined.failures, joined.without_gold) == ((), ())
     assert [pair.id for pair in joined] == ["page_02"] * 3 + ["page_03"] * 3 + ["page_04"] * 3

@@ -97,7 +97,7 @@ def test_is_read_as_everything_else_is(folder):
             gold_key="truth",
             predicted_key="answer",
             lenient=True,
-            projection=Projection.of({"gold": "{x: @}"}),
+            projection=Projection.from_expressions({"gold": "{x: @}"}),
         )
     )
     assert [(pair.gold, pair.predicted) for pair in result] == [({"x": [1]}, [20])]

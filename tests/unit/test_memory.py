@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import records
+from arbitre.corpus.reading.options import read_records
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.statistics import means
 from arbitre.corpus.storage import spill_array as module
@@ -79,7 +79,7 @@ def written(folder, size, *, clean=False):
 
 
 def evaluated(folder):
-    joined = join(records(folder / "gold.jsonl", "gold"), records(folder / "predicted.jsonl", "predicted"))
+    joined = join(read_records(folder / "gold.jsonl", "gold"), read_records(folder / "predicted.jsonl", "predicted"))
     return PEOPLE.evaluate(joined)
 
 

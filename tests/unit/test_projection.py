@@ -31,7 +31,7 @@ def write(path, *lines):
 def test_each_side_has_its_expression(tmp_path):
     gold = write(tmp_path / "gold.jsonl", {"id": "a", "truth": {"names": ["Ada"]}})
     predicted = write(tmp_path / "predicted.jsonl", {"id": "a", "people": [{"name": "Ada"}, {"name": "Bo"}]})
-    reading = ReadOptions(projection=Projection.of({"gold": "truth", **PEOPLE}))
+    reading = ReadOptions(projection=Projection.from_expressions({"gold": "truth", **PEOPLE}))
     (pair,) = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
     assert (pair.gold, pair.predicted) == ({"names": ["Ada"]}, {"names": ["Ada", "Bo"]})
     assert pair.origins == ((str(gold), 1), (str(predicted), 1))
@@ -46,14 +46,14 @@ def test_each_side_has_its_expression(tmp_path):
 
 def test_a_side_without_expression_is_taken_as_it_is(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "people": []})
-    reading = ReadOptions(projection=Projection.of(PEOPLE))
+    reading = ReadOptions(projection=Projection.from_expressions(PEOPLE))
     assert [one.value for one in reading.records(path, "gold")] == [{"people": []}]
     assert [one.value for one in reading.records(path, "predicted")] == [{"names": []}]
 
 
 def test_an_error_names_the_record_and_the_expression(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 5}, {"id": "b", "x": ["p", "q"]}, {"id": "c", "run": "r"})
-    reading = ReadOptions(projection=Projection.of({"predicted": "join('-', x)"}))
+    reading = ReadOptions(projection=Projection.from_expressions({"predicted": "join('-', x)"}))
     first, good, third = reading.records(path, "predicted")
     assert good.value == "p-q"
     assert (first.id, first.file, first.line) == ("a", str(path), 1)
@@ -63,13 +63,13 @@ def test_an_error_names_the_record_and_the_expression(tmp_path):
 
 def test_an_expression_that_finds_nothing_is_no_empty_document(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 1})
-    (failure,) = ReadOptions(projection=Projection.of({"gold": "y.z"})).records(path, "gold")
+    (failure,) = ReadOptions(projection=Projection.from_expressions({"gold": "y.z"})).records(path, "gold")
     assert failure.reason == "Expected the gold expression 'y.z' to return a value, got null"
 
 
 def test_records_with_both_sides(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "gold": [1], "predicted": {"x": [1]}})
-    (pair,) = paired(ReadOptions(projection=Projection.of({"predicted": "x"})).rows(path))
+    (pair,) = paired(ReadOptions(projection=Projection.from_expressions({"predicted": "x"})).rows(path))
     assert (pair.gold, pair.predicted) == ([1], [1])
 
 
@@ -95,14 +95,14 @@ def test_a_file_that_is_no_projection(tmp_path, value, pointer, words):
 
 def test_every_problem_is_listed():
     with pytest.raises(DataError) as caught:
-        Projection.of({"gold": "a[", "predicted": 1, "more": "a"})
+        Projection.from_expressions({"gold": "a[", "predicted": 1, "more": "a"})
     assert [one.pointer for one in caught.value.problems] == ["/gold", "/predicted", "/more"]
 
 
 def test_without_jmespath(monkeypatch):
     monkeypatch.setitem(sys.modules, "jmespath", None)
     with pytest.raises(DataError) as caught:
-        Projection.of({"gold": "a"})
+        Projection.from_expressions({"gold": "a"})
     assert caught.value.hint == "pip install 'arbitre[corpus]'"
 
 

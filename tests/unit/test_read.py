@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from arbitre.corpus.reading.options import Failure, Record, records
+from arbitre.corpus.reading.options import Failure, Record, read_records
 from arbitre.errors import DataError
 
 
 def read(source, **options):
-    return list(records(source, "predicted", **options))
+    return list(read_records(source, "predicted", **options))
 
 
 def write(path, text):
@@ -158,7 +158,7 @@ class TestLines:
 
     def test_is_lazy(self, tmp_path):
         path = write(tmp_path / "p.jsonl", '{"id": 1}\n{"id": 2}')
-        stream = records(path, "gold")
+        stream = read_records(path, "gold")
         assert next(stream).id == "1"
         assert next(stream).line == 2
 

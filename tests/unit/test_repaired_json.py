@@ -7,7 +7,7 @@ import pytest
 from arbitre import Comparator
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.reading import repaired_json, strict_json
-from arbitre.corpus.reading.options import Failure, ReadOptions, records
+from arbitre.corpus.reading.options import Failure, ReadOptions, read_records
 from arbitre.errors import DataError
 
 
@@ -114,7 +114,7 @@ class TestCorpus:
             ("b", {"x": 2}),
             ("c", None),
         ]
-        assert [one.id for one in records(tmp_path, "predicted")] == ["b"]
+        assert [one.id for one in read_records(tmp_path, "predicted")] == ["b"]
         (one,) = ReadOptions(lenient=True).records(tmp_path / "a.txt", "predicted")
         assert (one.id, one.repair) == ("a", "code fence")
 

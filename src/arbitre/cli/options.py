@@ -65,7 +65,7 @@ MaxDepth = Annotated[
     typer.Option(metavar="N", min=1, max=MAX_DEPTH, help="Maximum nesting depth of lists and objects in a document."),
 ]
 Close = Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')]
-NoColor = Annotated[bool, typer.Option("--no-color", help="Print no colours or other escape codes, like NO_COLOR.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="Disable colours and other escape codes, as NO_COLOR does.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only JSON output and errors.")]
 IdKey = Annotated[str, typer.Option(metavar="KEY", help="Key of a record's id.")]
 IdPattern = Annotated[

@@ -277,7 +277,7 @@ def _unmatched(
     """Find the entries of one side that have no partner.
 
     Args:
-        entries: The entries of the rows above.
+        entries: Items of lists, or values of maps, of the rows above.
         side: Row above of each record, or NONE; shape (records,).
         numbers: Numbers of these records, consecutive; shape (records,).
         partners: Parent records and rows of the entries with a partner; each row occurs once.

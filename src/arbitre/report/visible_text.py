@@ -1,4 +1,4 @@
-"""Make invisible characters in text from data visible."""
+"""Replace invisible characters in input text with visible code points."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from arbitre.cli.options import NoColor, NoReport, Quiet  # noqa: TC001  (typer 
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, titled
 from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import records
+from arbitre.corpus.reading.options import read_records
 from arbitre.corpus.running.worker import compare_pairs
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
 from arbitre.report.report_files import REPORT, remove_report, write_ranking
@@ -55,7 +55,7 @@ def demo(
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
     for system in SYSTEMS:
-        joined = join(records(out / GOLD, "gold"), records(out / f"{system}.jsonl", "predicted"))
+        joined = join(read_records(out / GOLD, "gold"), read_records(out / f"{system}.jsonl", "predicted"))
         evaluations[system], _ = EvaluationRun(comparator.plan, joined, out=out / system, report=not no_report)(screen)
         compared_again = compare_pairs(comparator.plan, list(joined))
         found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.reading.projection import Projection
     from arbitre.schema import Plan
 
-__all__ = ["MAX_NAMES", "STDIN", "Failure", "ReadOptions", "Record", "RecordPair", "Side", "quote_names", "records"]
+__all__ = ["MAX_NAMES", "STDIN", "Failure", "ReadOptions", "Record", "RecordPair", "Side", "quote_names", "read_records"]
 
 
 NO_PREDICTION: Final = "no prediction"
@@ -108,7 +108,7 @@ class ReadOptions:
         return replace(plan, signature=Signature.of(entries, plan.signature.version))
 
 
-def records(
+def read_records(
     source: str | Path,
     side: Side,
     *,
@@ -117,6 +117,8 @@ def records(
     max_depth: int = strict_json.MAX_DEPTH,
 ) -> Iterator[Record | Failure]:
     """Yield the documents of a source in a stable order: files by name, lines and items in their order.
+
+    Shorthand for `ReadOptions(...).records([source], side)`.
 
     The source is one of:
 

@@ -51,14 +51,16 @@ class Projection:
     predicted: Expression | None = None
 
     @classmethod
-    def of(cls, expressions: Mapping[str, Json], *, file: str | None = None) -> Projection:
-        """Compile `{"gold": EXPRESSION, "predicted": EXPRESSION}`; one of the keys may be missing.
+    def from_expressions(cls, expressions: Mapping[str, Json], *, file: str | None = None) -> Projection:
+        """Compile `{"gold": EXPRESSION, "predicted": EXPRESSION}`; a side without a key is not projected.
+
+        `file` is named in errors.
 
         Raises:
             DataError: There are other keys or invalid expressions (the error lists every problem), or jmespath is not
                 installed.
 
-        >>> projection = Projection.of({"predicted": "{names: people[].name}"})
+        >>> projection = Projection.from_expressions({"predicted": "{names: people[].name}"})
         >>> projection.predicted.apply({"people": [{"name": "Ada"}, {"name": "Bo"}]})
         {'names': ['Ada', 'Bo']}
         """
@@ -81,7 +83,7 @@ class Projection:
         value = strict_json.load(Path(path))
         if not isinstance(value, dict):
             raise DataError.of("Expected an object of expressions", file=str(path), pointer="", hint=_HINT)
-        return cls.of(value, file=str(path))
+        return cls.from_expressions(value, file=str(path))
 
     @property
     def signature(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arbitre.corpus.reading import strict_json
-from arbitre.corpus.reading.options import records
+from arbitre.corpus.reading.options import read_records
 from arbitre.corpus.reading.records import Failure, Record
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.gold_checks import UNREADABLE, Finding, findings_of
@@ -103,7 +103,7 @@ def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
         if not labelled:
             yield Record(path.stem, None, value, str(source))
             return
-    yield from records(source, "gold", id_key=id_key)
+    yield from read_records(source, "gold", id_key=id_key)
 
 
 def _records(gold: Gold, id_key: str) -> Iterator[Record | Failure]:

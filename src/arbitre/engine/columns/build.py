@@ -81,7 +81,7 @@ MANY_VALUES: Final = 1 << 20
 """Number of values in the columns of a batch from which the depth of all its documents is checked."""
 
 COLUMN_VALUES: Final = 256
-"""Number of values that one column counts as, towards `MANY_VALUES`."""
+"""Cost of one column in values, added to the count that is compared with `MANY_VALUES`."""
 
 
 @dataclass(slots=True)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
 
 LAZY_MIN_CELLS: Final = 100
-"""Number of pairs of items from which two lists are matched lazily."""
+"""Minimum number of pairs of items for lazy matching of two lists."""
 
 PLAIN_LAZY_MIN_CELLS: Final = 1 << 12
-"""Number of pairs of items from which lists of plain items (see `exactly_bounded_rows`) are matched lazily."""
+"""Minimum number of pairs of items for lazy matching of plain items (see `exactly_bounded_rows`)."""
 
 MAX_LAZY_DEPTH: Final = 3
 """Maximum nesting depth of lists that are matched lazily; in deeper lists, all pairs of items are computed."""

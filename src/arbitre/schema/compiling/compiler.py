@@ -157,12 +157,12 @@ class Compiler:
     def _object(
         self, index: int, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None
     ) -> ObjectNode:
-        variants = _distinct((tag, shape) for tag, shape in alternatives if shape.takes(Kind.OBJECT))
+        variants = _distinct_object_shapes((tag, shape) for tag, shape in alternatives if shape.takes(Kind.OBJECT))
         branches = [(frozenset({number}), shape) for number, (_, shape) in enumerate(variants)]
         fields, ignored = self._fields(index, branches, absent, overlay)
         star = overlay.at(STAR) if overlay else None
         patterns, by_pattern = self._patterns(branches, absent, star)
-        additional, by_branch = self._additional(branches, absent, star)
+        additional, by_branch = self._additional_site(branches, absent, star)
         return ObjectNode(
             fields=fields,
             variants=tuple(self._variant(tags, shape, absent) for tags, shape in variants) if len(variants) > 1 else (),
@@ -208,8 +208,10 @@ class Compiler:
             tagged |= len(groups) > 1
         return tuple(patterns), tagged
 
-    def _additional(self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None) -> tuple[int, bool]:
-        """Return the site of every other key, and whether it depends on the branch."""
+    def _additional_site(
+        self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
+    ) -> tuple[int, bool]:
+        """Return the site of keys that no property and no pattern covers, and whether it depends on the branch."""
         groups = self._grouped((branch, shape.additional) for branch, shape in branches)
         here = overlay if groups else None
         self.problems += self._stray_field_keys(groups, "the values of a map", here)
@@ -313,8 +315,8 @@ def _pattern_problems(pattern: str, located: Subschema) -> list[Problem]:
     return []
 
 
-def _distinct(alternatives: Iterable[Tagged]) -> list[Tagged]:
-    """Return the alternatives with distinct object declarations."""
+def _distinct_object_shapes(alternatives: Iterable[Tagged]) -> list[Tagged]:
+    """Drop alternatives with the same tag and the same object declaration as an earlier one."""
     found: dict[object, Tagged] = {}
     for tag, shape in alternatives:
         key = (tag, tuple(shape.properties.items()), tuple(shape.patterns.items()), shape.additional)
