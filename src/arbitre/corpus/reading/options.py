@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from arbitre.corpus.reading.projection import Projection
     from arbitre.schema import Plan
 
-__all__ = ["MAX_NAMES", "STDIN", "Failure", "ReadOptions", "Record", "RecordPair", "Side", "quote_names", "read_records"]
+__all__ = [
+    "MAX_NAMES",
+    "STDIN",
+    "Failure",
+    "ReadOptions",
+    "Record",
+    "RecordPair",
+    "Side",
+    "quote_names",
+    "read_records",
+]
 
 
 NO_PREDICTION: Final = "no prediction"
