@@ -25,7 +25,7 @@ slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 
 def spare(patch, dear=2):
     """Texts are compared as if all of them were long, and so few pairs of them were many."""
-    patch.setattr(plan_facts, "_dear", lambda sites, _: dict.fromkeys(range(len(sites)), dear))
+    patch.setattr(plan_facts, "_expensive_above", lambda sites, _: dict.fromkeys(range(len(sites)), dear))
     for name, known in edit._MEASURES.items():
         patch.setitem(edit._MEASURES, name, replace(known, cheap=min(known.cheap, 0)))
 

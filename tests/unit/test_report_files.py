@@ -40,7 +40,7 @@ def test_evaluate_leaves_a_report_beside_its_results(results):
     out, options = results
     first = {name: (out / name).read_bytes() for name in ("report.html", "alignments.json")}
     said = run(*options).stderr
-    assert "alignments.json, report.html into" in said
+    assert "alignments.json, report.html to" in said
     assert {name: (out / name).read_bytes() for name in first} == first
     assert first["report.html"].startswith(b'<!doctype html>\n<html lang="en">')
 
@@ -135,7 +135,7 @@ def test_figures_of_factors_need_no_evaluation(factors, results, tmp_path):
 
 
 def test_factors_alone_make_no_report(factors):
-    assert "Expected an evaluation, got factors alone" in run("report", factors, code=2).stderr
+    assert "factors.json needs its evaluation" in run("report", factors, code=2).stderr
 
 
 @pytest.mark.parametrize(

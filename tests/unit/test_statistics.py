@@ -142,7 +142,7 @@ def test_perfect_documents_do_not_promise_perfect_ones(average):
     assert found[5].low < found[20].low < found[100].low < 1.0
     assert found[20].low == pytest.approx(0.904, abs=0.001)  # 3 / 20 of other documents may well fail: 0.85
     assert found[20].notes[-1] == (
-        "All documents have the same score: the width of the interval is that of the adjustment alone."
+        "All documents have the same score: the width of the interval comes only from the adjustment."
     )
     plain = interval(sample([PERFECT] * 20), "irq", average=average, method="t")
     assert (plain.low, plain.high, plain.resamples) == (1.0, 1.0, 0)
