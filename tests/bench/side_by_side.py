@@ -213,7 +213,7 @@ class Bench:
 def memory(folder, size):
     """How far the memory of a fresh process rises above its start, in MB, for one nested comparison."""
     code = (
-        "import re, sys\n"
+        "import re, statistics, sys\n"  # before tests/bench/statistics.py can hide it
         "import arbitre\n"
         "sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
         "import side_by_side, workload\n"

@@ -382,7 +382,7 @@ def test_facts_that_cannot_be():
     for wrong in ((0, 2), (-1, 1), (0.9, 0.2), (float("nan"), 1)):
         with pytest.raises(SchemaError, match="Expected `range` to be two numbers within"):
             Facts(identity=False, range=wrong)
-    with pytest.raises(SchemaError, match="Expected `range` to start at 0 where `identity` holds"):
+    with pytest.raises(SchemaError, match="Expected `range` to start at 0 if `identity` holds"):
         Facts(range=(0.1, 1))
 
 

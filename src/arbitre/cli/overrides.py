@@ -86,7 +86,7 @@ Distances = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A comparator with one matching and one distance; None means the choice of the schema."""
+    """A comparator with one matching and one distance; None uses the setting from the schema."""
 
     match: NamedChoice | None
     distance: NamedChoice | None
@@ -97,7 +97,7 @@ class Configuration:
         return ", ".join(one.label for one in (self.match, self.distance) if one is not None) or AS_IN_SCHEMA
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the choices as written in a schema; null means the choice of the schema."""
+        """Return the choices as written in a schema; null uses the setting from the schema."""
         chosen = {"match": self.match, "distance": self.distance}
         return {key: None if one is None else one.choice for key, one in chosen.items()}
 

@@ -176,7 +176,8 @@ def _rounded(grid: Fraction, values: Sequence[float]) -> Pool:
 def tolerance(within: float) -> Distance:
     """Return the distance that is 0 if |a - b| <= within, else 1.
 
-    Not a metric: 0 and 2t are both within t of t, but not of each other. `rounded` satisfies the triangle inequality.
+    Not a metric: with `within` = t, d(0, t) = d(t, 2t) = 0, but d(0, 2t) = 1. `rounded` satisfies the triangle
+    inequality.
 
     Args:
         within: Largest tolerated difference; above 0.

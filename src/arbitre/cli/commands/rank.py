@@ -81,7 +81,9 @@ Measures = Annotated[
         "--score", metavar="SCORE", help="Score to rank by, such as f1q or fq(2). Repeat it to show further scores."
     ),
 ]
-Mean = Annotated[Average, typer.Option(help="Per-document mean (macro) or pooled entries (micro).")]
+Mean = Annotated[
+    Average, typer.Option(help="How to average scores: per document (macro) or pooled over entries (micro).")
+]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the bootstrap and the permutation tests.")]
 Level = Annotated[
     float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")

@@ -36,7 +36,7 @@ class Checkpoints:
         Args:
             folder: The output folder.
             signature: Signature of the plan.
-            asked: Everything else that affects the results, besides the signature and the documents.
+            asked: Other settings that affect the results, besides the signature and the documents.
             resume: Whether to keep existing checkpoint files. By default they are deleted.
 
         Raises:

@@ -196,7 +196,7 @@ def _check_same(sample_a: Sample, sample_b: Sample) -> None:
     raise DataError.of(
         "Expected both systems to have the same documents in the same clusters, got "
         + (f"{len(other)} that only one system has, such as {other[0]!r}" if other else "different clusters"),
-        hint="Compare them on the documents that both have. Include documents without a prediction as failures.",
+        hint="Compare only documents that both systems include. Count documents without a prediction as failures.",
     )
 
 

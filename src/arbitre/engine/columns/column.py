@@ -195,9 +195,9 @@ class LeafColumn(Column):
     kinds: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
     """`Kind` of each code."""
     slots: npt.NDArray[np.int16] = field(default_factory=lambda: np.empty(0, dtype=np.int16))
-    """Index in `pools` and `leaves` of each code."""
+    """Slot of each code: its index in `pools` and `leaves`."""
     local: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """Index in its pool of each code."""
+    """Index of each code within its pool."""
     pools: tuple[Pool, ...] = ()
     leaves: tuple[Leaf, ...] = ()
 

@@ -36,7 +36,7 @@ Group = tuple[Tags, Subschemas]
 """Subschemas of a value, and the branches of the enclosing object under which they apply."""
 
 Branch = tuple[frozenset[int], Alternative]
-"""One alternative of an object, with its index as a one-element set."""
+"""An alternative of an object schema, and a set that contains only its index."""
 
 MAX_POSITIONS: Final = 20_000
 """Maximum number of positions in a schema."""
