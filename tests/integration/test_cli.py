@@ -326,7 +326,7 @@ class TestEvaluate:
         assert "Failures (2), 1 counted as empty predictions, 1 not scored" in shown
         page = Path("out/report.html").read_text(encoding="utf-8")
         assert "1 pair is not scored" in page
-        assert "One prediction failed." in page
+        assert "1 prediction failed." in page
 
     def test_ten_failures_are_shown_and_the_rest_counted(self):
         write("schema.json", PEOPLE)
