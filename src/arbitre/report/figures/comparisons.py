@@ -44,7 +44,7 @@ def systems_by_path(subjects: Sequence[Subject], say: Translator) -> Spec:
         if (score := row.scores[name]) is not None
     ]
     made = _bars(rows, "system", [name_of(one) for one in subjects], say("system"))
-    made["encoding"]["x"]["axis"] = {"title": None, "tickCount": 3}
+    made["encoding"]["x"]["axis"] = {"title": say("micro"), "tickCount": 3}
     parts = {"field": "factor", "type": "nominal", "sort": list(PARTS), "title": None}
     made["encoding"]["column"] = parts | {"spacing": 12}
     return made | {"width": 130}
@@ -60,7 +60,7 @@ def levels_by_path(factor: FactorView, say: Translator) -> Spec:
         if score is not None
     ]
     made = _bars(rows, "level", names, _short(factor.name))
-    made["encoding"]["x"]["axis"] = axis(factor.score)
+    made["encoding"]["x"]["axis"] = axis(f"{factor.score}, {say('micro')}")
     return made | {"width": 260}
 
 
@@ -87,10 +87,12 @@ def _bars(rows: Sequence[Spec], series: str, names: Sequence[str], title: str) -
     }
 
 
-def leaderboard(systems: SystemsView) -> Spec:
+def leaderboard(systems: SystemsView, say: Translator) -> Spec:
     """Return a chart of the score of every system, with its interval if known."""
     rows = [{"system": _short(one.name)} | _ranged(one.score, one.interval) for one in systems.board]
-    return {"data": {"values": rows}} | _points("system", systems.score, intervals="low" in set().union(*rows))
+    return {"data": {"values": rows}} | _points(
+        "system", f"{systems.score}, {say(systems.average)}", intervals="low" in set().union(*rows)
+    )
 
 
 def levels(factors: Sequence[FactorView], say: Translator) -> Spec:
@@ -104,7 +106,9 @@ def levels(factors: Sequence[FactorView], say: Translator) -> Spec:
     return {
         "data": {"values": rows},
         "facet": {"row": {"field": "factor", "type": "nominal", "sort": None, "title": None, "header": header}},
-        "spec": _points("level", factors[0].score, intervals="low" in set().union(*rows)),
+        "spec": _points(
+            "level", f"{factors[0].score}, {say(factors[0].average)}", intervals="low" in set().union(*rows)
+        ),
         "resolve": {"scale": {"y": "independent"}},
         "spacing": 12,
     }
@@ -114,12 +118,12 @@ def _ranged(score: float | None, interval: IntervalView | None) -> Spec:
     return {"score": score} | ({"low": interval.low, "high": interval.high} if interval else {})
 
 
-def _points(place: str, score: str, *, intervals: bool) -> Spec:
-    """Return labelled points with interval lines."""
+def _points(place: str, title: str, *, intervals: bool) -> Spec:
+    """Return labelled points with interval lines. `title` names the score and its average."""
     layers: list[Spec] = [
         {
             "mark": {"type": "point", "filled": True, "size": 60, "color": COLOURS[0], "opacity": 1},
-            "encoding": {"x": {"field": "score", "type": "quantitative", "scale": UNIT, "axis": axis(score)}},
+            "encoding": {"x": {"field": "score", "type": "quantitative", "scale": UNIT, "axis": axis(title)}},
         },
         {
             "mark": {"type": "text", "dy": -9, "fontSize": 9},
@@ -130,7 +134,7 @@ def _points(place: str, score: str, *, intervals: bool) -> Spec:
         },
     ]
     if intervals:
-        ends = {"x": {"field": "low", "type": "quantitative", "axis": axis(score)}, "x2": {"field": "high"}}
+        ends = {"x": {"field": "low", "type": "quantitative", "axis": axis(title)}, "x2": {"field": "high"}}
         layers.insert(0, {"mark": {"type": "rule", "strokeWidth": 1.6, "color": COLOURS[0]}, "encoding": ends})
     return {
         "width": 320,

@@ -62,7 +62,7 @@ def specifications(view: View, language: Language = Language.EN) -> dict[str, Sp
     found: dict[str, Spec | None] = {
         "survival": _survival(subjects, say) if subjects else None,
         "paths": systems_by_path(view.subjects, say) if any(one.paths for one in view.subjects) else None,
-        "leaderboard": leaderboard(view.systems) if view.systems is not None else None,
+        "leaderboard": leaderboard(view.systems, say) if view.systems is not None else None,
         "levels": levels(view.factors, say) if view.factors else None,
     }
     for factor in view.factors:
