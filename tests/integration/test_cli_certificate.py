@@ -116,3 +116,10 @@ def test_long_witnesses_are_left_out():
 def test_narrow_terminals_are_kept_to(monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     assert max(map(len, check("--certificate").stdout.splitlines()[2:])) <= width
+
+
+def test_a_break_without_a_known_example_says_so():
+    schema = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"transport": {"solver": "dummy"}}}}
+    Path("schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    assert json.loads(check("--certificate", "--format", "json").stdout)["certificate"]["breaks"][0]["witness"] is None
+    assert "(no example found)" in " ".join(check("--certificate").stdout.split())

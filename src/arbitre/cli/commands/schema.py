@@ -139,8 +139,10 @@ def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableTy
 
 
 def _witness_text(witness: Witness | None) -> str:
-    """Return the values that prove a break, if they are short enough to print."""
-    text = "" if witness is None else ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
+    """Return the values that prove a break, if they are short enough to print, or state that none were found."""
+    if witness is None:
+        return " (no example found)"
+    text = ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
     return f", for example {escape_hidden(text)}" if 0 < len(text) <= _SHORT else ""
 
 
