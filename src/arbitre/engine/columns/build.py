@@ -95,9 +95,14 @@ class _ColumnBuilder:
     """Functions that build the child columns of finished columns."""
     built: int = 0
     """Number of values built so far, see `COLUMN_VALUES`."""
+    depth_checked: bool = False
+    """Whether the depth of the documents was checked."""
 
     def check_depth(self) -> None:
-        """Raise DataError if a document is nested too deep or contains itself."""
+        """Raise DataError if a document is nested too deep or contains itself. Documents are checked once."""
+        if self.depth_checked:
+            return
+        self.depth_checked = True
         for documents, side in ((self.gold, "gold document"), (self.predicted, "predicted document")):
             for document in documents:
                 check_depth(document, side)
