@@ -103,6 +103,7 @@ class Comparison:
             verdict=Verdict(int(records.verdicts(self.close)[record])).text,
             gold=records.value(record, gold=True),
             predicted=records.value(record, gold=False),
+            reading=records.reading(record),
         )
 
     def alignment(self, pointer: str) -> Alignment:
@@ -178,6 +179,7 @@ class Comparison:
                         quality=float(level.quality[at]),
                         verdict=Verdict(int(verdicts[record])).text,
                         share=float(shares[record]) if level.leaf or not _holds_more(level, at) else 0.0,
+                        reading=records.reading(record),
                     )
                 )
         return tuple(

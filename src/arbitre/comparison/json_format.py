@@ -55,6 +55,8 @@ def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str,
             value = records.value(record, gold=gold)
             if value is not ABSENT:
                 node[side] = value
+        if (reading := records.reading(record)) is not ABSENT:
+            node["gold_reading"] = reading
     else:
         masses = (level.gold, level.predicted, level.matched, level.mass)
         node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
@@ -68,6 +70,7 @@ class _ReadNodes:
     tokens: Sequence[int | str]
     values: Sequence[Json]
     kinds: Kinds
+    readings: Sequence[Json]
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         return [self.tokens[row] for row in rows.tolist()]
@@ -75,7 +78,10 @@ class _ReadNodes:
     def values_of(self, rows: Indices) -> list[Json]:
         return [self.values[row] for row in rows.tolist()]
 
-    def kinds_at(self, rows: Indices) -> Kinds:
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
+        return [self.readings[row] for row in left.tolist()]
+
+    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> Kinds:  # noqa: ARG002
         return np.where(rows >= 0, self.kinds[rows], np.int8(NONE))
 
 
@@ -139,6 +145,7 @@ def _level(
     tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
     masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
     shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
+    readings = [node.get("gold_reading", ABSENT) for node in members]
     return Level(
         path=_path(head, nodes),
         leaf=head["leaf"],
@@ -149,7 +156,7 @@ def _level(
         first=first,
         parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
         document=np.zeros(size, dtype=np.intp),
-        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members)),
+        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), readings),
         left=np.where(present["gold"], rows, NONE),
         right=np.where(present["predicted"], rows + size, NONE),
         quality=np.array([node["quality"] for node in members], dtype=np.float64),

@@ -58,8 +58,18 @@ class NodeSource(Protocol):
         """Return the original value of each row."""
         ...
 
-    def kinds_at(self, rows: Indices) -> Kinds:
-        """Return the `Kind` of each row; NONE for a negative row."""
+    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> Kinds:
+        """Return the `Kind` of each row; NONE for a negative row.
+
+        A row with readings of several kinds has a kind that its partner has too, if there is one.
+        """
+        ...
+
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:
+        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has no choice of readings.
+
+        Negative rows have none.
+        """
         ...
 
 
@@ -123,12 +133,12 @@ class Level:
     @property
     def gold_kind(self) -> Kinds:
         """`Kind` of each gold node, or NONE."""
-        return self.source.kinds_at(self.left)
+        return self.source.kinds_at(self.left, self.right)
 
     @property
     def predicted_kind(self) -> Kinds:
         """`Kind` of each predicted node, or NONE."""
-        return self.source.kinds_at(self.right)
+        return self.source.kinds_at(self.right, self.left)
 
     @property
     def paired(self) -> Mask:

@@ -82,6 +82,11 @@ class RecordTree:
         rows = (level.left if gold else level.right)[at : at + 1]
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
+    def reading(self, record: int) -> Json:
+        """Return the accepted reading that a pair was judged by; ABSENT if gold has no choice of readings."""
+        level, at = self.place(record)
+        return level.source.readings_of(level.left[at : at + 1], level.right[at : at + 1])[0]
+
     def find(self, tokens: tuple[str, ...]) -> int | None:
         """Return the record of the gold node at these tokens; None if no node was compared there.
 

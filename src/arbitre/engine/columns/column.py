@@ -24,13 +24,14 @@ import numpy.typing as npt
 
 from arbitre.engine.columns.ragged import counts_of, expand_slices
 from arbitre.paths import STAR, Path, Token, pointer
-from arbitre.values import Json, Kind
+from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Pool
+    from arbitre.engine.columns.readings import Readings
     from arbitre.matching import Matcher
     from arbitre.schema.nodes import Leaf
 
@@ -83,8 +84,15 @@ class Column:
         """Return the value of each row, as it was read."""
         return [self.raw[row] for row in rows.tolist()]
 
-    def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:
-        """Return the `Kind` of each row; -1 for a negative row."""
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
+        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has only one."""
+        return [ABSENT] * len(left)
+
+    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> npt.NDArray[np.int8]:  # noqa: ARG002
+        """Return the `Kind` of each row; -1 for a negative row.
+
+        A row with readings of several kinds has a kind that its partner has too, if there is one.
+        """
         return np.where(rows >= 0, self._kinds(rows), np.int8(-1))
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
@@ -200,9 +208,27 @@ class LeafColumn(Column):
     """Index of each code within its pool."""
     pools: tuple[Pool, ...] = ()
     leaves: tuple[Leaf, ...] = ()
+    readings: Readings | None = None
+    """The readings of the rows, if gold may accept several."""
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         return self.kinds[self.codes[rows]]
+
+    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> npt.NDArray[np.int8]:
+        kinds = super(LeafColumn, self).kinds_at(rows)
+        if self.readings is None or partners is None:
+            return kinds
+        masks = self.readings.pool.masks
+        shared = masks[self.codes[rows]] & masks[self.codes[partners]]
+        shared[(rows < 0) | (partners < 0)] = 0
+        lowest = np.log2(np.maximum(shared & -shared, 1)).astype(np.int8)
+        return np.where(shared > 0, lowest, kinds)
+
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:
+        if self.readings is None:
+            return super(LeafColumn, self).readings_of(left, right)
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return [ABSENT if min(pair) < 0 else self.readings.used(*pair) for pair in pairs]
 
 
 @dataclass(eq=False, slots=True)

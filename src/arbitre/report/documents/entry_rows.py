@@ -79,7 +79,7 @@ class EntryLayout:
     def of(cls, plan: Plan) -> EntryLayout:
         at = next(step.site for step in walk(plan.sites) if step.path == plan.entries)
         site = plan.sites[at]
-        listed = Kind.ARRAY in site.declared and site.leaf is None
+        listed = Kind.ARRAY in site.declared and not site.atomic
         forced = moved = False
         if listed:
             matcher = site.list.matcher

@@ -14,8 +14,9 @@ from arbitre.paths import STAR
 from arbitre.schema.compiling.alternative import Alternative, Subschemas
 from arbitre.schema.compiling.alternatives import MAX_ALTERNATIVES as ALTERNATIVES
 from arbitre.schema.compiling.alternatives import Expander
-from arbitre.schema.compiling.annotation_checks import Position
+from arbitre.schema.compiling.annotation_checks import Position, of_readings, sibling_of
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
+from arbitre.schema.compiling.readings import with_alternatives
 from arbitre.schema.loading.vocabulary import FIELD_KEYS, Annotation, Annotations
 from arbitre.schema.nodes import FieldNode, ListNode, ObjectBranch, ObjectNode, Site
 from arbitre.values import Absence, Kind, canonical
@@ -127,6 +128,8 @@ class Compiler:
         if not root:
             alternatives = [(tag, self._without_root_mark(shape)) for tag, shape in alternatives]
         position = Position.of([shape for _, shape in alternatives], root=root)
+        if position.alternatives is True:  # a declared array is the list of readings
+            alternatives = [(tag, shape) for tag, one in alternatives for shape in of_readings([one]) if shape.possible]
         self.problems.extend(position.problems())
         common, absent = position.common, request.absent
         if "absent" in common:
@@ -138,7 +141,7 @@ class Compiler:
         leaf = self._leaves.whole(common, position.shapes) if position.whole else None
         if leaf is not None:
             alternatives, common, overlay = [(None, Alternative())], {}, None
-        return Site(
+        site = Site(
             absent=absent,
             scalars=self._leaves.scalars(alternatives, common),
             object=self._object(request.index, alternatives, absent, overlay),
@@ -148,6 +151,7 @@ class Compiler:
             normalizers=self._leaves.normalizers_of(common.get("normalize")),
             declared=position.declared,
         )
+        return site if position.alternatives is None else with_alternatives(site, position.alternatives)
 
     def _without_root_mark(self, shape: Alternative) -> Alternative:
         if self._root_mark is None or shape.settings.get("entries") != self._root_mark:
@@ -178,15 +182,19 @@ class Compiler:
     ) -> tuple[tuple[FieldNode, ...], frozenset[str]]:
         """Return the compared fields of all branches, and the names of the ignored fields."""
         fields, ignored, weights = list[FieldNode](), set[str](), list[Annotation]()
-        for name in dict.fromkeys(name for _, shape in branches for name in shape.properties):
+        names = dict.fromkeys(name for _, shape in branches for name in shape.properties)
+        siblings = self._siblings(names, branches, overlay)
+        ignored |= siblings
+        for name in names:
             groups = self._grouped((branch, shape.subschemas_for(name)) for branch, shape in branches)
             here = overlay.at(name) if overlay else None
             settings = self._field_settings([subschemas for _, subschemas in groups], here)
-            if "ignore" in settings and settings["ignore"].value:
+            if settings["ignore"].value if "ignore" in settings else name in siblings:
                 ignored.add(name)
                 if here is not None:
                     here.used = True
                 continue
+            ignored.discard(name)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
             fields.append(FieldNode(name, self._request(groups, absent, here), weight, len(groups) > 1))
             weights += [settings["weight"]] if "weight" in settings else []
@@ -194,6 +202,28 @@ class Compiler:
                 self.aliases[index, name] = settings["aliases"]
         self.problems += _weight_problems(weights)
         return tuple(fields), frozenset(ignored)
+
+    def _siblings(self, names: Iterable[str], branches: Sequence[Branch], overlay: Overlay | None) -> set[str]:
+        """Return the keys that hold the alternatives of other fields, which are compared only with `ignore`: false."""
+        found = set()
+        for name in names:
+            here = overlay.at(name) if overlay else None
+            settings = [
+                shape.settings.get("alternatives")
+                for _, branch in branches
+                for shape in self._expander.alternatives(branch.subschemas_for(name))
+            ]
+            for setting in (
+                settings if here is None or "alternatives" not in here.settings else [here.settings["alternatives"]]
+            ):
+                if setting is None or not isinstance(setting.value, str):
+                    continue
+                found.add(sibling_of(setting))
+                if sibling_of(setting) == name:
+                    message = f'Expected `alternatives` to name another field, got "{setting.value}"'
+                    hint = "Write true if gold holds a list of readings in place of the value."
+                    self.problems.append(setting.problem(message, hint))
+        return found
 
     def _patterns(
         self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
@@ -271,10 +301,12 @@ class Compiler:
         """Return a problem for each field setting at a position that is not a field."""
         settings = [shape.settings for _, group in groups for shape in self._expander.alternatives(group)]
         settings += [overlay.settings] if overlay else []
+        keys = sorted((*FIELD_KEYS, "alternatives"))
         return [
             here[key].problem(f"`{key}` applies to the fields of an object, but this is {place}")
             for here in settings
-            for key in sorted(FIELD_KEYS & here.keys())
+            for key in keys
+            if key in here and (key != "alternatives" or isinstance(here[key].value, str))
         ]
 
     def _grouped(self, held: Iterable[Group], *, open_too: bool = False) -> list[Group]:
