@@ -13,6 +13,7 @@ from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
+from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.distances import DistanceCatalogue
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
-    from arbitre.schema.describe import ResolvedPath
+    from arbitre.schema.describe import ResolvedPath, UsedAuthority
     from arbitre.signature import Signature
     from arbitre.values import Json
 
@@ -115,6 +116,11 @@ class Comparator:
     def entries(self) -> str:
         """Wildcard path of the list of entries; "" is the root."""
         return wildcard(self.plan.entries)
+
+    @property
+    def authorities(self) -> tuple[UsedAuthority, ...]:
+        """The authority files of the schema: the path of each, its names and variants, and the ambiguous variants."""
+        return authorities_of(self.plan.sites)
 
     def explain(self) -> tuple[ResolvedPath, ...]:
         """Return the resolved distance, weight, matching and normalisation of every path of the schema."""

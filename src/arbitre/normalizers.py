@@ -23,7 +23,9 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
+from arbitre.authority import Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
+from arbitre.errors import SchemaError, shown
 from arbitre.values import Json, Kind
 
 Apply = Callable[[Json], Json]
@@ -44,6 +46,8 @@ class Normalizer:
         of_text: Faster equivalent of `apply` for a text; returns a text.
         of_lists: Faster equivalent of `apply` for many lists.
         makes: Possible kinds of the result by kind of the input, for kinds that can change.
+        authority: The names and variants that it maps, if it uses an authority file.
+        after: Returns the normaliser as it applies after others; None if it does not depend on them.
     """
 
     name: str
@@ -53,6 +57,8 @@ class Normalizer:
     of_text: Callable[[str], str] | None = field(default=None, compare=False)
     of_lists: Callable[[Iterable[list[Json]]], list[Json]] | None = field(default=None, compare=False)
     makes: Mapping[Kind, frozenset[Kind]] = field(default_factory=dict)
+    authority: Authority | None = field(default=None, compare=False)
+    after: Callable[[Sequence[Normalizer]], Normalizer] | None = field(default=None, compare=False)
 
     def kinds_of(self, kind: Kind) -> frozenset[Kind]:
         """Return the possible kinds of a value of this kind after normalisation."""
@@ -259,6 +265,51 @@ def _concat_with(options: Mapping[str, Any]) -> Normalizer:
     return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists, makes=makes)
 
 
+def _authority_with(options: Mapping[str, Any]) -> Normalizer:
+    contents = read_authority(options)
+    known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if options[key] is not None}
+    known = {"file": contents.file} | known | {"sha256": contents.digest}
+    return _authority(contents, known, (), unique=options["ambiguous"] == "error")
+
+
+def _authority(
+    contents: AuthorityFile, options: Mapping[str, Any], before: Sequence[Normalizer], *, unique: bool
+) -> Normalizer:
+    """Return the normaliser that maps variants to names, both as they are after the normalisers `before`.
+
+    Raises:
+        SchemaError: A variant belongs to several names, and they should be `unique`.
+    """
+
+    def normalize(value: Json) -> Json:
+        for normalizer in before:
+            value = normalizer.apply(value)
+        return value
+
+    authority = contents.normalized(normalize)
+    if authority.ambiguous and unique:
+        listed = "; ".join(f"{shown(text)}: {', '.join(map(shown, of))}" for text, of in authority.ambiguous.items())
+        raise SchemaError.of(
+            f"The authority file {authority.file} has variants of several names: {listed}",
+            pointer="/authority/ambiguous",
+            hint='Remove them, or write "ambiguous": "keep" to leave such texts unchanged.',
+        )
+    change = partial(_name_of, authority.table)
+    return Normalizer(
+        "authority",
+        f"a name and its variants in {authority.file}",
+        partial(_itemwise, partial(_textwise, change)),
+        options,
+        of_text=change,
+        authority=authority,
+        after=partial(_authority, contents, options, unique=unique),
+    )
+
+
+def _name_of(table: Mapping[str, str], text: str) -> str:
+    return table.get(text, text)
+
+
 catalogue: Final = Catalogue(
     "normalize",
     dict(
@@ -334,6 +385,19 @@ catalogue: Final = Catalogue(
             _date_with,
             "Converts a date in ISO 8601 or a strptime format to YYYY-MM-DD; leaves other texts unchanged.",
             {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
+        ),
+        "authority": Factory(
+            _authority_with,
+            "Replaces a variant by its name in an authority file; leaves other texts unchanged.",
+            {
+                "file": {"type": "string", "minLength": 1},
+                "name": {"type": "string", "default": "name"},
+                "variants": {"type": "string", "default": "variants"},
+                "separator": {"type": ["string", "null"], "minLength": 1, "default": None},
+                "delimiter": {"type": ["string", "null"], "minLength": 1, "maxLength": 1, "default": None},
+                "ambiguous": {"enum": ["keep", "error"], "default": "keep"},
+            },
+            required=("file",),
         ),
         "concat": Factory(
             _concat_with,

@@ -10,7 +10,6 @@ value beside the node that compares it. Two trees become a `Result`.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import astuple, dataclass, field, replace
 from functools import cache, partial
@@ -211,7 +210,16 @@ def leaf(node: Node, value: Any) -> Tree | None:
     if kind not in ("object", "array"):
         return read(node, value)
     absent = kind in node.absent and not value
-    return None if absent else Tree(Node(kind, node.weight, node.absent), json.dumps(value, sort_keys=True), {})
+    return None if absent else Tree(Node(kind, node.weight, node.absent), text(value), {})
+
+
+def text(value: Any) -> str:
+    """The same text for values that are equal as JSON."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {text(value[key])}' for key in sorted(value))}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(text, value))}]"
+    return repr(float(value) if KINDS[type(value)] == "number" else value)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from arbitre.authority import Authority
     from arbitre.schema.nodes import Site
 
 CLOSE: Final = 0.8
@@ -118,6 +119,33 @@ def _alternatives(site: Site) -> str:
     if site.alternatives is None:
         return ""
     return "a list in gold" if site.alternatives is True else wildcard((str(site.alternatives),))
+
+
+class UsedAuthority(NamedTuple):
+    """An authority file and the path whose values are normalised with it."""
+
+    path: str
+    authority: Authority
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON with the path, the file, the counts and the ambiguous variants."""
+        authority = self.authority
+        ambiguous = {text: list(names) for text, names in authority.ambiguous.items()}
+        counts = {"file": authority.file, "names": authority.names, "variants": authority.variants}
+        return {"path": self.path} | counts | {"ambiguous": ambiguous}
+
+
+def authorities_of(sites: Sequence[Site]) -> tuple[UsedAuthority, ...]:
+    """Return the authority files of a plan, by path, shortest first."""
+    found: dict[tuple[str, int], UsedAuthority] = {}
+    for step in walk(sites):
+        site, path = sites[step.site], wildcard(step.path)
+        leaves = [choice.leaf for choices in site.scalars.values() for choice in choices] if site.leaf is None else []
+        every = [site.normalizers, *(leaf.normalizers for leaf in (leaves if site.leaf is None else [site.leaf]))]
+        for normalizer in (one for several in every for one in several):
+            if normalizer.authority is not None:
+                found.setdefault((path, id(normalizer.authority)), UsedAuthority(path, normalizer.authority))
+    return tuple(found.values())
 
 
 def _choice(made: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a normaliser)

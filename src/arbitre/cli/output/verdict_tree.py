@@ -14,7 +14,7 @@ from arbitre.cli.output.result_tables import count, number
 from arbitre.comparison.records import MASS_TOLERANCE, RecordTree, Verdict
 from arbitre.paths import order, wildcard
 from arbitre.report.text_files import compact
-from arbitre.values import ABSENT, Json, Kind
+from arbitre.values import ABSENT, Json, Kind, equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ class _TreeBuilder:
         correct = []
         for child in sorted(self.below.get(record, ()), key=self.place):
             if self.verdicts[child] == Verdict.CORRECT and not self.entry(child):
-                correct.append(self.label(child))
+                correct.append(self.label(child) + self.reading(child))
             else:
                 self.add(branch, child, depth + 1)
         if correct:
@@ -113,6 +113,12 @@ class _TreeBuilder:
         share = 1.0 if level.share is None else float(level.share[at])
         return items if share == 1.0 else f"{items} x {number(share)}"
 
+    def reading(self, record: int) -> str:
+        """Return the accepted reading that was used in place of the gold value, in parentheses."""
+        reading = self.records.reading(record)
+        plain = reading is ABSENT or equal(reading, self.records.value(record, gold=True))
+        return "" if plain else f" (accepted reading {_cut(_json(reading), _TITLE)})"
+
     def line(self, record: int, depth: int) -> Text:
         level, at = self.records.place(record)
         verdict = Verdict(self.verdicts[record])
@@ -130,7 +136,8 @@ class _TreeBuilder:
                 - _INDENT * (depth + 1)
                 - sum(len(part if isinstance(part, str) else part[0]) for part in parts)
             )
-            parts.append(("  " + _values(gold, predicted, room - 2), "dim"))
+            reading = self.reading(record)
+            parts.append(("  " + _values(gold, predicted, room - 2 - len(reading)) + reading, "dim"))
         elif self.opened(record) and level.gold_kind[at] == Kind.ARRAY:
             paired = float(level.matched[at])
             missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired
