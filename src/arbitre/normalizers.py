@@ -269,25 +269,30 @@ def _authority_with(options: Mapping[str, Any]) -> Normalizer:
     contents = read_authority(options)
     known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if options[key] is not None}
     known = {"file": contents.file} | known | {"sha256": contents.digest}
-    return _authority(contents, known, (), unique=options["ambiguous"] == "error")
+    return _authority(contents, known, options["ambiguous"] == "error", None)
 
 
 def _authority(
-    contents: AuthorityFile, options: Mapping[str, Any], before: Sequence[Normalizer], *, unique: bool
+    contents: AuthorityFile,
+    options: Mapping[str, Any],
+    unique: bool,  # noqa: FBT001
+    before: Sequence[Normalizer] | None,
 ) -> Normalizer:
     """Return the normaliser that maps variants to names, both as they are after the normalisers `before`.
+
+    None stands for normalisers that are not known yet.
 
     Raises:
         SchemaError: A variant belongs to several names, and they should be `unique`.
     """
 
     def normalize(value: Json) -> Json:
-        for normalizer in before:
+        for normalizer in before or ():
             value = normalizer.apply(value)
         return value
 
     authority = contents.normalized(normalize)
-    if authority.ambiguous and unique:
+    if authority.ambiguous and unique and before is not None:
         listed = "; ".join(f"{shown(text)}: {', '.join(map(shown, of))}" for text, of in authority.ambiguous.items())
         raise SchemaError.of(
             f"The authority file {authority.file} has variants of several names: {listed}",
@@ -302,7 +307,7 @@ def _authority(
         options,
         of_text=change,
         authority=authority,
-        after=partial(_authority, contents, options, unique=unique),
+        after=partial(_authority, contents, options, unique),
     )
 
 

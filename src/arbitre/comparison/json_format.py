@@ -34,12 +34,13 @@ def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]
 
 def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
     record = level.first + at
+    gold_kind, predicted_kind = level.kinds
     node: dict[str, Any] = {
         "path": level.text,
         "gold": records.pointer(record, gold=True),
         "predicted": records.pointer(record, gold=False),
-        "gold_kind": kind_name(int(level.gold_kind[at])),
-        "predicted_kind": kind_name(int(level.predicted_kind[at])),
+        "gold_kind": kind_name(int(gold_kind[at])),
+        "predicted_kind": kind_name(int(predicted_kind[at])),
         "leaf": level.leaf,
         "item": level.item,
         "inner": level.inner,
@@ -81,8 +82,9 @@ class _ReadNodes:
     def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         return [self.readings[row] for row in left.tolist()]
 
-    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> Kinds:  # noqa: ARG002
-        return np.where(rows >= 0, self.kinds[rows], np.int8(NONE))
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
+        gold, predicted = (np.where(rows >= 0, self.kinds[rows], np.int8(NONE)) for rows in (left, right))
+        return gold, predicted
 
 
 def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> tuple[Level, ...]:

@@ -58,11 +58,8 @@ class NodeSource(Protocol):
         """Return the original value of each row."""
         ...
 
-    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> Kinds:
-        """Return the `Kind` of each row; NONE for a negative row.
-
-        A row with readings of several kinds has a kind that its partner has too, if there is one.
-        """
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
+        """Return the `Kind` of the gold and of the predicted row of each pair; NONE for a negative row."""
         ...
 
     def readings_of(self, left: Indices, right: Indices) -> list[Json]:
@@ -131,14 +128,19 @@ class Level:
         return _text(self.path)
 
     @property
+    def kinds(self) -> tuple[Kinds, Kinds]:
+        """`Kind` of each gold node and of each predicted node, or NONE."""
+        return self.source.kinds_of(self.left, self.right)
+
+    @property
     def gold_kind(self) -> Kinds:
         """`Kind` of each gold node, or NONE."""
-        return self.source.kinds_at(self.left, self.right)
+        return self.kinds[0]
 
     @property
     def predicted_kind(self) -> Kinds:
         """`Kind` of each predicted node, or NONE."""
-        return self.source.kinds_at(self.right, self.left)
+        return self.kinds[1]
 
     @property
     def paired(self) -> Mask:
@@ -153,7 +155,8 @@ class Level:
         """
         gold, predicted = self.left >= 0, self.right >= 0
         if self.leaf:
-            matched = gold & predicted & (self.gold_kind == self.predicted_kind)
+            gold_kind, predicted_kind = self.kinds
+            matched = gold & predicted & (gold_kind == predicted_kind)
         else:
             gold = gold & (self.gold == 0.0) & (not self.kind_mismatch)
             predicted = predicted & (self.predicted == 0.0) & (not self.kind_mismatch)

@@ -140,8 +140,9 @@ class RecordTree:
         verdicts = np.zeros(len(self), dtype=np.int8)
         for level in reversed(self.levels):
             here = slice(level.first, level.first + len(level))
+            gold_kind, predicted_kind = level.kinds
             own = np.select(
-                [level.predicted_kind == NONE, level.gold_kind == NONE, level.gold_kind != level.predicted_kind],
+                [predicted_kind == NONE, gold_kind == NONE, gold_kind != predicted_kind],
                 [Verdict.MISSING, Verdict.SPURIOUS, Verdict.WRONG_TYPE],
                 np.where(
                     level.quality >= 1.0,
@@ -150,7 +151,7 @@ class RecordTree:
                 ),
             ).astype(np.int8)
             if not level.leaf:
-                plain = level.paired & (level.gold_kind == level.predicted_kind)
+                plain = level.paired & (gold_kind == predicted_kind)
                 lacking = np.maximum(level.gold, level.predicted) - level.matched > MASS_TOLERANCE
                 own = np.where(plain, np.where(lacking, Verdict.WRONG, verdicts[here]), own).astype(np.int8)
             verdicts[here] = own

@@ -26,7 +26,7 @@ class GoldFinding:
     """One problem in a gold document.
 
     Attributes:
-        check: Name of the check that found it: "schema", "alias" or "unreadable".
+        check: Name of the check that found it: "schema", "alias", "alternatives" or "unreadable".
         id: Id of the document; None if it could not be read.
         pointer: JSON Pointer of the value in the document; None if unknown.
         message: Description of the problem.

@@ -88,12 +88,17 @@ class Column:
         """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
 
-    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> npt.NDArray[np.int8]:  # noqa: ARG002
-        """Return the `Kind` of each row; -1 for a negative row.
-
-        A row with readings of several kinds has a kind that its partner has too, if there is one.
-        """
+    def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:
+        """Return the `Kind` of each row; -1 for a negative row."""
         return np.where(rows >= 0, self._kinds(rows), np.int8(-1))
+
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """Return the `Kind` of the gold and of the predicted row of each pair; -1 for a negative row.
+
+        Of several readings, the kind is that of the predicted reading that gold has no reading of the same kind for; if
+        there is none, both sides have the same kind.
+        """
+        return self.kinds_at(left), self.kinds_at(right)
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         raise NotImplementedError
@@ -214,15 +219,16 @@ class LeafColumn(Column):
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         return self.kinds[self.codes[rows]]
 
-    def kinds_at(self, rows: Indices, partners: Indices | None = None) -> npt.NDArray[np.int8]:
-        kinds = super(LeafColumn, self).kinds_at(rows)
-        if self.readings is None or partners is None:
-            return kinds
-        masks = self.readings.pool.masks
-        shared = masks[self.codes[rows]] & masks[self.codes[partners]]
-        shared[(rows < 0) | (partners < 0)] = 0
-        lowest = np.log2(np.maximum(shared & -shared, 1)).astype(np.int8)
-        return np.where(shared > 0, lowest, kinds)
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        gold, predicted = super(LeafColumn, self).kinds_of(left, right)
+        if self.readings is None:
+            return gold, predicted
+        masks = np.append(self.readings.pool.masks, 0)
+        own, others = (masks[self.codes[rows]] for rows in (left, right))
+        pairs, lacking = (left >= 0) & (right >= 0), others & ~own
+        told = np.where(lacking > 0, lacking, others)
+        kinds = np.log2(np.maximum(told & -told, 1)).astype(np.int8)
+        return np.where(pairs & (lacking == 0), kinds, gold), np.where(pairs, kinds, predicted)
 
     def readings_of(self, left: Indices, right: Indices) -> list[Json]:
         if self.readings is None:
