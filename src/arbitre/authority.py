@@ -75,8 +75,8 @@ def read_authority(options: Mapping[str, Any]) -> AuthorityFile:
     """Read an authority file.
 
     Args:
-        options: `file` (a path), `name` and `variants` (the keys or columns), `separator` (splits a text of several
-            variants; None if each text is one variant), and `delimiter` (of a CSV file; None for the default).
+        options: `file` (a path), `name` and `variants` (the keys or columns), and optionally `separator` (splits a text
+            of several variants) and `delimiter` (of a table; by default a comma, or a tab in a .tsv file).
 
     Raises:
         SchemaError: The file cannot be read, or a record has no name or variants that are not texts.
@@ -121,12 +121,12 @@ def _of_records(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[t
         if not all(isinstance(variant, str) for variant in several):
             message = f"Expected variants to be a text or a list of texts, got {shown(variants)}"
             raise _wrong(f"{message} in record {number + 1}", path)
-        yield name, tuple(part for variant in several for part in _split(variant, options["separator"]))
+        yield name, tuple(part for variant in several for part in _split(variant, options.get("separator")))
 
 
 def _of_table(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the name and the variants of each row of a table."""
-    delimiter = options["delimiter"] or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    delimiter = options.get("delimiter") or ("\t" if path.suffix.lower() == ".tsv" else ",")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(rows, [])
@@ -139,7 +139,7 @@ def _of_table(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tup
                 name, variants = (cells[number] for number in at)
                 if not name:
                     raise _wrong(f"Expected a name, got an empty cell in line {rows.line_num}", path)
-                yield name, _split(variants, options["separator"])
+                yield name, _split(variants, options.get("separator"))
     except csv.Error as error:
         raise _wrong(f"Not valid CSV in line {rows.line_num}: {error}", path) from error
 

@@ -267,7 +267,7 @@ def _concat_with(options: Mapping[str, Any]) -> Normalizer:
 
 def _authority_with(options: Mapping[str, Any]) -> Normalizer:
     contents = read_authority(options)
-    known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if options[key] is not None}
+    known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if key in options}
     known = {"file": contents.file} | known | {"sha256": contents.digest}
     return _authority(contents, known, options["ambiguous"] == "error", None)
 
@@ -398,8 +398,8 @@ catalogue: Final = Catalogue(
                 "file": {"type": "string", "minLength": 1},
                 "name": {"type": "string", "default": "name"},
                 "variants": {"type": "string", "default": "variants"},
-                "separator": {"type": ["string", "null"], "minLength": 1, "default": None},
-                "delimiter": {"type": ["string", "null"], "minLength": 1, "maxLength": 1, "default": None},
+                "separator": {"type": "string", "minLength": 1},
+                "delimiter": {"type": "string", "minLength": 1, "maxLength": 1},
                 "ambiguous": {"enum": ["keep", "error"], "default": "keep"},
             },
             required=("file",),
