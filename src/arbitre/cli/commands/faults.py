@@ -11,9 +11,9 @@ from rich.text import Text
 
 import arbitre
 from arbitre import bundled
-from arbitre.cli.options import NoColor, Output, OutputFormat, Quiet
+from arbitre.cli.options import OutputOptions
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.console import titled
 from arbitre.cli.overrides import NamedChoice, parse_matching
 from arbitre.diagnosis.planted_faults import plant_faults, score_faults
 from arbitre.matching import catalogue
@@ -60,7 +60,6 @@ class ScoreName(StrEnum):
 Matches = Annotated[
     list[NamedChoice] | None,
     typer.Option(
-        "--match",
         metavar="NAME",
         parser=parse_matching,
         help="Use only this matching for the speakers: a name, or JSON as in a schema. May be repeated.",
@@ -80,15 +79,13 @@ def faults(
     score: Only = None,
     share: Share = 0.2,
     seed: Seed = 0,
-    output: Output = OutputFormat.TEXT,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    output: OutputOptions,
 ) -> None:
     """Show how each score reacts to each kind of fault, for every matching.
 
     The faults are planted into the bundled corpus.
     """
-    screen = Terminal.create(plain=no_color, quiet=quiet)
+    screen = output.terminal()
     lines = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     gold = [{key: value for key, value in json.loads(line).items() if key != "id"} for line in lines]
     lists = plant_faults([document[ENTRIES] for document in gold], share=share, seed=seed)
@@ -98,10 +95,7 @@ def faults(
     }
     matchings = match or [NamedChoice.of(text, catalogue) for text in MATCHINGS]
     rows = [(one, score_faults(_comparator(one).plan, gold, faulty)) for one in matchings]
-    if output is OutputFormat.JSON:
-        screen.json(_plain(rows, share, seed))
-    else:
-        screen.show(_blocks(rows, score or list(ScoreName), len(lines)))
+    screen.result(lambda: _plain(rows, share, seed), lambda _: _blocks(rows, score or list(ScoreName), len(lines)))
 
 
 def _comparator(match: NamedChoice) -> arbitre.Comparator:

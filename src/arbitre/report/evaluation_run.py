@@ -1,42 +1,32 @@
-"""Run an evaluation from the command line: executor, progress bar and output files."""
+"""Runs an evaluation and writes its results: executor, clusters, strictness and output files."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
-
-from arbitre.cli.options import EngineKind
 from arbitre.corpus.running import evaluate as corpus
 from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.dask_cluster import DaskCluster
 from arbitre.corpus.running.evaluate import RunOptions
-from arbitre.corpus.running.executors import ProcessPool, run_in_process
+from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.statistics.clusters import cluster_labels
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.tables import result_files
-from arbitre.report.tables.exports import parse_exports
 from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Sequence
 
-    from arbitre.cli.output.console import Terminal
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Join
     from arbitre.corpus.reading.records import Failure, Pair, Repair
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
-    from arbitre.corpus.running.executors import Executor
-    from arbitre.report.tables.exports import Export
+    from arbitre.corpus.running.executors import Engine
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -45,34 +35,40 @@ CLUSTERS: Final = "clusters"
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
 
-def engine(kind: EngineKind, scheduler: str | None, workers: int | None) -> Executor:
-    """Return the executor. Raises typer.BadParameter if the options contradict each other."""
-    if (kind is EngineKind.DASK) != (scheduler is not None):
-        raise typer.BadParameter("Expected --engine dask and --scheduler together.")
-    if scheduler is not None:
-        return DaskCluster(scheduler)
-    count = workers or os.cpu_count() or 1
-    return ProcessPool(count) if count > 1 else run_in_process
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions:
+    """Options for evaluating a corpus and writing the results.
 
-
-def exports(names: Sequence[str] | None, rows: Collection[str], out: Path | None) -> tuple[Export, ...]:
-    """Parse the values of `--table`.
+    Attributes:
+        out: Folder of the results; None writes no files.
+        resume: Whether to continue an interrupted evaluation in the same folder.
+        strict: Whether to stop at the first failed document.
+        validate: Whether to list the schema violations of predictions.
+        cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
+            regular expression on ids.
+        workers: Number of worker processes; None for the number of processors.
+        engine: Where documents are compared: "local", or "dask" for a Dask cluster.
+        scheduler: Address of the Dask scheduler.
+        no_report: Whether to write no report.
 
     Raises:
-        typer.BadParameter: There is no output folder.
-        DataError: A name is not a table.
+        OptionError: Options contradict each other.
     """
-    if names and out is None:
-        raise typer.BadParameter("--table requires --out: the folder for the tables.")
-    return parse_exports(names or (), rows)
 
+    out: Path | None = None
+    resume: bool = False
+    strict: bool = False
+    validate: bool = False
+    cluster_by: str | None = None
+    workers: int | None = None
+    engine: Engine = "local"
+    scheduler: str | None = None
+    no_report: bool = False
 
-class RateColumn(ProgressColumn):
-    """Progress column with the number of documents compared per second."""
-
-    def render(self, task: Task) -> Text:
-        """Return the rate, or an empty text before it is known."""
-        return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
+    def __post_init__(self) -> None:
+        choose_executor(self.engine, self.scheduler, self.workers)
+        if self.resume and self.out is None:
+            raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,43 +97,53 @@ class PointerLabels:
 
 @dataclass(slots=True)
 class EvaluationRun:
-    """One evaluation of a corpus; `strict` stops at the first failure, `out` is the results folder."""
+    """One evaluation of a corpus.
+
+    Attributes:
+        plan: Compiled schema.
+        joined: Pairs to compare.
+        options: Executor, output folder and other options.
+        violations: Schema violations of the predictions, after the run, if `validate` is set.
+    """
 
     plan: Plan
     joined: Join
-    engine: Executor = run_in_process
-    out: Path | None = None
-    strict: bool = False
-    validate: bool = False
-    report: bool = True
-    resume: bool = False
-    cluster_by: str | None = None
+    options: EvaluationOptions = EvaluationOptions()
     violations: list[dict[str, Any]] = field(default_factory=list)
 
-    def __call__(self, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
-        """Run the evaluation, with a progress bar on terminals; return it and the names of the files written."""
+    def __call__(
+        self, on_results: Callable[[DocumentResults], None] = lambda _: None
+    ) -> tuple[Evaluation, tuple[str, ...]]:
+        """Run the evaluation.
+
+        Args:
+            on_results: Called with the results of each work unit.
+
+        Returns:
+            The evaluation and the names of the files written.
+
+        Raises:
+            DataError: A document failed and `strict` is set, or a file cannot be written.
+        """
         self.check(self.joined.failures)
-        kept, clusters = WorstDocuments(self.plan), list[str]()
-        columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
-        hidden = screen.quiet or not screen.err.is_terminal
-        with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
-            task = progress.add_task("", total=len(self.joined))
+        options, kept, clusters = self.options, WorstDocuments(self.plan), list[str]()
 
-            def on_results(outcomes: DocumentResults) -> None:
-                self.check(outcomes.failures)
-                kept.take(outcomes)
-                self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
-                clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
-                progress.advance(task, len(outcomes))
+        def collect(outcomes: DocumentResults) -> None:
+            self.check(outcomes.failures)
+            kept.take(outcomes)
+            self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
+            clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
+            on_results(outcomes)
 
-            evaluation, files = self._evaluate(RunOptions(self._observers(kept), on_results, self.engine), clusters)
-        if self.out is not None:
-            files = (*files, *self._write_files(self.out, evaluation, kept))
+        executor = choose_executor(options.engine, options.scheduler, options.workers)
+        evaluation, files = self._evaluate(RunOptions(self._observers(kept), collect, executor), clusters)
+        if options.out is not None:
+            files = (*files, *self._write_files(options.out, evaluation, kept))
         return evaluation, files
 
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""
-        if self.strict and failures:
+        if self.options.strict and failures:
             first = failures[0]
             raise DataError.of(
                 f"{first.side} document {first.id or '?'} failed: {first.reason}",
@@ -149,37 +155,38 @@ class EvaluationRun:
 
     def _observers(self, kept: WorstDocuments) -> Observers:
         observers: dict[str, Any] = {}
-        if self.validate:
+        if self.options.validate:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(self.plan.root)
-        if self.report and self.out is not None:
+        if self.options.out is not None and not self.options.no_report:
             observers |= kept.observers
-        if self.cluster_by is not None and self.cluster_by.startswith("/"):
-            observers[CLUSTERS] = PointerLabels(self.cluster_by)
+        pointer = self.options.cluster_by
+        if pointer is not None and pointer.startswith("/"):
+            observers[CLUSTERS] = PointerLabels(pointer)
         return observers
 
     def _evaluate(self, how: RunOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
-        if self.out is None:
+        out = self.options.out
+        if out is None:
             return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
-        noted = sorted((*how.observers, result_files.MATCHES, str(self.cluster_by)))
-        how = replace(how, checkpoints=Checkpoints(self.out, self.plan.signature, noted, resume=self.resume))
+        noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by)))
+        how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
         return result_files.evaluate_into(
-            self.out, self.plan, self.joined, how=how, then=lambda found: self._with_clusters(found, clusters)
+            out, self.plan, self.joined, how=how, then=lambda found: self._with_clusters(found, clusters)
         )
 
     def _with_clusters(self, evaluation: Evaluation, clusters: list[str]) -> Evaluation:
         """Return the evaluation with cluster labels. Raises DataError if a document has no label."""
-        if self.cluster_by is None:
+        cluster_by = self.options.cluster_by
+        if cluster_by is None:
             return evaluation
-        given = self.joined.factors.get(self.cluster_by)
-        if self.cluster_by.startswith("/"):
-            given = tuple(clusters)
-        labels = cluster_labels(evaluation.document_table.ids, self.cluster_by if given is None else given)
+        given = clusters if cluster_by.startswith("/") else self.joined.factors.get(cluster_by, cluster_by)
+        labels = cluster_labels(evaluation.document_table.ids, given)
         return replace(evaluation, clusters=tuple(labels or ()))
 
     def _write_files(self, out: Path, evaluation: Evaluation, kept: WorstDocuments) -> tuple[str, ...]:
         """Write the report, repairs and violations; return the names of the files."""
         files: tuple[str, ...] = ()
-        if self.report:
+        if not self.options.no_report:
             kept.fill(evaluation, self.joined)
             files = reports.write_report(out, evaluation, kept)[1]
         else:
@@ -193,7 +200,7 @@ class EvaluationRun:
             files = (*files, REPAIRED)
         else:
             (out / REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
-        if self.validate:
+        if self.options.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
                 result_files.write_violations(file, self.violations)
             files = (*files, result_files.VIOLATIONS)
