@@ -86,7 +86,7 @@ def _print_version(*, wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def version_option(
     *,
     show: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
