@@ -13,7 +13,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import COMMANDS, app
 from arbitre.cli.option_records import with_option_records
-from arbitre.cli.options import FolderOptions, ReadingOptions, SourceOptions
+from arbitre.cli.options import EvaluateOptions, ReadingOptions, SourceOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
@@ -83,7 +83,7 @@ def test_no_command_has_a_long_parameter_list(name):
     [
         (SourceOptions, Sources),
         (ReadingOptions, ReadOptions),
-        (FolderOptions, EvaluationOptions),
+        (EvaluateOptions, EvaluationOptions),
     ],
 )
 def test_the_command_line_has_every_option_of_the_python_interface(record, operation):

@@ -125,7 +125,7 @@ class ReadingOptions(ReadOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(EvaluationOptions):
+class CorpusOptions(EvaluationOptions):
     """How documents are evaluated."""
 
     cluster_by: Annotated[
@@ -146,7 +146,7 @@ class RunOptions(EvaluationOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FolderOptions(RunOptions):
+class EvaluateOptions(CorpusOptions):
     """How documents are evaluated, with the results in one folder."""
 
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for evaluation.json, tables and report.html.")]
@@ -190,6 +190,7 @@ class RankingOptions:
 class TerminalOptions:
     """What is printed, and how."""
 
+    output: Literal["text", "json"] = "text"
     no_color: Annotated[
         bool, typer.Option("--no-color", help="Disable colours and other escape codes, as NO_COLOR does.")
     ] = False
@@ -197,20 +198,14 @@ class TerminalOptions:
 
     def terminal(self) -> Terminal:
         """Return standard output and standard error."""
-        return Terminal.create(plain=self.no_color, quiet=self.quiet)
+        return Terminal.create(plain=self.no_color, quiet=self.quiet, as_json=self.output == "json")
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions(TerminalOptions):
-    """What is printed, and in which format."""
+    """What is printed, how, and in which format."""
 
-    output: Annotated[
-        Literal["text", "json"], typer.Option("--format", help="Print text tables or one JSON document.")
-    ] = "text"
-
-    def terminal(self) -> Terminal:
-        """Return standard output and standard error; results are printed as text or JSON."""
-        return Terminal.create(plain=self.no_color, quiet=self.quiet, as_json=self.output == "json")
+    output: Annotated[Literal["text", "json"], typer.Option("--format", help="Print text tables or one JSON document.")]
 
 
 def export_option(examples: str) -> OptionInfo:

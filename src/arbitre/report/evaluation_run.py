@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.running import evaluate as corpus
@@ -16,14 +15,15 @@ from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.tables import result_files
-from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer
+from arbitre.report.text_files import atomic_text_file, compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Join
-    from arbitre.corpus.reading.records import Failure, Pair, Repair
+    from arbitre.corpus.reading.records import Failure, Pair
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.executors import Engine
@@ -193,20 +193,13 @@ class EvaluationRun:
             reports.remove_report(out)
         if self.joined.repaired:
             with atomic_text_file(out / REPAIRED) as file:
-                rows = csv_writer(file)
-                rows.writerow(_REPAIR_COLUMNS)
-                for repair in map(repair_without_folder, self.joined.repaired):
-                    rows.writerow([cell(repair[name]) for name in _REPAIR_COLUMNS])
+                repairs = result_files.without_file_folders(self.joined.repaired)
+                result_files.write_rows(file, _REPAIR_COLUMNS, repairs)
             files = (*files, REPAIRED)
         else:
             (out / REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
         if self.options.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
-                result_files.write_violations(file, self.violations)
+                result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations)
             files = (*files, result_files.VIOLATIONS)
         return files
-
-
-def repair_without_folder(repair: Repair) -> dict[str, Any]:
-    """Return a repair with the bare name of its file: results do not contain local folders."""
-    return asdict(repair) | {"file": Path(repair.file).name}

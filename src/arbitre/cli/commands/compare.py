@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.custom_distances import warn_call_count
 from arbitre.cli.options import ComparatorOptions, MaxDepth, OutputOptions, Validate
 from arbitre.cli.output import result_tables, side_by_side
 from arbitre.cli.output.console import titled
@@ -64,8 +64,9 @@ def compare(
     if schema is None:
         screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
     chosen = overrides.configurations(schema or infer(documents[:1]), options)
-    for one in chosen:
-        warn_call_count(one.comparator, documents[0], documents[1], screen)
+    for choice in chosen:
+        for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
+            screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
     if len(chosen) > 1:
         if gates.gates or validate or published:
             raise typer.BadParameter(
@@ -97,9 +98,7 @@ def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -
     if published:
         plain["published"] = arbitre.published(comparison)
     if validate:
-        plain["violations"] = [
-            {"pointer": one.pointer, "keyword": one.keyword, "message": one.message} for one in comparison.violations
-        ]
+        plain["violations"] = list(map(asdict, comparison.violations))
     return plain
 
 
@@ -115,5 +114,5 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     yield result_tables.survival(comparison.curve)
     if validate:
-        yield result_tables.violations([("", one) for one in comparison.violations])
+        yield result_tables.violations(list(map(asdict, comparison.violations)))
     yield result_tables.signature(comparison.signature)

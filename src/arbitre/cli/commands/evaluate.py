@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arbitre.cli.options import (
     ComparatorOptions,
-    FolderOptions,
+    EvaluateOptions,
     OutputOptions,
     ReadingOptions,
     Schema,
@@ -21,15 +21,14 @@ from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading.options import MAX_NAMES
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.gates import gate
-from arbitre.report.evaluation_run import EvaluationRun, repair_without_folder
+from arbitre.report.evaluation_run import EvaluationRun
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import Export, parse_exports, write
 from arbitre.report.tables.table import unknown
-from arbitre.schema.validation.validate import Violation
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from arbitre.corpus.reading.records import Repair
     from arbitre.report.evaluation_run import EvaluationOptions
@@ -47,7 +46,7 @@ def evaluate(
     options: ComparatorOptions,
     sources: SourceOptions,
     reading: ReadingOptions,
-    run_options: FolderOptions,
+    run_options: EvaluateOptions,
     tables: Tables = None,
     scores: Scores = None,
     gates: GateOptions,
@@ -67,11 +66,10 @@ def evaluate(
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": run.violations} if validate else {}
-        plain |= {"repaired": [repair_without_folder(repair) for repair in repaired]} if reading.lenient else {}
+        plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
         screen.json(plain)
     else:
-        violated = [_violation_rows(row) for row in run.violations] if validate else None
-        screen.show(result_tables.evaluation(evaluation, screen.width, violated))
+        screen.show(result_tables.evaluation(evaluation, screen.width, run.violations if validate else None))
         if out is not None:
             screen.wrote(files, out)
     if repaired:
@@ -91,10 +89,6 @@ def _requested_exports(names: Sequence[str], scores: Sequence[str], options: Eva
         if one.rows == "groups" and options.cluster_by is None:
             raise typer.BadParameter(f"--table {one.name} requires --cluster-by, which defines the groups.")
     return found
-
-
-def _violation_rows(row: Mapping[str, Any]) -> tuple[str, Violation]:
-    return key(row["id"], row["run"]), Violation(row["pointer"], row["message"], row["keyword"])
 
 
 def _repair_note(repairs: Sequence[Repair]) -> str:

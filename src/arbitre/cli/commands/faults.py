@@ -60,6 +60,7 @@ class ScoreName(StrEnum):
 Matches = Annotated[
     list[NamedChoice] | None,
     typer.Option(
+        "--match",
         metavar="NAME",
         parser=parse_matching,
         help="Use only this matching for the speakers: a name, or JSON as in a schema. May be repeated.",
@@ -75,7 +76,7 @@ Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed for the
 
 def faults(
     *,
-    match: Matches = None,
+    chosen: Matches = None,
     score: Only = None,
     share: Share = 0.2,
     seed: Seed = 0,
@@ -93,14 +94,11 @@ def faults(
         name: [document | {ENTRIES: entries} for document, entries in zip(gold, found, strict=True)]
         for name, found in lists.items()
     }
-    matchings = match or [NamedChoice.of(text, catalogue) for text in MATCHINGS]
-    rows = [(one, score_faults(_comparator(one).plan, gold, faulty)) for one in matchings]
+    matchings = chosen or [NamedChoice.of(text, catalogue) for text in MATCHINGS]
+    schema, site = bundled.schema(SCHEMA), f"/{ENTRIES}"  # nested lists are matched as the schema says
+    plans = [arbitre.Comparator(schema, overlay={site: {"match": match.choice}}).plan for match in matchings]
+    rows = [(match, score_faults(plan, gold, faulty)) for match, plan in zip(matchings, plans, strict=True)]
     screen.result(lambda: _plain(rows, share, seed), lambda _: _blocks(rows, score or list(ScoreName), len(lines)))
-
-
-def _comparator(match: NamedChoice) -> arbitre.Comparator:
-    """Build a comparator that uses this matching for the speakers; nested lists follow the schema."""
-    return arbitre.Comparator(bundled.schema(SCHEMA), overlay={f"/{ENTRIES}": {"match": match.choice}})
 
 
 def _plain(rows: Sequence[ScoreRow], share: float, seed: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from arbitre.cli.options import ComparatorOptions, IdKey, MaxDepth, OutputOption
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.corpus.joining.join import join
+from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
@@ -113,7 +113,7 @@ class MetricityInput:
         if all(source == STDIN or Path(source).suffix.lower() == ".json" for source in (gold, predicted)):
             sides = [read(source, reading.max_depth) for source in (gold, predicted)]
             return cls({"": sides[0]}, [("", *sides)])
-        joined = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
+        joined = Sources(gold=gold, predicted=predicted).joined(reading)
         pairs = [(pair.id, (pair.key, pair.gold, pair.predicted)) for pair in joined]
         return cls({name: document for name, (_, document, _) in pairs}, [pair for _, pair in pairs])
 

@@ -11,11 +11,11 @@ import typer
 from arbitre.cli.options import (
     GOLD,
     ComparatorOptions,
+    CorpusOptions,
     ManifestFile,
     OutputOptions,
     RankingOptions,
     ReadingOptions,
-    RunOptions,
     Schema,
     export_option,
 )
@@ -76,7 +76,7 @@ def rank(
     factors: Factors = None,
     reading: ReadingOptions,
     ranking: RankingOptions,
-    run_options: RunOptions,
+    run_options: CorpusOptions,
     out: Out = None,
     tables: Tables = None,
     gates: GateOptions,
@@ -98,7 +98,8 @@ def rank(
     requested = parse_exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = output.terminal()
     plan, report = reading.signed(options.comparator(schema).plan), out is not None and not run_options.no_report
-    corpus = RankingRun(plan, reading, screen, ranking, run_options, out if report else None, gates.gates)
+    run_options = replace(run_options, out=out if report else None)
+    corpus = RankingRun(plan, reading, screen, ranking, run_options, gates.gates)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     screen.result(found.to_dict, found.blocks)
     if out is not None:
@@ -128,8 +129,7 @@ class RankingRun:
     screen: Terminal
     options: RankingOptions
     run: EvaluationOptions
-    out: Path | None = None
-    """Folder for the report, with one subfolder per evaluation."""
+    """`out` is the folder for the report, with one subfolder per evaluation."""
     gates: tuple[Gate, ...] = ()
     missed: list[Missed] = field(default_factory=list)
     """Gates that were not met."""
@@ -142,8 +142,8 @@ class RankingRun:
         }
         how = self.options
         ranking = ranked(found, how.score, beside=(how.scores or SCORES)[1:], **how.statistics)
-        if self.out is not None:
-            write_ranking(self.out, ranking)
+        if self.run.out is not None:
+            write_ranking(self.run.out, ranking)
         return RankingOutput(ranking, dict(self._stability(found)))
 
     def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, RunStability]]:
@@ -173,13 +173,13 @@ class RankingRun:
         how = self.options
         comparisons = (factor(evaluation, name, design, how.score, **how.statistics) for name in design)
         results = FactorsOutput(tuple(comparisons), evaluation.signature)
-        if self.out is not None:
-            view = read_view([self.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+        if self.run.out is not None:
+            view = read_view([self.run.out / WHOLE_CORPUS / EVALUATION])
+            write_page(self.run.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
         return results
 
     def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
-        options = replace(self.run, out=self.out and self.out / folder)
+        options = replace(self.run, out=self.run.out and self.run.out / folder)
         evaluation, _ = run_with_progress(EvaluationRun(self.plan, joined, options), self.screen)
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -121,8 +122,7 @@ def _problem(record: Record, one: Violation) -> Problem:
 
 
 def _plain(record: Record, one: Violation) -> dict[str, Json]:
-    place = {"id": record.id, "file": record.file, "line": record.line}
-    return place | {"pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+    return {"id": record.id, "file": record.file, "line": record.line, **asdict(one)}
 
 
 def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableType]:
