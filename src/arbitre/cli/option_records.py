@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def with_option_records(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command in the form that Typer expects: with a parameter for each field of its records.
+    """Return the command in the form that Typer expects: with a parameter for each field of its option records.
 
     A field is an option if its type is `Annotated[..., typer.Option(...)]`; other fields keep their defaults. A
     contradiction between options is reported as an invalid value.
@@ -42,7 +42,7 @@ def with_option_records(command: Callable[..., None]) -> Callable[..., None]:
     return packed
 
 
-def _options(record: Any) -> Iterator[Parameter]:  # noqa: ANN401  (the type of any record)
+def _options(record: Any) -> Iterator[Parameter]:  # noqa: ANN401  (the type of any option record)
     """Yield a parameter for each field that is an option."""
     for field in fields(record):
         if get_origin(field.type) is Annotated:

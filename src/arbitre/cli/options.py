@@ -1,7 +1,7 @@
-"""Options of the command line; records hold those that several commands share.
+"""Options of the command line; option records hold those that several commands share.
 
-A record for an operation of the package extends the dataclass of that operation: it adds the help texts, and the
-defaults are those of the dataclass. Annotations are evaluated here, because Typer reads them.
+An option record for an operation of the package extends the dataclass of that operation: it adds the help texts, and
+the defaults are those of the dataclass. Annotations are not postponed here, because Typer reads them.
 """
 
 from dataclasses import dataclass
