@@ -126,7 +126,7 @@ class Comparison:
         pairs: list[Match] = []
         lone: tuple[dict[int, float], dict[int, float]] = {}, {}
         depth = len(records.place(next(iter(lists)))[0].path) + 1
-        for level in (one for one in levels if len(one.path) == depth and not one.inner):
+        for level in (candidate for candidate in levels if len(candidate.path) == depth and not candidate.inner):
             at = np.logical_or.reduce([level.parent == record for record in lists]).nonzero()[0]
             left, right = level.left[at], level.right[at]
             both = (left >= 0) & (right >= 0)
@@ -134,14 +134,14 @@ class Comparison:
             gold, predicted = (map(int, level.source.tokens_of(rows[both])) for rows in (left, right))
             quality = level.quality[at[both]].tolist()
             pairs += map(Match, gold, predicted, share[both].tolist(), quality)
-            for spare, rows in zip(lone, (left, right), strict=True):
+            for unmatched, rows in zip(lone, (left, right), strict=True):
                 alone = ~both & (rows >= 0)
                 tokens = map(int, level.source.tokens_of(rows[alone]))
-                spare.update(zip(tokens, share[alone].tolist(), strict=True))
+                unmatched.update(zip(tokens, share[alone].tolist(), strict=True))
         pairs.sort()
-        gold_size, predicted_size = (max(map(len, held)) for held in zip(*lists.values(), strict=True))
+        gold_size, predicted_size = (max(map(len, side_lists)) for side_lists in zip(*lists.values(), strict=True))
         met = {pair.gold for pair in pairs}, {pair.predicted for pair in pairs}
-        missing, spurious = (tuple(sorted(spare.keys() - own)) for spare, own in zip(lone, met, strict=True))
+        missing, spurious = (tuple(sorted(unmatched.keys() - own)) for unmatched, own in zip(lone, met, strict=True))
         return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
 
     def _found(self, records: RecordTree, pointer: str) -> int:

@@ -203,12 +203,12 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
     if all(level.share is None for level in levels):
         return tuple(levels)
     scales = np.ones(sum(map(len, levels)) + 1)  # the last element is for records without a parent
-    found = []
+    scaled = []
     for level in levels:
         scale = scales[level.parent] if level.share is None else scales[level.parent] * level.share
         scales[level.first : level.first + len(level)] = scale
-        found.append(replace(level, scale=scale))
-    return tuple(found)
+        scaled.append(replace(level, scale=scale))
+    return tuple(scaled)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -260,7 +260,7 @@ def by_path(levels: Sequence[Level], documents: int) -> dict[str, TallyArrays]:
         masses = level.node_masses() if level.item else level.leaf_masses()
         if masses[0].any() or masses[1].any():
             parts.setdefault(level.text, []).append((level.document, masses))
-    return {path: _summed(found, documents) for path, found in parts.items()}
+    return {path: _summed(level_masses, documents) for path, level_masses in parts.items()}
 
 
 def leaves(levels: Sequence[Level], documents: int) -> TallyArrays:
@@ -300,9 +300,9 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
     A leaf at the path counts as its own pair, as in `of_nodes`. The weighted sum of the qualities equals the tally.
     """
     above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
-    wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for records without a parent
+    is_parent = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for records without a parent
     for numbers in above:
-        wanted[numbers] = True
+        is_parent[numbers] = True
     qualities, weights, documents = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.intp)]
     for level in _in_order(levels):
         if level.leaf and level.text == path:
@@ -310,7 +310,7 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
             qualities.append(level.quality[matched])
             weights.append(level.counts(matched))
             documents.append(level.document[matched])
-        here = level.paired & wanted[level.parent]
+        here = level.paired & is_parent[level.parent]
         if not level.inner and here.any():
             qualities.append(level.quality[here])
             weights.append(level.weight * level.counts(here))

@@ -87,7 +87,7 @@ class RecordTree:
 
         If the node has several partners, return the pair with the most mass.
         """
-        found: dict[int, float] = {}
+        masses: dict[int, float] = {}
         for level in self.levels:
             if level.inner or len(level.path) != len(tokens):
                 continue
@@ -100,8 +100,8 @@ class RecordTree:
                 if here is not None and tuple(map(str, here)) == tokens:
                     if level.scale is None:
                         return int(record)
-                    found[record] = float(level.scale[record - level.first])
-        return max(found, key=lambda record: (found[record], -record)) if found else None
+                    masses[record] = float(level.scale[record - level.first])
+        return max(masses, key=lambda record: (masses[record], -record)) if masses else None
 
     def sides(self, record: int) -> list[int]:
         """Return the record and, if it pairs different kinds, the records of its two sides, which hold its children."""

@@ -55,15 +55,15 @@ class PlanFacts:
 
 def _expensive_above(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[int, float]:
     """Return, by site, the pair count above which comparing its values is expensive; other sites are left out."""
-    own = [
+    own_thresholds = [
         min((leaf.distance.expensive_above for leaf in reach.leaves), default=math.inf) if site.declared else math.inf
         for site, reach in zip(sites, reached, strict=True)
     ]
-    found: dict[int, float] = {}
-    for least in sorted(set(own) - {math.inf}, reverse=True):
-        wanted = (index for index, pairs in enumerate(own) if pairs <= least)
-        found |= dict.fromkeys(with_declared_above(sites, wanted), least)
-    return found
+    thresholds: dict[int, float] = {}
+    for threshold in sorted(set(own_thresholds) - {math.inf}, reverse=True):
+        cheaper = (index for index, pairs in enumerate(own_thresholds) if pairs <= threshold)
+        thresholds |= dict.fromkeys(with_declared_above(sites, cheaper), threshold)
+    return thresholds
 
 
 def _countable(site: Site, reach: Reach) -> bool:

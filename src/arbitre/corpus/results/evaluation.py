@@ -126,9 +126,9 @@ class Evaluation:
     @cached_property
     def coverage(self) -> Coverage:
         """Paths of the schema that occur in gold, and paths that never do and are therefore not evaluated."""
-        held = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
+        present = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
         never = [
-            path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in held)
+            path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in present)
         ]
         return Coverage(tuple(path for path in self.declared if path not in never), tuple(never))
 

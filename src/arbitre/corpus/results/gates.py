@@ -183,14 +183,14 @@ class Gated:
     def of(cls, result: Comparison | Evaluation, declared: Collection[str]) -> Self:
         """Collect the values from a comparison or an evaluation."""
         if isinstance(result, Comparison):
-            whole = result.quality
+            root_quality = result.quality
             scopes = {"micro": result.scores, "leaves": result.leaves}
-            return cls(scopes, result.by_path(), declared, _no_mean, lambda gate: _of_one(gate, whole), None)
-        found, quality = result, result.document_quality
+            return cls(scopes, result.by_path(), declared, _no_mean, lambda gate: _of_one(gate, root_quality), None)
+        evaluation, quality = result, result.document_quality
 
         def of_documents(gate: Gate) -> float | None:
-            kept = (each for each in found.documents if each.failed or not each.scores.vacuous)
-            values = (0.0 if each.failed else _score(gate, each.scores) for each in kept)
+            scored = (each for each in evaluation.documents if each.failed or not each.scores.vacuous)
+            values = (0.0 if each.failed else _score(gate, each.scores) for each in scored)
             known = [value for value in values if value is not None]
             return fmean(known) if known else None
 
@@ -199,9 +199,11 @@ class Gated:
                 return quality.at_least(gate.argument)
             return quality.median if gate.score == "median" else quality.mean
 
-        scopes = {"micro": found.micro, "leaves": found.leaves}
-        known = (*declared, *found.declared)
-        return cls(scopes, found.by_path, known, of_documents, of_quality, int(found.document_table.failed.sum()))
+        scopes = {"micro": evaluation.micro, "leaves": evaluation.leaves}
+        known = (*declared, *evaluation.declared)
+        return cls(
+            scopes, evaluation.by_path, known, of_documents, of_quality, int(evaluation.document_table.failed.sum())
+        )
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Self:
@@ -214,11 +216,11 @@ class Gated:
             return value
 
         def of_quality(gate: Gate) -> float | None:
-            found: Any = plain[QUALITY]
+            quality: Any = plain[QUALITY]
             if gate.argument is None:
-                value: float | None = found[gate.score]
+                value: float | None = quality[gate.score]
                 return value
-            shares = {each["quality"]: each["share"] for each in found["at_least"]}
+            shares = {each["quality"]: each["share"] for each in quality["at_least"]}
             if gate.argument not in shares:
                 raise _not_kept(gate)
             share: float | None = shares[gate.argument]
@@ -274,8 +276,8 @@ def _score(gate: Gate, scores: Column) -> float | None:
             return scores[gate.score]
         masses = (scores[name] or 0.0 for name in ("gold", "predicted", "matched", "quality_mass"))
         return Scores(Tally(*masses)).fq(gate.argument)
-    found: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
-    return found
+    bounded: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
+    return bounded
 
 
 def _of_one(gate: Gate, quality: float) -> float | None:

@@ -65,14 +65,14 @@ def evaluate(
     """
     options, totals = options or RunOptions(), Accumulator()
     failures = list(pairs.failures) if isinstance(pairs, Join) else []
-    drawn = Reservoir()
-    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, drawn)
+    reservoir = Reservoir()
+    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, reservoir)
     for outcomes in _outcomes(Worker(plan, options.observers), parts, options):
         totals.add(outcomes)
         options.on_results(outcomes)
 
     def chance_factory() -> Chance:
-        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else drawn()
+        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else reservoir()
         return estimate_chance(plan, sample, len(totals))
 
     return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
@@ -86,12 +86,12 @@ def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: RunOptions) ->
 
 
 def _parts(
-    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], drawn: Reservoir
+    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], reservoir: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
     while chunk := tuple(islice(stream, PART_SIZE)):
         for pair in chunk:
-            drawn.add(pair)
+            reservoir.add(pair)
         yield WorkUnit(start, chunk)
         start += len(chunk)
 

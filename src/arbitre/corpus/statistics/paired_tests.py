@@ -104,13 +104,13 @@ def paired_difference(
     (0.075, 0.0625, 0.0625, True)
     """
     check_option("method", method, get_args(Contrasting))
-    (found,) = contrasts([[sample_a, sample_b]], [[(0, 1)]], score, average=average, level=level, seed=seed)
+    (difference,) = contrasts([[sample_a, sample_b]], [[(0, 1)]], score, average=average, level=level, seed=seed)
     if method == "swaps":
-        return found
+        return difference
     a, b = (Statistic.scores(sample, [score], average) for sample in (sample_a, sample_b))
-    drawn = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
-    used: Contrasting = "bca" if drawn.method == "bca" else "percentile"
-    return replace(found, low=drawn.low, high=drawn.high, method=used, notes=drawn.notes)
+    interval = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
+    used: Contrasting = "bca" if interval.method == "bca" else "percentile"
+    return replace(difference, low=interval.low, high=interval.high, method=used, notes=interval.notes)
 
 
 def contrasts(
@@ -145,19 +145,21 @@ def contrasts(
     """
     alpha = threshold(level)
     tests = sum(map(len, pairs))
-    found: list[tuple[float, int | None, Swaps]] = []
+    untested: list[tuple[float, int | None, Swaps]] = []
     for samples, chosen in zip(groups, pairs, strict=True):
         for sample in samples[1:]:
             _check_same(samples[0], sample)
         statistics = [Statistic.scores(sample, [score], average) for sample in samples]
         results = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
         estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
-        found += [
+        untested += [
             (float(estimates[a] - estimates[b]), samples[0].clusters, test)
             for (a, b), test in zip(chosen, results, strict=True)
         ]
-    adjusted, steps = _stepped([test.p for _, _, test in found], alpha)
-    return [_difference(*one, p_holm, step) for one, p_holm, step in zip(found, adjusted, steps, strict=True)]
+    adjusted, steps = _stepped([test.p for _, _, test in untested], alpha)
+    return [
+        _difference(*contrast, p_holm, step) for contrast, p_holm, step in zip(untested, adjusted, steps, strict=True)
+    ]
 
 
 def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: float | None, step: float) -> Difference:
@@ -280,9 +282,9 @@ def groups(adjusted: npt.ArrayLike, *, level: float = 0.05) -> tuple[tuple[int, 
             f"Expected a square matrix of p, got shape {matrix.shape}", hint="Pass one row and one column per system."
         )
     differ = np.triu((matrix <= level) | (matrix <= level).T, 1)
-    found = {frozenset(range(len(matrix)))}
+    sets = {frozenset(range(len(matrix)))}
     for pair in map(frozenset, np.argwhere(differ).tolist()):
-        parts = {group - {member} for group in found if pair <= group for member in pair}
-        found = {group for group in found if not pair <= group}
-        found |= {part for part in parts if not any(part <= group for group in found)}
-    return tuple(sorted(tuple(sorted(group)) for group in found if group))
+        parts = {group - {member} for group in sets if pair <= group for member in pair}
+        sets = {group for group in sets if not pair <= group}
+        sets |= {part for part in parts if not any(part <= group for group in sets)}
+    return tuple(sorted(tuple(sorted(group)) for group in sets if group))

@@ -249,7 +249,7 @@ def scored(tallies: Floats) -> Floats:
     gold, predicted, matched, quality, squares = np.moveaxis(tallies, -1, 0)
     precision, recall, amq = ratio(matched, predicted), ratio(matched, gold), ratio(quality, matched)
     imq, union = ratio(quality, predicted), gold + predicted - matched
-    found = {
+    by_name = {
         "precision": precision,
         "recall": recall,
         "f1": ratio(2.0 * matched, gold + predicted),
@@ -262,7 +262,7 @@ def scored(tallies: Floats) -> Floats:
         "quality": np.where(union > 0.0, ratio(quality, union), 1.0),
         "variance": np.maximum(0.0, ratio(squares, matched) - amq * amq),
     }
-    return np.stack([found[name] for name in NAMES], axis=-1)
+    return np.stack([by_name[name] for name in NAMES], axis=-1)
 
 
 def known_of(tallies: Floats, failed: Mask) -> tuple[Floats, Mask]:

@@ -87,17 +87,17 @@ def run_ranks(ordered: npt.NDArray[Number]) -> Indices:
     return before
 
 
-def find_sorted(table: Indices, wanted: Indices) -> Indices:
+def find_sorted(table: Indices, keys: Indices) -> Indices:
     """Return the position of each wanted value in a sorted array, or -1; shape (wanted,).
 
     >>> find_sorted(np.array([2, 5, 9]), np.array([9, 4, 2, 10]))
     array([ 2, -1,  0, -1])
     """
     if len(table) == 0:
-        return np.full(len(wanted), -1, dtype=np.intp)
-    place = table.searchsorted(wanted)
+        return np.full(len(keys), -1, dtype=np.intp)
+    place = table.searchsorted(keys)
     place[place == len(table)] = 0
-    positions: Indices = np.where(table[place] == wanted, place, -1)
+    positions: Indices = np.where(table[place] == keys, place, -1)
     return positions
 
 

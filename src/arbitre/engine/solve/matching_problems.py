@@ -46,9 +46,9 @@ class ProblemSide:
 
     def without(self, places: Indices) -> ProblemSide:
         """Return the side without the items at these positions."""
-        kept = np.ones(len(self.rows), dtype=np.bool_)
-        kept[places] = False
-        return ProblemSide(self.rows[kept], np.bincount(self.owner[kept], minlength=len(self.starts) - 1))
+        remaining = np.ones(len(self.rows), dtype=np.bool_)
+        remaining[places] = False
+        return ProblemSide(self.rows[remaining], np.bincount(self.owner[remaining], minlength=len(self.starts) - 1))
 
 
 class MatchingProblems:

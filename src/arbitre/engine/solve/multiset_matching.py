@@ -77,18 +77,18 @@ def _match_rest(
     Returns:
         Gold items, predicted items, and the pair of lists of each pair.
     """
-    owner, taken = matched
+    owner, used = matched
     free_owner, slots = expand_slices(column.starts, right)
     begins = starts_of(column.lengths[right])
     free = np.ones(len(slots), dtype=np.bool_)
-    free[begins[owner] + taken - column.starts[right[owner]]] = False
+    free[begins[owner] + used - column.starts[right[owner]]] = False
     free_owner, slots = free_owner[free], slots[free]
     gold_owner, gold = unmatched
     nth = run_ranks(gold_owner)
     counts = np.bincount(free_owner, minlength=len(right))
-    kept = nth < counts[gold_owner]
-    owner = gold_owner[kept]
-    return gold[kept], slots[starts_of(counts)[owner] + nth[kept]], owner
+    paired = nth < counts[gold_owner]
+    owner = gold_owner[paired]
+    return gold[paired], slots[starts_of(counts)[owner] + nth[paired]], owner
 
 
 def common_counts(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:

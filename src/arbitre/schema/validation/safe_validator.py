@@ -87,8 +87,8 @@ class SafeValidator:
             evolved = evolve(validator, **changes)  # has another class if the subschema declares another draft
             if isinstance(evolved, bounded):
                 return evolved
-            made = self.validator(type(evolved))
-            return made(evolved.schema, format_checker=evolved.format_checker, _resolver=evolved._resolver)  # noqa: SLF001
+            validator_class = self.validator(type(evolved))
+            return validator_class(evolved.schema, format_checker=evolved.format_checker, _resolver=evolved._resolver)  # noqa: SLF001
 
         def descend_with_path(validator: Validator, instance: Json, schema: Json, **more: Json) -> Errors:
             path = more.get("path")
@@ -190,7 +190,9 @@ class SafeValidator:
     def _named(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
         """Return the keys covered by `properties` and `patternProperties`. Raises _UndecidedError."""
         properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-        return {key for key in instance if key in properties or any(self._matches(one, key) for one in patterns)}
+        return {
+            key for key in instance if key in properties or any(self._matches(pattern, key) for pattern in patterns)
+        }
 
     def _evaluated(self, validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
         """Return the keys evaluated by a schema and its in-place applicators. Raises _UndecidedError."""
