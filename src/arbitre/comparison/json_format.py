@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.levels import NONE, Level, with_scales
-from arbitre.comparison.records import RecordTree, Verdict, kind_name
+from arbitre.comparison.node_tree import NodeTree, Verdict, kind_name
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.tally import COUNTS
@@ -27,17 +27,19 @@ FORMAT: Final = "arbitre-comparison/1"
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
     """Return every node as plain JSON; a side without a node is null."""
-    records = RecordTree.of(levels)
-    verdicts = records.verdicts(close)
-    return [_node(records, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))]
+    node_tree = NodeTree.of(levels)
+    verdicts = node_tree.verdicts(close)
+    return [
+        _node(node_tree, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))
+    ]
 
 
-def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
-    record = level.first + at
+def _node(node_tree: NodeTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
+    node_id = level.first + at
     node: dict[str, Any] = {
         "path": level.text,
-        "gold": records.pointer(record, gold=True),
-        "predicted": records.pointer(record, gold=False),
+        "gold": node_tree.pointer(node_id, gold=True),
+        "predicted": node_tree.pointer(node_id, gold=False),
         "gold_kind": kind_name(int(level.gold_kind[at])),
         "predicted_kind": kind_name(int(level.predicted_kind[at])),
         "leaf": level.leaf,
@@ -52,7 +54,7 @@ def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str,
         node["mass"] = float(level.share[at])
     if level.leaf:
         for side, gold in (("gold_value", True), ("predicted_value", False)):
-            value = records.value(record, gold=gold)
+            value = node_tree.value(node_id, gold=gold)
             if value is not ABSENT:
                 node[side] = value
     else:
@@ -98,8 +100,8 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
     nodes: list[dict[str, Any]] = data["nodes"]
     levels = []
     first = 0
-    for _, group in groupby(nodes, key=_level_of):
-        members = list(group)
+    for _, level_nodes in groupby(nodes, key=_level_of):
+        members = list(level_nodes)
         levels.append(_level(members, first, nodes, documents))
         first += len(members)
     return with_scales(levels)

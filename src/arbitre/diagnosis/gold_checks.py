@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import regex
 
-from arbitre.engine.columns.aliases import aliased
+from arbitre.engine.columns.apply_aliases import aliased
 from arbitre.errors import DataError
 from arbitre.paths import order, pointer
 from arbitre.schema.validation.validate import find_violations
@@ -64,7 +64,7 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
         check(document)
     except DataError as error:
         return (Finding(UNREADABLE, error.pointer, error.message, error.hint),)
-    return tuple(finding for run in CHECKS.values() for finding in run(plan, document))
+    return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
 
 
 def _violating(plan: Plan, document: Json) -> Iterator[Finding]:

@@ -192,8 +192,8 @@ def _pairs(
     positions = count()
 
     def chosen() -> Iterator[tuple[int, int | None, bytes | None]]:
-        for gold, group in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
-            answers, seen = list(group), set[str | None]()
+        for gold, rows_of_gold in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
+            answers, seen = list(rows_of_gold), set[str | None]()
             identity = str(label_text(answers[0][1]))
             if not _among(selected, identity):
                 continue

@@ -13,7 +13,7 @@ from arbitre.corpus.results.documents import Coverage, DocumentResult, DocumentT
 from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.statistics.clusters import grouped
+from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.storage import arrow
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import outside
@@ -175,7 +175,7 @@ class Evaluation:
                 f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
             )
         tallies = columns.tallies if path is None else columns.paths[path]
-        clusters, runs = grouped(columns.ids, self.clusters if cluster is None else cluster)
+        clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
         return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
 
     def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)

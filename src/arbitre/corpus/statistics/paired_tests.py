@@ -114,7 +114,7 @@ def paired_difference(
 
 
 def contrasts(
-    groups: Sequence[Sequence[Sample]],
+    families: Sequence[Sequence[Sample]],
     pairs: Sequence[Sequence[tuple[int, int]]],
     score: str,
     *,
@@ -122,7 +122,7 @@ def contrasts(
     level: float = LEVEL,
     seed: int = 0,
 ) -> list[Difference]:
-    """Test pairs of systems within groups, and adjust p for all pairs of all groups.
+    """Test pairs of systems within families, and adjust p for all pairs of all families.
 
     p comes from paired approximate randomisation (see `swaps`): the share of swaps whose absolute difference is at
     least the observed one. If the systems differ on at most 16 units, all swaps are enumerated. Otherwise at least
@@ -133,20 +133,20 @@ def contrasts(
     of Holm's correction. It therefore excludes 0 exactly if the difference is `significant`.
 
     Args:
-        groups: For each group, samples of systems on the same units.
-        pairs: For each group, pairs of indices of its samples.
+        families: For each family, samples of systems on the same units.
+        pairs: For each family, pairs of indices of its samples.
         score: One of `arbitre.tally.NAMES`.
         average: micro or macro.
         level: Confidence level; alpha is 1 - `level`.
         seed: Random seed of the swaps.
 
     Raises:
-        DataError: The samples of a group differ in documents or clusters, or an option has an invalid value.
+        DataError: The samples of a family differ in documents or clusters, or an option has an invalid value.
     """
     alpha = threshold(level)
     tests = sum(map(len, pairs))
     untested: list[tuple[float, int | None, Swaps]] = []
-    for samples, chosen in zip(groups, pairs, strict=True):
+    for samples, chosen in zip(families, pairs, strict=True):
         for sample in samples[1:]:
             _check_same(samples[0], sample)
         statistics = [Statistic.scores(sample, [score], average) for sample in samples]

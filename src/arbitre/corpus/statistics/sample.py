@@ -88,8 +88,8 @@ class Sample:
         starts = np.arange(size, dtype=np.intp)
         if clusters is not None:
             codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
-            grouped = np.argsort(codes, kind="stable")
-            order, starts = order[grouped], np.flatnonzero(np.diff(codes[grouped], prepend=-1))
+            by_cluster = np.argsort(codes, kind="stable")
+            order, starts = order[by_cluster], np.flatnonzero(np.diff(codes[by_cluster], prepend=-1))
         clustered = clusters is not None
         return cls(StringArray.of(names[at] for at in order), rows[order], flags[order], starts, clustered, runs)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.corpus.statistics import Sample, interval
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.statistics.clusters import grouped
+from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import side_by_side, weigh_for_beta
 from arbitre.corpus.systems.ranking import PairwiseResult, pairwise_tests, underpowered_note
 from arbitre.errors import DataError, did_you_mean
@@ -105,7 +105,7 @@ def factor(
             )
     keys = list(_keys(columns.ids, values[name], [values[other] for other in sorted(values) if other != name]))
     by: Cluster = evaluation.clusters if cluster is None else cluster
-    clusters, _ = grouped(columns.ids, list(columns.ids) if by is None else by)
+    clusters, _ = assign_clusters(columns.ids, list(columns.ids) if by is None else by)
     row_labels = np.array(values[name])
     places = {label: np.flatnonzero(row_labels == label) for label in sorted(set(values[name]))}
 

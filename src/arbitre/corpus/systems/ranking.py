@@ -13,7 +13,7 @@ import scipy
 
 from arbitre.corpus.statistics import Sample, contrasts, groups, interval, threshold
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.statistics.clusters import grouped
+from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
 from arbitre.errors import DataError
 
@@ -312,7 +312,7 @@ def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
     document form a cluster.
     """
     columns = evaluation.document_table
-    clusters, runs = grouped(columns.ids, evaluation.clusters if cluster is None else cluster)
+    clusters, runs = assign_clusters(columns.ids, evaluation.clusters if cluster is None else cluster)
     keys = columns.ids if len(set(columns.ids)) == len(columns.ids) else columns.keys
     return Sample.of(keys, columns.tallies, columns.failed, clusters, runs=runs)
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from arbitre.engine.columns.aliases import apply_aliases
+from arbitre.engine.columns.apply_aliases import apply_aliases
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.columns.interning import intern
 from arbitre.engine.columns.link import link_children

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from arbitre.corpus.results import dataframe
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
 from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, json_text, write_frame
 from arbitre.schema.validation.validate import find_violations
@@ -53,7 +53,7 @@ def evaluate_into(
     plan: Plan,
     pairs: Iterable[Pair] | Join,
     *,
-    how: RunOptions | None = None,
+    how: ExecutionOptions | None = None,
     then: Callable[[Evaluation], Evaluation] = lambda found: found,
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus and write its results to a folder.
@@ -75,7 +75,7 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or RunOptions(), MatchTableObserver(EntryLayout.of(plan))
+    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan))
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))

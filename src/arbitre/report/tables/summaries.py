@@ -55,7 +55,7 @@ def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", s
     return made.text(kind)
 
 
-def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
+def export_tables(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
     """Return the tables of a corpus by name.
 
     Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters.
@@ -73,7 +73,7 @@ def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, Expo
     }
     if (by := evaluation.clusters) is not None:
         found["groups"] = ExportTable(
-            lambda: groups(evaluation, by, scores or SHOWN), lambda: groups(evaluation, by, NAMES).frame
+            lambda: by_cluster(evaluation, by, scores or SHOWN), lambda: by_cluster(evaluation, by, NAMES).frame
         )
     return found
 
@@ -110,8 +110,8 @@ def means(evaluation: Evaluation) -> Table:
     return Table("Scores", columns, tuple(rows), evaluation.signature.short)
 
 
-def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
-    """Return mean scores of groups of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
+def by_cluster(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
+    """Return mean scores of clusters of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
     columns = evaluation.document_table
     marks = cluster_labels(columns.ids, by) or ["all"] * len(columns)
     of = np.array(marks, dtype=np.object_)
