@@ -91,7 +91,7 @@ class Comparison:
         """Return the node at a JSON Pointer of the gold document. Raises DataError if no node was compared there."""
         levels = self.levels
         node_tree = NodeTree.of(levels)
-        node_id = self._found(node_tree, pointer)
+        node_id = self._node_id_at(node_tree, pointer)
         level, at = node_tree.place(node_id)
         squares = squared_masses(levels)
         return Node(
@@ -117,7 +117,7 @@ class Comparison:
             levels = self.levels
         node_tree = NodeTree.of(levels)
         lists: dict[int, list[Sequence[Json]]] = {}
-        for side in node_tree.sides(self._found(node_tree, pointer)):
+        for side in node_tree.sides(self._node_id_at(node_tree, pointer)):
             values = [node_tree.value(side, gold=gold) for gold in (True, False)]
             if not node_tree.place(side)[0].leaf and any(isinstance(value, list) for value in values):
                 lists[side] = [value if isinstance(value, list) else () for value in values]
@@ -144,7 +144,7 @@ class Comparison:
         missing, spurious = (tuple(sorted(unmatched.keys() - own)) for unmatched, own in zip(lone, met, strict=True))
         return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
 
-    def _found(self, node_tree: NodeTree, pointer: str) -> int:
+    def _node_id_at(self, node_tree: NodeTree, pointer: str) -> int:
         """Return the id of the node at a pointer of the gold document. Raises DataError if there is none."""
         try:
             tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))

@@ -110,10 +110,10 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
 def _level_of(node: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the key shared by the nodes of one level. The depth distinguishes deep paths with equal abridged text."""
     depth = (node["gold"] or node["predicted"] or "").count("/")
-    return node["path"], depth, node["leaf"], node["item"], _clashes(node), node["inner"], node["weight"]
+    return node["path"], depth, node["leaf"], node["item"], _is_kind_mismatch(node), node["inner"], node["weight"]
 
 
-def _clashes(node: Mapping[str, Any]) -> bool:
+def _is_kind_mismatch(node: Mapping[str, Any]) -> bool:
     """Return whether a node pairs an object or list with a value of another kind. Leaves may have any kinds."""
     kinds = node["gold_kind"], node["predicted_kind"]
     return not node["leaf"] and None not in kinds and kinds[0] != kinds[1]
@@ -145,7 +145,7 @@ def _level(
         path=_path(head, nodes),
         leaf=head["leaf"],
         item=head["item"],
-        kind_mismatch=_clashes(head),
+        kind_mismatch=_is_kind_mismatch(head),
         inner=head["inner"],
         weight=float(head["weight"]),
         first=first,

@@ -148,14 +148,14 @@ class Level:
             gold = gold & (self.gold == 0.0) & (not self.kind_mismatch)
             predicted = predicted & (self.predicted == 0.0) & (not self.kind_mismatch)
             matched = gold & predicted
-        return self._counted(gold, predicted, matched)
+        return self._masses_where(gold, predicted, matched)
 
     def node_masses(self) -> Masses:
         """Return the contribution of each node to the tally of the nodes at the path."""
         gold, predicted = self.left >= 0, self.right >= 0
-        return self._counted(gold, predicted, gold & predicted)
+        return self._masses_where(gold, predicted, gold & predicted)
 
-    def _counted(self, gold: Mask, predicted: Mask, matched: Mask) -> Masses:
+    def _masses_where(self, gold: Mask, predicted: Mask, matched: Mask) -> Masses:
         quality = np.where(matched, self.quality, 0.0)
         ones = gold.astype(np.float64), predicted.astype(np.float64), matched.astype(np.float64)
         return self.scaled((*ones, quality, quality * quality))
@@ -241,10 +241,10 @@ def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> TallyArr
     """Return the sums per document, added in node order, so that the split into levels does not affect rounding."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
     columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
-    return TallyArrays(*(_added(document, column, documents) for column in columns))
+    return TallyArrays(*(_sum_by_index(document, column, documents) for column in columns))
 
 
-def _added(index: Indices, masses: Floats, size: int) -> Floats:
+def _sum_by_index(index: Indices, masses: Floats, size: int) -> Floats:
     return np.bincount(index, weights=masses, minlength=size).astype(np.float64, copy=False)
 
 
@@ -327,7 +327,7 @@ def squared_masses(levels: Sequence[Level]) -> Floats:
             parents.append(level.parent[below])
             share = 1.0 if level.share is None else level.share
             squares.append((level.weight * share * level.quality * level.quality)[below])
-    return _added(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
+    return _sum_by_index(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
 
 
 def _in_order(levels: Sequence[Level]) -> list[Level]:

@@ -181,7 +181,7 @@ class _Options:
 
 def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
     size, slack = len(table), options.tolerance
-    scale, unit = _scaled(table)
+    scale, unit = _scale_to_unit(table)
     asymmetry, diagonal = np.abs(unit - unit.T), unit.diagonal()
     lengths = (unit + unit.T) / 2.0
     np.fill_diagonal(lengths, 0.0)
@@ -197,7 +197,7 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
         points = rng.permutation(size)[:MAX_REPAIRED]
         part = lengths[np.ix_(points, points)]
     # without violated triples there is nothing to repair
-    lowered = _lowered(part, part if exact and not violations.count else repair(part), slack)
+    lowered = _reductions(part, part if exact and not violations.count else repair(part), slack)
 
     symmetry = _share(asymmetry[asymmetry > slack], unit + unit.T)
     identity = float(diagonal[diagonal > slack].sum() / size) * scale
@@ -230,7 +230,7 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
 
 def _of_table(table: Floats, options: _Options) -> Metricity:
     (rows, columns), slack = table.shape, options.tolerance
-    scale, unit = _scaled(table)
+    scale, unit = _scale_to_unit(table)
     number = rows * (rows - 1) * columns * (columns - 1)
     exact = number <= options.exact_up_to
     rng = np.random.default_rng(options.seed)
@@ -243,7 +243,7 @@ def _of_table(table: Floats, options: _Options) -> Metricity:
     if not exact and rows + columns > MAX_REPAIRED:
         repaired = (rng.permutation(size)[: max(1, size * MAX_REPAIRED // (rows + columns))] for size in table.shape)
         part = unit[np.ix_(*repaired)]
-    lowered = _lowered(part, part if exact and not violations.count else repair_table(part), slack)
+    lowered = _reductions(part, part if exact and not violations.count else repair_table(part), slack)
     return Metricity(
         pool=False,
         size=rows + columns,
@@ -294,13 +294,13 @@ class _Rates:
         return cls(violations.count / number, interval, violations.largest * scale, violations.total / number * scale)
 
 
-def _scaled(table: Floats) -> tuple[float, Floats]:
+def _scale_to_unit(table: Floats) -> tuple[float, Floats]:
     """Return the largest entry and the table divided by it, so that sums stay finite."""
     scale = float(table.max()) or 1.0
     return scale, table / scale
 
 
-def _lowered(lengths: Floats, repaired: Floats, slack: float) -> Floats:
+def _reductions(lengths: Floats, repaired: Floats, slack: float) -> Floats:
     """Return the amount that a repair removes; amounts within `slack` are set to 0."""
     lowered = lengths - repaired
     lowered[lowered <= slack] = 0.0

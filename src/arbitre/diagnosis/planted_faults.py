@@ -62,10 +62,10 @@ def swap(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Gener
 
 def noise(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Generator) -> list[EntryJson]:
     """Return the entries with one letter in ten, at least one, replaced in each text at these positions."""
-    return [_noisy(entry, rng) if position in at else entry for position, entry in enumerate(entries)]
+    return [_replace_letters(entry, rng) if position in at else entry for position, entry in enumerate(entries)]
 
 
-def _noisy(value: Json, rng: np.random.Generator) -> Json:
+def _replace_letters(value: Json, rng: np.random.Generator) -> Json:
     if isinstance(value, str):
         characters, letters = list(value), [at for at, char in enumerate(value) if char.isalpha()]
         for at in rng.permutation(letters)[: max(1, round(_NOISE * len(letters)))].tolist():
@@ -73,8 +73,8 @@ def _noisy(value: Json, rng: np.random.Generator) -> Json:
             characters[at] = others[int(rng.integers(len(others)))]
         return "".join(characters)
     if isinstance(value, list):
-        return [_noisy(item, rng) for item in value]
-    return {key: _noisy(item, rng) for key, item in value.items()} if isinstance(value, dict) else value
+        return [_replace_letters(item, rng) for item in value]
+    return {key: _replace_letters(item, rng) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 FAULTS: Final[Mapping[str, Callable[[Sequence[EntryJson], Collection[int], np.random.Generator], list[EntryJson]]]] = {

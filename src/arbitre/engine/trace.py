@@ -115,7 +115,7 @@ class Tracer:
         if isinstance(column, MixedColumn):
             self._mixed(column, rows)
             return
-        numbers = self._record(column, rows)
+        numbers = self._add_level(column, rows)
         for position, link in enumerate(column.links):
             if self._wanted(link.column.path):
                 self._field(link, rows, numbers, _field_pairs(rows, position))
@@ -123,8 +123,8 @@ class Tracer:
             if self._wanted(entries.column.path):
                 self._entries(column, entries, rows, numbers)
 
-    def _record(self, column: Column, rows: _PendingRows, *, clash: bool = False) -> Indices:
-        """Add nodes to the level and return their node ids; `clash` marks pairs of different kinds."""
+    def _add_level(self, column: Column, rows: _PendingRows, *, kind_mismatch: bool = False) -> Indices:
+        """Add a level with these nodes and return their ids; `kind_mismatch` marks pairs of different kinds."""
         size = len(rows.parent)
         zero = np.zeros(size)
         counts = [zero, zero, zero, zero]
@@ -133,14 +133,14 @@ class Tracer:
             quality = rows.batch.quality[rows.at]
             masses = (rows.batch.gold, rows.batch.predicted, rows.batch.matched, rows.batch.mass)
             counts = [zero if mass is None else mass[rows.at] for mass in masses]
-        elif not clash:
+        elif not kind_mismatch:
             counts = [take_or(column.sizes, rows.left, 0), take_or(column.sizes, rows.right, 0), zero, zero]
         self.parts.append(
             Level(
                 path=column.path,
                 leaf=isinstance(column, LeafColumn),
                 item=column.item,
-                kind_mismatch=clash,
+                kind_mismatch=kind_mismatch,
                 inner=rows.inner,
                 weight=rows.weight,
                 first=self.n_nodes,
@@ -173,15 +173,20 @@ class Tracer:
         same = np.zeros(len(both), dtype=np.bool_)
         for link in column.links:
             same |= (link.rows(rows.left) >= 0) & (link.rows(rows.right) >= 0)
-        clashes = (both & ~same).nonzero()[0]
-        if len(clashes):
-            left, right = rows.left[clashes], rows.right[clashes]
-            share = _take(rows.share, clashes)
-            clash = _PendingRows(rows.parent[clashes], left, right, rows.weight, rows.inner, share=share)
-            self._by_kind(column, _PendingRows(self._record(column, clash, clash=True), left, right, 1.0, inner=True))
+        mismatched = (both & ~same).nonzero()[0]
+        if len(mismatched):
+            left, right = rows.left[mismatched], rows.right[mismatched]
+            share = _take_share(rows.share, mismatched)
+            mismatched_pairs = _PendingRows(rows.parent[mismatched], left, right, rows.weight, rows.inner, share=share)
+            self._by_kind(
+                column,
+                _PendingRows(
+                    self._add_level(column, mismatched_pairs, kind_mismatch=True), left, right, 1.0, inner=True
+                ),
+            )
         unpaired = (~both).nonzero()[0]
         left, right = rows.left[unpaired], rows.right[unpaired]
-        share = _take(rows.share, unpaired)
+        share = _take_share(rows.share, unpaired)
         self._by_kind(column, _PendingRows(rows.parent[unpaired], left, right, rows.weight, rows.inner, share=share))
         for position, link in enumerate(column.links):
             field_pairs = _field_pairs(rows, position)
@@ -203,7 +208,7 @@ class Tracer:
                         rows.inner,
                         field_pairs.batch,
                         pairs,
-                        _take(rows.share, of_kind),
+                        _take_share(rows.share, of_kind),
                     ),
                 )
 
@@ -220,7 +225,7 @@ class Tracer:
                     rows.weight,
                     gold=gold,
                     inner=rows.inner,
-                    share=_take(rows.share, of_kind),
+                    share=_take_share(rows.share, of_kind),
                 )
 
     def _field(self, link: Link, rows: _PendingRows, numbers: Indices, field_pairs: FieldPairs | None) -> None:
@@ -316,11 +321,11 @@ def _items(match: MatchedPairs, above: Indices, weight: float = 1.0, *, mass: Fl
     recorded = (parent >= 0).nonzero()[0]
     pairs = match.at[recorded]
     left, right = match.batch.left[pairs], match.batch.right[pairs]
-    share = _take(mass, recorded)
+    share = _take_share(mass, recorded)
     return _PendingRows(parent[recorded], left, right, weight, batch=match.batch, at=pairs, share=share)
 
 
-def _take(share: Floats | None, indices: Indices) -> Floats | None:
+def _take_share(share: Floats | None, indices: Indices) -> Floats | None:
     return None if share is None else share[indices]
 
 

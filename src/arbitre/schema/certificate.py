@@ -122,7 +122,7 @@ class Certificate:
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
-    def seeking(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
+    def with_witness_search(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
         """Return a copy of the certificate that uses this function to find witnesses."""
         return replace(self, breaks=tuple(replace(violation, seek=seek) for violation in self.breaks))
 

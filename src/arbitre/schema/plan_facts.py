@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arbitre.schema.reach import Licence, with_declared_above
+from arbitre.schema.reach import ProvenProperties, with_declared_above
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class PlanFacts:
             if site.declared and reach.lists and site.list.items not in countable
         ]
         return cls(
-            match_equal_first=Licence.of(sites, reached).pseudometric,
+            match_equal_first=ProvenProperties.of(sites, reached).pseudometric,
             is_multiset=countable,
             has_informative_lists=with_declared_above(sites, informative),
             expensive_above=_expensive_above(sites, reached),

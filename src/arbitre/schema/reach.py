@@ -109,7 +109,7 @@ def below(site: Site) -> Iterator[Below]:
 
 
 @dataclass(frozen=True, slots=True)
-class Licence:
+class ProvenProperties:
     """Properties of the distance at each site for any JSON values, as sets of sites.
 
     Attributes:

@@ -41,7 +41,7 @@ _SPARED: Final = 3
 
 def verdict_tree(comparison: Comparison, width: int) -> Tree:
     """Return the nodes of a comparison with their verdicts; correct nodes are collapsed."""
-    return _TreeBuilder.of(comparison, width).build()
+    return _TreeBuilder.for_comparison(comparison, width).build()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,7 +53,7 @@ class _TreeBuilder:
     width: int
 
     @classmethod
-    def of(cls, comparison: Comparison, width: int) -> _TreeBuilder:
+    def for_comparison(cls, comparison: Comparison, width: int) -> _TreeBuilder:
         levels = comparison.levels
         node_tree = NodeTree.of(levels)
         below: dict[int, list[int]] = {}

@@ -130,13 +130,13 @@ def join(
     failures += [entry.place for entry in without_gold if isinstance(entry.place, Failure)]
     labels = [(entry.id, entry.run) for entry in without_gold if entry.id is not None]
     if len(without_gold) == predictions:
-        raise _nothing(_ids(index), [identity for identity, _ in labels], failures)
+        raise _nothing_joined(_ids(index), [identity for identity, _ in labels], failures)
     repeated, refused = _pairs(index, "id", selected)
     return Join(
         Located(index, refused),
-        (*(failure for failure in (*failures, *repeated) if _among(selected, failure.id)), *refused.values()),
-        tuple(key(identity, run) for identity, run in labels if _among(selected, identity)),
-        tuple(repair for repair in index.repairs if _among(selected, repair.id)),
+        (*(failure for failure in (*failures, *repeated) if _is_selected(selected, failure.id)), *refused.values()),
+        tuple(key(identity, run) for identity, run in labels if _is_selected(selected, identity)),
+        tuple(repair for repair in index.repairs if _is_selected(selected, repair.id)),
     )
 
 
@@ -169,12 +169,14 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
     _, refused = _pairs(index, "row", selected)
     chosen = [row for (row,) in index.rows("SELECT gold FROM pair ORDER BY position")]
     failures_by_row = {chosen[position]: failure for position, failure in refused.items()} | {
-        row: _repeated("gold", entry, DUPLICATE_ROW) for row, entry in others.items() if _among(selected, entry.id)
+        row: _repeated("gold", entry, DUPLICATE_ROW)
+        for row, entry in others.items()
+        if _is_selected(selected, entry.id)
     }
     return Join(
         Located(index, refused),
         tuple(failure for _, failure in sorted(failures_by_row.items())),
-        repaired=tuple(repair for repair in index.repairs if _among(selected, repair.id)),
+        repaired=tuple(repair for repair in index.repairs if _is_selected(selected, repair.id)),
         factors={name: tuple(column[row - 1] for row in chosen) for name, column in zip(factors, columns, strict=True)},
     )
 
@@ -195,7 +197,7 @@ def _pairs(
         for gold, rows_of_gold in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
             answers, seen = list(rows_of_gold), set[str | None]()
             identity = str(label_text(answers[0][1]))
-            if not _among(selected, identity):
+            if not _is_selected(selected, identity):
                 continue
             runs = _runs([label_text(answer[3]) for answer in answers])
             for (_, _, row, _, failed), run in zip(answers, runs, strict=True):
@@ -243,11 +245,11 @@ def _check_only(selected: frozenset[str], expected: str, index: DocumentIndex, f
             raise DataError.of(f"{expected}, got {quote_names(missing)}", hint=did_you_mean(missing[0], known))
 
 
-def _among(selected: frozenset[str], identity: str | None) -> bool:
+def _is_selected(selected: frozenset[str], identity: str | None) -> bool:
     return not selected or identity is None or identity in selected
 
 
-def _nothing(gold: Iterable[str], predicted: Iterable[str], failures: list[Failure]) -> DataError:
+def _nothing_joined(gold: Iterable[str], predicted: Iterable[str], failures: list[Failure]) -> DataError:
     return DataError(
         Problem(
             f"Expected gold and predicted to share ids, got {quote_names(gold)} and {quote_names(predicted)}",

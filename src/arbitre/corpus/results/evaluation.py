@@ -223,15 +223,15 @@ class Evaluation:
         }
         mean = self.document_quality.mean
         quality = "" if mean is None else f", document quality {mean:.4f} (mean)"
-        title = f"{_counted(len(self.document_table))}, {self.macro.failed} failed{quality}"
+        title = f"{_documents_text(len(self.document_table))}, {self.macro.failed} failed{quality}"
         return scores_html(title, columns, self.by_path, self.signature)
 
     def __repr__(self) -> str:
         f1q = self.micro.f1q
-        return f"Evaluation({_counted(len(self.document_table))}, micro f1q={'none' if f1q is None else f'{f1q:.4f}'})"
+        return f"Evaluation({_documents_text(len(self.document_table))}, micro f1q={'none' if f1q is None else f'{f1q:.4f}'})"
 
 
-def _counted(documents: int) -> str:
+def _documents_text(documents: int) -> str:
     return f"{documents} document" if documents == 1 else f"{documents} documents"
 
 

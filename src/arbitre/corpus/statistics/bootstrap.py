@@ -199,13 +199,13 @@ def bounds(
             len(sample.keys),
             sample.clusters,
             sample.runs,
-            (*_few(sample, used), *notes),
+            (*_few_units_notes(sample, used), *notes),
         )
         for estimate, (low, high, used, notes) in zip(estimates.tolist(), results, strict=True)
     ]
 
 
-def _few(sample: Sample, method: Method) -> tuple[str, ...]:
+def _few_units_notes(sample: Sample, method: Method) -> tuple[str, ...]:
     what = "cluster" if sample.clustered else "document"
     if sample.units == 1:
         return (f"A single {what}: the uncertainty of the score cannot be estimated.",)
@@ -215,12 +215,12 @@ def _few(sample: Sample, method: Method) -> tuple[str, ...]:
     return (f"Fewer than {FEW_UNITS} {what}s ({sample.units}): {narrow}.",)
 
 
-_Made: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
+_EndsAndNotes: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
 
 
 def _student(
     statistic: Statistic, estimates: Floats, names: Sequence[str], sample: Sample, *, level: float, method: Method
-) -> Iterator[_Made]:
+) -> Iterator[_EndsAndNotes]:
     score_moments = moments(statistic, estimates)
     what = "clusters" if sample.clustered else "documents"
     for at, (name, estimate) in enumerate(zip(names, estimates.tolist(), strict=True)):
@@ -253,13 +253,13 @@ def _bootstrapped(
     method: Method,
     resamples: int,
     seed: int,
-) -> Iterator[_Made]:
+) -> Iterator[_EndsAndNotes]:
     resampled_scores = np.empty((0, len(estimates)))
     if sample.units > 1:
         resampled_scores = statistic.of(_resampled(statistic.units, resamples, seed))
     for at, (estimate, values) in enumerate(zip(estimates.tolist(), resampled_scores.T, strict=True)):
         others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
-        yield _ends(estimate, values, others, level, method)
+        yield _resampled_ends(estimate, values, others, level, method)
 
 
 def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
@@ -284,7 +284,7 @@ def _left_out(statistic: Statistic, at: int) -> Floats:
     return estimates
 
 
-def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _Made:
+def _resampled_ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _EndsAndNotes:
     """Return the ends of an interval, the method that was used, and notes."""
     known = values[~np.isnan(values)]
     if np.isnan(estimate) or not known.size:

@@ -26,7 +26,7 @@ def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
     if cluster is None:
         return None
     if isinstance(cluster, str):
-        return list(_found(ids, cluster))
+        return list(_matched_labels(ids, cluster))
     if isinstance(cluster, Mapping):
         missing = [identity for identity in ids if identity not in cluster]
         if missing:
@@ -50,7 +50,7 @@ def assign_clusters(ids: Sequence[str], cluster: Cluster) -> tuple[list[str] | N
     return cluster_labels(ids, cluster), False
 
 
-def _found(ids: Iterable[str], pattern: str) -> Iterable[str]:
+def _matched_labels(ids: Iterable[str], pattern: str) -> Iterable[str]:
     try:
         compiled = regex.compile(pattern)
     except regex.error as error:

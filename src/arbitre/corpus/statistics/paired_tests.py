@@ -156,7 +156,7 @@ def contrasts(
             (float(estimates[a] - estimates[b]), samples[0].clusters, test)
             for (a, b), test in zip(chosen, results, strict=True)
         ]
-    adjusted, steps = _stepped([test.p for _, _, test in untested], alpha)
+    adjusted, steps = _holm_with_levels([test.p for _, _, test in untested], alpha)
     return [
         _difference(*contrast, p_holm, step) for contrast, p_holm, step in zip(untested, adjusted, steps, strict=True)
     ]
@@ -213,7 +213,7 @@ def threshold(level: float) -> float:
     return round(1.0 - level, 12)
 
 
-def _stepped(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float | None], list[float]]:
+def _holm_with_levels(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float | None], list[float]]:
     """Return the p adjusted by Holm, and the level at which each test is decided.
 
     p <= level is equivalent to adjusted p <= alpha. The smallest of m p is compared with alpha / m, the next with

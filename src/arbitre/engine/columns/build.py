@@ -132,7 +132,7 @@ class _ColumnBuilder:
         if len(families) == 1:
             return self._single(Kind(families[0]), site, values, types, place)
         mixed = MixedColumn(**self._common(values, place))
-        self._keep(mixed, site)
+        self._register(mixed, site)
         for kind in families:
             rows = (family == kind).nonzero()[0]
             part = [values[row] for row in rows.tolist()]
@@ -161,11 +161,11 @@ class _ColumnBuilder:
             return self._leaf(site, values, types, place)
         if kind is Kind.ARRAY:
             lists = ListColumn(**self._common(values, place), matcher=site.list.matcher)
-            self._keep(lists, site)
+            self._register(lists, site)
             self.pending.append(lambda: self._items(lists, site, values, place))
             return lists
         objects = ObjectColumn(**self._common(values, place))
-        self._keep(objects, site)
+        self._register(objects, site)
         self.pending.append(lambda: self._fields(objects, site.object, values, place))
         return objects
 
@@ -187,7 +187,7 @@ class _ColumnBuilder:
             "item": place.item,
         }
 
-    def _keep(self, column: Column, site: Site) -> None:
+    def _register(self, column: Column, site: Site) -> None:
         if len(column.path) >= MAX_DEPTH and not isinstance(column, LeafColumn):
             self.check_depth()
         self.columns.append(column)
@@ -204,7 +204,7 @@ class _ColumnBuilder:
                     raise _at(error, place, row) from error
             raise
         column = LeafColumn(**self._common(values, place), **parts._asdict())
-        self._keep(column, site)
+        self._register(column, site)
         return column
 
     def _fields(
@@ -253,7 +253,9 @@ class _ColumnBuilder:
             for key in value:
                 if key in known:
                     continue
-                index = next((site for pattern, site in patterns if self._fits(pattern, key, column, row)), None)
+                index = next(
+                    (site for pattern, site in patterns if self._matches_pattern(pattern, key, column, row)), None
+                )
                 if index is None and not node.declared_map:
                     named.setdefault(key, []).append((row, value[key]))
                 else:
@@ -290,7 +292,7 @@ class _ColumnBuilder:
         codes = np.array([names[key] for key in keys], dtype=np.intp)
         column.maps.append(MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes))
 
-    def _fits(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
+    def _matches_pattern(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
             return pattern.search(key, timeout=PATTERN_SECONDS) is not None
         except TimeoutError as error:

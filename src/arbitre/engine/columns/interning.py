@@ -56,14 +56,14 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     normalizers = site.leaf.normalizers if site.leaf is not None else site.normalizers
     raw, size = None, len(values)
     inputs: Iterable[Json] = values
-    if types <= _HASHED and not _quick(normalizers):  # normalise each distinct value once
-        raw, inputs = _coded(values, size)
+    if types <= _HASHED and not _as_cheap_as_lookup(normalizers):  # normalise each distinct value once
+        raw, inputs = _codes_and_distinct(values, size)
         size = len(inputs)
     normals, types = normalized(normalizers, inputs, types)
     leaf = _only_leaf(site, KINDS[next(iter(types))]) if len(types) == 1 and types <= _HASHED else None
     if leaf is None:
         return _by_value(site, values, None)
-    codes, distinct = _coded(normals, size)
+    codes, distinct = _codes_and_distinct(normals, size)
     alive = None
     if site.absent.text and "" in distinct:
         codes[codes == distinct.index("")] = -1
@@ -80,7 +80,7 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     )
 
 
-def _quick(normalizers: Sequence[Normalizer]) -> bool:
+def _as_cheap_as_lookup(normalizers: Sequence[Normalizer]) -> bool:
     """Return whether normalising a value is as cheap as looking it up: only built-in string methods."""
     return all(isinstance(normalizer.of_text, MethodDescriptorType) for normalizer in normalizers)
 
@@ -91,7 +91,7 @@ _HASHED: Final = frozenset({str, int})
 _PLAIN: Final = _HASHED | {list}
 
 
-def _coded(values: Iterable[Json], size: int) -> tuple[Indices, list[Json]]:
+def _codes_and_distinct(values: Iterable[Json], size: int) -> tuple[Indices, list[Json]]:
     """Return a code for each of `size` values, and the distinct values in order of appearance."""
     code: defaultdict[Json, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=size)

@@ -36,16 +36,16 @@ def choose_branch(
         if tags is not None:
             tag = int(tags[row])
             numbers = [n for n in numbers if (own_tags := branches[n].tags) is None or tag in own_tags] or numbers
-        holding = next((n for n in numbers if branches[n].tests and _holds(branches[n], value)), None)
-        chosen[row] = max(numbers, key=lambda n: _shared(branches[n], value)) if holding is None else holding
+        holding = next((n for n in numbers if branches[n].tests and _all_tests_hold(branches[n], value)), None)
+        chosen[row] = max(numbers, key=lambda n: _shared_key_count(branches[n], value)) if holding is None else holding
     return chosen
 
 
-def _holds(variant: ObjectBranch, value: dict[str, Json]) -> bool:
+def _all_tests_hold(branch: ObjectBranch, value: dict[str, Json]) -> bool:
     with suppress(DataError):  # a value that is not JSON is reported when its own column is built
-        return all(name in value and canonical(value[name]) in allowed for name, allowed in variant.tests)
+        return all(name in value and canonical(value[name]) in allowed for name, allowed in branch.tests)
     return False
 
 
-def _shared(variant: ObjectBranch, value: dict[str, Json]) -> int:
-    return sum(not variant.absent.covers(value[name]) for name in value.keys() & variant.names)
+def _shared_key_count(branch: ObjectBranch, value: dict[str, Json]) -> int:
+    return sum(not branch.absent.covers(value[name]) for name in value.keys() & branch.names)

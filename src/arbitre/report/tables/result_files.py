@@ -152,8 +152,8 @@ class MatchTableObserver:
         columns = self._columns
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in _four(self._cell(entry, name))]
-            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
+            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name))]
+            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole)[2:]])
         return rows
 
     @property
@@ -185,7 +185,7 @@ VALUE: Final = "value"
 """Column for entries that are not objects."""
 
 
-def _four(found: FieldPair | None) -> list[str]:
+def _pair_cells(found: FieldPair | None) -> list[str]:
     if found is None:
         return [""] * 4
     return [cell(found.gold), cell(found.predicted), cell(1.0 - found.quality), cell(found.quality)]

@@ -45,7 +45,7 @@ class Position:
         return cls(branches, common, declared, any(branch.kinds is None for branch in branches), root)
 
     @property
-    def whole(self) -> bool:
+    def is_leaf(self) -> bool:
         """Whether every value here is one leaf, whatever its kind."""
         return "distance" in self.common and (self.open or bool(self.declared & _CONTAINERS))
 
@@ -55,7 +55,7 @@ class Position:
 
     def problems(self) -> Iterator[Problem]:
         """Yield a problem for each setting that has no effect, or that only some of the branches have."""
-        if self.whole:
+        if self.is_leaf:
             yield from self._nested_problems(self.common["distance"])
         for key in ("distance", "normalize", "match", "entries", "absent"):
             settings = [branch.settings[key] for branch in self.branches if key in branch.settings]
@@ -84,13 +84,13 @@ class Position:
                 message, hint = f"`{key}` applies to lists, but no list is declared here", None
                 if key == "entries":
                     hint = 'The root may be marked too, with `"entries": true`.'
-            elif self.whole and _same_annotation(setting, self.common["distance"]):
+            elif self.is_leaf and _same_annotation(setting, self.common["distance"]):
                 message, hint = f"`{key}` has no effect on a list whose `distance` makes it a leaf", None
         elif key == "absent" and not shared:
             message = "`absent` differs between the branches of a union"
-        elif key in ("distance", "normalize") and self.whole and not shared:
+        elif key in ("distance", "normalize") and self.is_leaf and not shared:
             message = f"`{key}` is set on one branch, but the union is compared as one leaf"
-        elif key == "normalize" and not self.whole and not any(kind.scalar for kind in kinds):
+        elif key == "normalize" and not self.is_leaf and not any(kind.scalar for kind in kinds):
             message = "`normalize` applies to single values, but none is declared here"
             hint = "Put it on the nested values, or give the list or object a `distance` that makes it a leaf."
         elif key == "distance" and not shared and kinds & _CONTAINERS:

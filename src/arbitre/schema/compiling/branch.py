@@ -104,7 +104,7 @@ def own_branch(subschema: Subschema, settings: Annotations) -> Branch:
         items=_subschema(subschema, items) or _subschema(subschema, "unevaluatedItems"),
         settings=settings,
     )
-    if subschema.soft:
+    if subschema.conditional:
         return declared
     integer = "integer" in types and "number" not in types
     return replace(
@@ -129,8 +129,8 @@ def intersect(near: Branch, far: Branch) -> Branch:
         integer=near.integer or far.integer,
         format=near.format or far.format,
         enum=enum,
-        properties=_joined(near.properties, far.properties),
-        patterns=_joined(near.patterns, far.patterns),
+        properties=_merge_by_key(near.properties, far.properties),
+        patterns=_merge_by_key(near.patterns, far.patterns),
         additional=merge_subschemas(near.additional, far.additional),
         prefix=tuple(merge_subschemas(*pair) for pair in zip_longest(near.prefix, far.prefix, fillvalue=())),
         items=merge_subschemas(near.items, far.items),
@@ -143,7 +143,7 @@ def merge_subschemas(near: Subschemas, far: Subschemas) -> Subschemas:
     return tuple(dict.fromkeys(near + far))
 
 
-def _joined(near: dict[str, Subschemas], far: dict[str, Subschemas]) -> dict[str, Subschemas]:
+def _merge_by_key(near: dict[str, Subschemas], far: dict[str, Subschemas]) -> dict[str, Subschemas]:
     return {name: merge_subschemas(near.get(name, ()), far.get(name, ())) for name in near | far}
 
 
@@ -187,18 +187,18 @@ def declare_conditionals(branch: Branch) -> Branch:
     """Turn subschemas that occur only in conditions into declarations."""
     return replace(
         branch,
-        properties={name: _declared(subschemas) for name, subschemas in branch.properties.items()},
-        patterns={name: _declared(subschemas) for name, subschemas in branch.patterns.items()},
-        additional=_declared(branch.additional),
-        prefix=tuple(map(_declared, branch.prefix)),
-        items=_declared(branch.items),
+        properties={name: _without_condition(subschemas) for name, subschemas in branch.properties.items()},
+        patterns={name: _without_condition(subschemas) for name, subschemas in branch.patterns.items()},
+        additional=_without_condition(branch.additional),
+        prefix=tuple(map(_without_condition, branch.prefix)),
+        items=_without_condition(branch.items),
     )
 
 
-def _declared(subschemas: Subschemas) -> Subschemas:
-    if not all(subschema.soft for members in subschemas for subschema in members):
+def _without_condition(subschemas: Subschemas) -> Subschemas:
+    if not all(subschema.conditional for members in subschemas for subschema in members):
         return subschemas
-    return tuple(tuple(replace(subschema, soft=False) for subschema in members) for members in subschemas)
+    return tuple(tuple(replace(subschema, conditional=False) for subschema in members) for members in subschemas)
 
 
 def _with_extras(known: dict[str, Subschemas], extras: list[dict[str, Subschemas]]) -> dict[str, Subschemas]:
@@ -206,6 +206,6 @@ def _with_extras(known: dict[str, Subschemas], extras: list[dict[str, Subschemas
     combined = dict(known)
     for name in dict.fromkeys(name for extra in extras for name in extra):
         every_member = [subschema for extra in extras for members in extra.get(name, ()) for subschema in members]
-        members = tuple(dict.fromkeys(replace(subschema, soft=name in known) for subschema in every_member))
+        members = tuple(dict.fromkeys(replace(subschema, conditional=name in known) for subschema in every_member))
         combined[name] = merge_subschemas(combined.get(name, ()), (members,))
     return combined

@@ -107,7 +107,7 @@ class Expander:
             for members in subschemas:
                 member_branches = [branch for subschema in members for branch in self._expand(subschema)]
                 branches = self._all(branches, member_branches, members[0])
-            if any(subschema.soft for members in subschemas for subschema in members):
+            if any(subschema.conditional for members in subschemas for subschema in members):
                 branches = [declare_conditionals(branch) for branch in branches]
             self._known[subschemas] = branches
         return self._known[subschemas]

@@ -106,13 +106,13 @@ def _own_options(site: Site) -> dict[str, Any]:
         "absent": site.absent.values,
         "declared": sorted(site.declared),
         "leaf": None if site.leaf is None else _leaf(site.leaf),
-        "normalize": list(map(_named, site.normalizers)),
+        "normalize": list(map(_name_and_options, site.normalizers)),
         "scalars": {
             kind.name: [[_leaf(branch.leaf), _sorted(branch.values), _sorted(branch.tags)] for branch in choices]
             for kind, choices in site.scalars.items()
         },
         "object": _object(site.object),
-        "list": [len(site.list.prefix), _named(site.list.matcher), site.list.tagged],
+        "list": [len(site.list.prefix), _name_and_options(site.list.matcher), site.list.tagged],
     }
 
 
@@ -135,12 +135,12 @@ def _object(node: ObjectNode) -> dict[str, Any]:
     }
 
 
-def _named(component: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)
+def _name_and_options(component: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)
     return [component.name, dict(component.options)]
 
 
 def _leaf(leaf: Leaf) -> list[Any]:
-    return [_named(leaf.distance), list(map(_named, leaf.normalizers))]
+    return [_name_and_options(leaf.distance), list(map(_name_and_options, leaf.normalizers))]
 
 
 def _sorted(values: frozenset[Any] | None) -> list[str] | None:

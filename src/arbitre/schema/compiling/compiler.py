@@ -139,7 +139,7 @@ class Compiler:
         if entries is not None:
             self.marked[request.index] = entries.value
             self._root_mark = entries if root and Kind.ARRAY not in position.declared else self._root_mark
-        leaf = self._leaves.whole(common, position.branches) if position.whole else None
+        leaf = self._leaves.leaf_of_any_kind(common, position.branches) if position.is_leaf else None
         if leaf is not None:
             branches, common, overlay = [(None, Branch())], {}, None
         return Site(

@@ -85,14 +85,14 @@ class LeafBuilder:
     def exact(self) -> Leaf:
         return Leaf(self.distances.build("exact"))
 
-    def whole(self, common: Annotations, branches: Sequence[Branch]) -> Leaf:
+    def leaf_of_any_kind(self, common: Annotations, branches: Sequence[Branch]) -> Leaf:
         """Return the leaf of a position where every value is compared as one leaf."""
         setting, normalizers = common["distance"], self.normalizers_of(common.get("normalize"))
         enum = next((branch.enum for branch in branches if branch.enum is not None), None)
         distance = self._distance(setting, enum, normalizers)
         kinds = frozenset[Kind]().union(*(_kinds(branch, normalizers, scalar=False) for branch in branches))
         if not kinds & distance.kinds:
-            self._refuse(setting, distance, kinds)
+            self._report_unsupported(setting, distance, kinds)
         return Leaf(distance, normalizers)
 
     def scalars(
@@ -157,9 +157,11 @@ class LeafBuilder:
             here = [(other.normalizers, _kinds(other.declared, first)) for other in sharing]
             single = distance.kinds & frozenset(SCALARS)  # branches are chosen for single values only
             if not any(kinds_after(own, kinds & single) & distance.kinds for own, kinds in here):
-                self._refuse(setting, distance, {kind for own, kinds in here for kind in kinds_after(own, kinds)})
+                self._report_unsupported(
+                    setting, distance, {kind for own, kinds in here for kind in kinds_after(own, kinds)}
+                )
 
-    def _refuse(self, setting: Annotation, distance: Distance, occurring: Iterable[Kind]) -> None:
+    def _report_unsupported(self, setting: Annotation, distance: Distance, occurring: Iterable[Kind]) -> None:
         """Report a distance that supports none of the kinds found after normalisation."""
         kinds = set(occurring) - {Kind.NULL}
         if not kinds:

@@ -34,7 +34,7 @@ _BESIDE: Final = frozenset(
 class Subschema:
     """A subschema with its location in a document and the context for resolving references.
 
-    Two subschemas are equal if they are the same object of a document and have equal `soft` and `scope`.
+    Two subschemas are equal if they are the same object of a document and have equal `conditional` and `scope`.
 
     Attributes:
         schema: Its JSON: an object or a boolean.
@@ -42,7 +42,7 @@ class Subschema:
         shelf: All documents of the schema.
         resolver: Resolves its references.
         pointer: Its JSON Pointer in the document.
-        soft: Whether it occurs in a condition, so that its types and constants are not declarations.
+        conditional: Whether it occurs in a condition, so that its types and constants are not declarations.
         scope: URIs with dynamic anchors on the way here; they determine the target of `$dynamicRef`.
     """
 
@@ -51,7 +51,7 @@ class Subschema:
     shelf: SchemaStore
     resolver: Resolver[Any]
     pointer: str = ""
-    soft: bool = False
+    conditional: bool = False
     scope: tuple[str, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ class Subschema:
 
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
-        return id(self.schema), self.soft, self.scope
+        return id(self.schema), self.conditional, self.scope
 
     def below(self, *tokens: str | int) -> Subschema:
         """Return the subschema under these keys."""

@@ -59,10 +59,10 @@ class Frame(NamedTuple):
 
 @dataclass(slots=True)
 class Examples:
-    """Creates example values and documents for one schema; tries the `telling` values first."""
+    """Creates example values and documents for one schema; tries the `preferred` values first."""
 
     root: Subschema
-    telling: Sequence[Json] = ()
+    preferred: Sequence[Json] = ()
     _expander: Expander = field(default_factory=lambda: Expander([]))
     _known: dict[tuple[Subschemas, int], list[Json]] = field(default_factory=dict)
     _checkers: dict[Subschema, Any] = field(default_factory=dict)
@@ -109,9 +109,9 @@ class Examples:
 
     def _valid(self, subschemas: Subschemas, value: Json) -> bool:
         """Return whether a value is valid against at least one member of every union."""
-        return all(any(self._fits(member, value) for member in members) for members in subschemas)
+        return all(any(self._is_valid(member, value) for member in members) for members in subschemas)
 
-    def _fits(self, subschema: Subschema, value: Json) -> bool:
+    def _is_valid(self, subschema: Subschema, value: Json) -> bool:
         if subschema not in self._checkers:
             self._checkers[subschema] = checker(subschema)
         try:
@@ -125,7 +125,7 @@ class Examples:
             return
         for kind in (Kind.STRING, Kind.NUMBER, Kind.BOOLEAN, Kind.NULL):
             if branch.takes(kind):
-                yield from (value for value in self.telling if kind_of(value) is kind)
+                yield from (value for value in self.preferred if kind_of(value) is kind)
                 yield from SCALARS[kind]
         if depth < DEPTH and branch.takes(Kind.ARRAY):
             yield from self._arrays(branch, depth)

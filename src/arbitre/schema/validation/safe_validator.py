@@ -165,7 +165,7 @@ class SafeValidator:
     def _additional_properties(
         self, validator: Validator, additional: Json, instance: Json, schema: Mapping[str, Json]
     ) -> Errors:
-        return self._others(validator, additional, instance, lambda: self._named(schema, instance))
+        return self._others(validator, additional, instance, lambda: self._covered_keys(schema, instance))
 
     def _unevaluated_properties(
         self, validator: Validator, unevaluated: Json, instance: Json, schema: Mapping[str, Json]
@@ -187,7 +187,7 @@ class SafeValidator:
             elif key not in keys:
                 yield from validator.descend(instance[key], subschema, path=key)
 
-    def _named(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
+    def _covered_keys(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
         """Return the keys covered by `properties` and `patternProperties`. Raises _UndecidedError."""
         properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
         return {
@@ -200,7 +200,7 @@ class SafeValidator:
             return set()
         if "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return set(instance)
-        keys = self._named(schema, instance)
+        keys = self._covered_keys(schema, instance)
         for keyword in sorted(_REFERENCES & schema.keys()):
             self._count_reference(keyword, schema, validator)
             resolver = validator._resolver  # noqa: SLF001

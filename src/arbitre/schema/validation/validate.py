@@ -45,7 +45,7 @@ def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
             references form a cycle.
     """
 
-    def found() -> list[Violation]:
+    def validate_document() -> list[Violation]:
         validator = _bounded(root, _STEPS * (100 + _size(document)))
         return [
             Violation(pointer(error.absolute_path), _shortened(error.message), str(error.validator or "false"))
@@ -53,7 +53,7 @@ def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
         ]
 
     try:
-        violated = deep_stack.call_with_deep_stack(found)
+        violated = deep_stack.call_with_deep_stack(validate_document)
     except TooManyStepsError as error:
         message = "Schema validation of a document takes too many steps"
         hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
