@@ -228,7 +228,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         f1q = self.micro.f1q
-        return f"Evaluation({_documents_text(len(self.document_table))}, micro f1q={'none' if f1q is None else f'{f1q:.4f}'})"
+        score = "none" if f1q is None else f"{f1q:.4f}"
+        return f"Evaluation({_documents_text(len(self.document_table))}, micro f1q={score})"
 
 
 def _documents_text(documents: int) -> str:
