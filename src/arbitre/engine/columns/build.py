@@ -253,9 +253,7 @@ class _ColumnBuilder:
             for key in value:
                 if key in known:
                     continue
-                index = next(
-                    (site for pattern, site in patterns if self._matches_pattern(pattern, key, column, row)), None
-                )
+                index = next((site for pattern, site in patterns if self._matches(pattern, key, column, row)), None)
                 if index is None and not node.declared_map:
                     named.setdefault(key, []).append((row, value[key]))
                 else:
@@ -292,7 +290,7 @@ class _ColumnBuilder:
         codes = np.array([names[key] for key in keys], dtype=np.intp)
         column.maps.append(MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes))
 
-    def _matches_pattern(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
+    def _matches(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
             return pattern.search(key, timeout=PATTERN_SECONDS) is not None
         except TimeoutError as error:
