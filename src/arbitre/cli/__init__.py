@@ -66,12 +66,12 @@ class LazyGroup(TyperGroup):
 
 def _load(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
     """Import a command, or a group of commands, by name."""
-    from arbitre.cli.option_records import with_option_records  # noqa: PLC0415  (`--help` does not need it)
+    from arbitre.cli.option_sets import with_option_sets  # noqa: PLC0415  (`--help` does not need it)
 
     module = importlib.import_module(f"{__name__}.commands.{name}")
     if not hasattr(module, "app"):
         single = typer.Typer(add_completion=False)
-        single.command(name)(with_option_records(getattr(module, name)))
+        single.command(name)(with_option_sets(getattr(module, name)))
         return typer.main.get_command(single)
     return typer.main.get_command(module.app)
 

@@ -9,7 +9,7 @@ import typer
 import arbitre
 from arbitre import matching
 from arbitre.catalogue import Catalogue
-from arbitre.cli.options import ComparatorOptions
+from arbitre.cli.shared_options import ComparatorOptions
 from arbitre.corpus.reading import strict_json
 from arbitre.distances import catalogue as distances
 from arbitre.errors import ArbitreError, SchemaError

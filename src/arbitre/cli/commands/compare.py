@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.options import ComparatorOptions, MaxDepth, OutputOptions, Validate
 from arbitre.cli.output import result_tables, side_by_side
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions
+from arbitre.cli.shared_options import ComparatorOptions, MaxDepth, OutputOptions, Validate
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN

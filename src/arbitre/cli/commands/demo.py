@@ -10,14 +10,14 @@ from rich.text import Text
 
 import arbitre
 from arbitre import bundled
-from arbitre.cli.options import NoReport, TerminalOptions
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
-from arbitre.cli.output.progress import run_with_progress
+from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.shared_options import NoReport, TerminalOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
-from arbitre.report.evaluation_run import EvaluationOptions, EvaluationRun
+from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 from arbitre.report.report_files import REPORT, remove_report, write_ranking
 from arbitre.report.text_files import atomic_text_file
 
@@ -56,20 +56,22 @@ def demo(
     for system in SYSTEMS:
         joined = Sources(gold=out / GOLD, predicted=out / f"{system}.jsonl").joined()
         options = EvaluationOptions(out=out / system, workers=1, no_report=no_report)
-        evaluations[system], _ = run_with_progress(EvaluationRun(comparator.plan, joined, options), screen)
+        evaluations[system], _ = evaluate_with_progress(EvaluationJob(comparator.plan, joined, options), screen)
         compared_again = compare_pairs(comparator.plan, list(joined))
         found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
     if no_report:
         remove_report(out)
     else:
         write_ranking(out, arbitre.rank(evaluations))
-    screen.show(_blocks(evaluations, found))
+    screen.show(_leaderboard_and_entries(evaluations, found))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
 
-def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]) -> Iterator[RenderableType]:
+def _leaderboard_and_entries(
+    evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]
+) -> Iterator[RenderableType]:
     first = next(iter(evaluations.values()))
     yield Text.assemble(
         ("Two systems on the same pages", "bold"),

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arbitre.cli.options import (
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.shared_options import (
     ComparatorOptions,
     EvaluateOptions,
     OutputOptions,
@@ -15,13 +17,11 @@ from arbitre.cli.options import (
     SourceOptions,
     export_option,
 )
-from arbitre.cli.output import result_tables
-from arbitre.cli.output.progress import run_with_progress
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading.options import MAX_NAMES
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.gates import gate
-from arbitre.report.evaluation_run import EvaluationRun
+from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import Export, parse_exports, write
 from arbitre.report.tables.table import unknown
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.corpus.reading.records import Repair
-    from arbitre.report.evaluation_run import EvaluationOptions
+    from arbitre.report.evaluation_job import EvaluationOptions
 
 Tables = Annotated[list[str] | None, export_option("paths.tex or documents.parquet")]
 Scores = Annotated[
@@ -46,30 +46,30 @@ def evaluate(
     options: ComparatorOptions,
     sources: SourceOptions,
     reading: ReadingOptions,
-    run_options: EvaluateOptions,
+    evaluation_options: EvaluateOptions,
     tables: Tables = None,
     scores: Scores = None,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
-    out, validate = run_options.out, run_options.validate
-    requested = _requested_exports(tables or (), scores or (), run_options)
+    out, validate = evaluation_options.out, evaluation_options.validate
+    requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
     plan = reading.signed(options.comparator(schema).plan)
-    run = EvaluationRun(plan, sources.joined(reading), run_options)
-    evaluation, files = run_with_progress(run, screen)
+    job = EvaluationJob(plan, sources.joined(reading), evaluation_options)
+    evaluation, files = evaluate_with_progress(job, screen)
     if out is not None:
-        exported = write(out, requested, summaries.sheets(evaluation, scores or ()))
+        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()))
         files = tuple(dict.fromkeys((*files, *exported)))
-    missed, repaired = gate(evaluation, fail_under=gates.gates), run.joined.repaired
+    missed, repaired = gate(evaluation, fail_under=gates.gates), job.joined.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
-        plain |= {"violations": run.violations} if validate else {}
+        plain |= {"violations": job.violations} if validate else {}
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
         screen.json(plain)
     else:
-        screen.show(result_tables.evaluation(evaluation, screen.width, run.violations if validate else None))
+        screen.show(result_tables.evaluation(evaluation, screen.width, job.violations if validate else None))
         if out is not None:
             screen.wrote(files, out)
     if repaired:

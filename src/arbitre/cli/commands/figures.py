@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from arbitre.cli.commands.report import Evaluations, Lang
-from arbitre.cli.options import TerminalOptions
-from arbitre.report.figures.figures import write_figures
+from arbitre.cli.shared_options import TerminalOptions
+from arbitre.report.figures.specifications import write_figures
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
 

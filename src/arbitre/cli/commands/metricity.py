@@ -15,10 +15,10 @@ from rich.text import Text
 
 import arbitre
 from arbitre.cli.commands.compare import read
-from arbitre.cli.options import ComparatorOptions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
 from arbitre.cli.overrides import OverrideOptions
+from arbitre.cli.shared_options import ComparatorOptions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH

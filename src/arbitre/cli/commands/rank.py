@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from arbitre.cli.options import (
+from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
+from arbitre.cli.shared_options import (
     GOLD,
     ComparatorOptions,
     CorpusOptions,
@@ -19,8 +21,6 @@ from arbitre.cli.options import (
     Schema,
     export_option,
 )
-from arbitre.cli.output.progress import run_with_progress
-from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.manifest import Manifest
@@ -31,7 +31,7 @@ from arbitre.corpus.systems.ranking import SCORES
 from arbitre.corpus.systems.ranking import rank as ranked
 from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
-from arbitre.report.evaluation_run import EvaluationRun
+from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.html.build_view import build_factors
 from arbitre.report.report_files import REPORT, read_view, write_page, write_ranking
 from arbitre.report.tables.exports import parse_exports
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.results.gates import Gate, Missed
     from arbitre.corpus.systems.run_stability import RunStability
-    from arbitre.report.evaluation_run import EvaluationOptions
+    from arbitre.report.evaluation_job import EvaluationOptions
     from arbitre.schema.plan import Plan
 
 WHOLE_CORPUS: Final = "evaluation"
@@ -76,7 +76,7 @@ def rank(
     factors: Factors = None,
     reading: ReadingOptions,
     ranking: RankingOptions,
-    run_options: CorpusOptions,
+    evaluation_options: CorpusOptions,
     out: Out = None,
     tables: Tables = None,
     gates: GateOptions,
@@ -97,9 +97,9 @@ def rank(
         )
     requested = parse_exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = output.terminal()
-    plan, report = reading.signed(options.comparator(schema).plan), out is not None and not run_options.no_report
-    run_options = replace(run_options, out=out if report else None)
-    corpus = RankingRun(plan, reading, screen, ranking, run_options, gates.gates)
+    plan, report = reading.signed(options.comparator(schema).plan), out is not None and not evaluation_options.no_report
+    evaluation_options = replace(evaluation_options, out=out if report else None)
+    corpus = RankingJob(plan, reading, screen, ranking, evaluation_options, gates.gates)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     screen.result(found.to_dict, found.blocks)
     if out is not None:
@@ -121,14 +121,14 @@ def _named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class RankingRun:
+class RankingJob:
     """Evaluates the systems or the manifest and prints notes on failed or skipped documents to standard error."""
 
     plan: Plan
     reading: ReadOptions
     screen: Terminal
     options: RankingOptions
-    run: EvaluationOptions
+    evaluation: EvaluationOptions
     """`out` is the folder for the report, with one subfolder per evaluation."""
     gates: tuple[Gate, ...] = ()
     missed: list[Missed] = field(default_factory=list)
@@ -142,8 +142,8 @@ class RankingRun:
         }
         how = self.options
         ranking = ranked(found, how.score, beside=(how.scores or SCORES)[1:], **how.statistics)
-        if self.run.out is not None:
-            write_ranking(self.run.out, ranking)
+        if self.evaluation.out is not None:
+            write_ranking(self.evaluation.out, ranking)
         return RankingOutput(ranking, dict(self._stability(found)))
 
     def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, RunStability]]:
@@ -173,14 +173,14 @@ class RankingRun:
         how = self.options
         comparisons = (factor(evaluation, name, design, how.score, **how.statistics) for name in design)
         results = FactorsOutput(tuple(comparisons), evaluation.signature)
-        if self.run.out is not None:
-            view = read_view([self.run.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.run.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+        if self.evaluation.out is not None:
+            view = read_view([self.evaluation.out / WHOLE_CORPUS / EVALUATION])
+            write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
         return results
 
     def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
-        options = replace(self.run, out=self.run.out and self.run.out / folder)
-        evaluation, _ = run_with_progress(EvaluationRun(self.plan, joined, options), self.screen)
+        options = replace(self.evaluation, out=self.evaluation.out and self.evaluation.out / folder)
+        evaluation, _ = evaluate_with_progress(EvaluationJob(self.plan, joined, options), self.screen)
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),
             (evaluation.unscored, "gold documents failed or duplicated, not scored"),

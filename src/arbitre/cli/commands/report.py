@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arbitre.cli.options import TerminalOptions
+from arbitre.cli.shared_options import TerminalOptions
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
 

@@ -11,11 +11,11 @@ import typer
 from rich.text import Text
 
 import arbitre
-from arbitre.cli.option_records import with_option_records
-from arbitre.cli.options import IdKey, OutputOptions, Overlay, SchemaArgument, TerminalOptions
+from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.cli.shared_options import IdKey, OutputOptions, Overlay, SchemaArgument, TerminalOptions
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.running.check_gold import documents as documents_of
 from arbitre.errors import DataError, Problem
@@ -62,7 +62,7 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the sch
 
 
 @app.command()
-@with_option_records
+@with_option_sets
 def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: TerminalOptions) -> None:
     """Infer a schema that all the given documents satisfy."""
     schema = infer_schema(record.value for source in gold for record in _documents(source, id_key))
@@ -74,7 +74,7 @@ def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: Termi
 
 
 @app.command()
-@with_option_records
+@with_option_sets
 def check(
     schema: SchemaArgument,
     documents: Documents = None,
@@ -160,7 +160,7 @@ def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room
 
 
 @app.command()
-@with_option_records
+@with_option_sets
 def explain(schema: SchemaArgument, *, overlay: Overlay = None, output: OutputOptions) -> None:
     """Show how each path is compared: kind, weight, distance, matching, normalisation."""
     screen = output.terminal()

@@ -10,7 +10,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.report.evaluation_run import EvaluationRun
+    from arbitre.report.evaluation_job import EvaluationJob
 
 
 class RateColumn(ProgressColumn):
@@ -21,10 +21,10 @@ class RateColumn(ProgressColumn):
         return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
 
 
-def run_with_progress(run: EvaluationRun, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
-    """Run an evaluation, with a progress bar on terminals; return it and the names of the files written."""
+def evaluate_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
+    """Evaluate a corpus, with a progress bar on terminals; return it and the names of the files written."""
     columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
     hidden = screen.quiet or not screen.err.is_terminal
     with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
-        task = progress.add_task("", total=len(run.joined))
-        return run(lambda results: progress.advance(task, len(results)))
+        task = progress.add_task("", total=len(job.joined))
+        return job(lambda results: progress.advance(task, len(results)))

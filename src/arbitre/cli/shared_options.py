@@ -1,6 +1,6 @@
-"""Options of the command line; option records hold those that several commands share.
+"""Options of the command line; option sets hold those that several commands share.
 
-An option record for an operation of the package extends the dataclass of that operation: it adds the help texts, and
+An option set for an operation of the package extends the dataclass of that operation: it adds the help texts, and
 the defaults are those of the dataclass. Annotations are not postponed here, because Typer reads them.
 """
 
@@ -22,7 +22,7 @@ from arbitre.corpus.running.executors import Engine
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.systems.ranking import SCORES
-from arbitre.report.evaluation_run import EvaluationOptions
+from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
 

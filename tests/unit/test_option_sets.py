@@ -1,4 +1,4 @@
-"""Commands take option records, which the Python API has in common with the command line."""
+"""Commands take option sets, which the Python API has in common with the command line."""
 
 import importlib
 import inspect
@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import COMMANDS, app
-from arbitre.cli.option_records import with_option_records
-from arbitre.cli.options import EvaluateOptions, ReadingOptions, SourceOptions
+from arbitre.cli.option_sets import with_option_sets
+from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
-from arbitre.report.evaluation_run import EvaluationOptions, EvaluationRun
+from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
@@ -30,30 +30,30 @@ class Base:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record(Base):
+class OptionSet(Base):
     name: Annotated[str, typer.Option(metavar="NAME")]
     size: Annotated[int, typer.Option(min=1)]
 
 
 def invoked(command, *arguments):
     single = typer.Typer(pretty_exceptions_enable=False)
-    single.command()(with_option_records(command))
+    single.command()(with_option_sets(command))
     return CliRunner().invoke(single, arguments)
 
 
-def command(word: str, *, record: Record, loud: bool = False) -> None:
+def command(word: str, *, option_set: OptionSet, loud: bool = False) -> None:
     if word == "refused":
         raise OptionError.of("`a_name` requires `size`.")
-    typer.echo(f"{word} {record} {loud}")
+    typer.echo(f"{word} {option_set} {loud}")
 
 
-def test_each_option_of_a_record_is_a_parameter_of_the_command():
-    assert [*inspect.signature(with_option_records(command)).parameters] == ["word", "size", "name", "loud"]
+def test_each_option_of_a_set_is_a_parameter_of_the_command():
+    assert [*inspect.signature(with_option_sets(command)).parameters] == ["word", "size", "name", "loud"]
 
 
-def test_a_record_is_built_from_its_options():
+def test_a_set_is_built_from_its_options():
     result = invoked(command, "w", "--name", "n", "--size", "2", "--loud")
-    assert result.output == "w Record(size=2, hidden='kept', name='n') True\n"
+    assert result.output == "w OptionSet(size=2, hidden='kept', name='n') True\n"
 
 
 def test_a_field_has_the_default_of_the_dataclass_it_extends():
@@ -79,15 +79,15 @@ def test_no_command_has_a_long_parameter_list(name):
 
 
 @pytest.mark.parametrize(
-    ("record", "operation"),
+    ("option_set", "operation"),
     [
         (SourceOptions, Sources),
         (ReadingOptions, ReadOptions),
         (EvaluateOptions, EvaluationOptions),
     ],
 )
-def test_the_command_line_has_every_option_of_the_python_interface(record, operation):
-    options = {field.name: field.default for field in fields(record) if get_origin(field.type) is Annotated}
+def test_the_command_line_has_every_option_of_the_python_interface(option_set, operation):
+    options = {field.name: field.default for field in fields(option_set) if get_origin(field.type) is Annotated}
     assert options == {field.name: field.default for field in fields(operation)}
 
 
@@ -135,9 +135,9 @@ class TestEvaluationOptions:
         assert result.exit_code == 0, result.stderr
         joined = Sources(gold=GOLD, predicted=PREDICTED).joined()
         how = EvaluationOptions(out=tmp_path / "python", validate=True, cluster_by="/page/volume", workers=1)
-        run = EvaluationRun(arbitre.Comparator(SCHEMA).plan, joined, how)
+        job = EvaluationJob(arbitre.Comparator(SCHEMA).plan, joined, how)
         progress = []
-        _, files = run(lambda results: progress.append(len(results)))
+        _, files = job(lambda results: progress.append(len(results)))
         assert sum(progress) == len(joined)
         assert {"evaluation.json", "report.html", "violations.csv"} <= set(files)
         for name in files:

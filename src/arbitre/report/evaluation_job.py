@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.running import evaluate as corpus
 from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import RunOptions
+from arbitre.corpus.running.evaluate import ExecutionOptions
 from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
@@ -96,14 +96,14 @@ class PointerLabels:
 
 
 @dataclass(slots=True)
-class EvaluationRun:
+class EvaluationJob:
     """One evaluation of a corpus.
 
     Attributes:
         plan: Compiled schema.
         joined: Pairs to compare.
         options: Executor, output folder and other options.
-        violations: Schema violations of the predictions, after the run, if `validate` is set.
+        violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
     plan: Plan
@@ -114,7 +114,7 @@ class EvaluationRun:
     def __call__(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
     ) -> tuple[Evaluation, tuple[str, ...]]:
-        """Run the evaluation.
+        """Evaluate the corpus.
 
         Args:
             on_results: Called with the results of each work unit.
@@ -136,7 +136,7 @@ class EvaluationRun:
             on_results(outcomes)
 
         executor = choose_executor(options.engine, options.scheduler, options.workers)
-        evaluation, files = self._evaluate(RunOptions(self._observers(kept), collect, executor), clusters)
+        evaluation, files = self._evaluate(ExecutionOptions(self._observers(kept), collect, executor), clusters)
         if options.out is not None:
             files = (*files, *self._write_files(options.out, evaluation, kept))
         return evaluation, files
@@ -164,7 +164,7 @@ class EvaluationRun:
             observers[CLUSTERS] = PointerLabels(pointer)
         return observers
 
-    def _evaluate(self, how: RunOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
+    def _evaluate(self, how: ExecutionOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         out = self.options.out
         if out is None:
             return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
