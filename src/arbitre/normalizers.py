@@ -23,9 +23,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from arbitre.authority import Authority, AuthorityFile, read_authority
+from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
-from arbitre.errors import SchemaError, shown
 from arbitre.values import Json, Kind
 
 Apply = Callable[[Json], Json]
@@ -81,12 +80,12 @@ def normalized(
     Returns:
         The normalised values, which can be iterated once, and their types.
     """
-    for one in normalizers:
-        if one.of_text is not None and types <= {str}:
-            values = map(one.of_text, values)
+    for normalizer in normalizers:
+        if normalizer.of_text is not None and types <= {str}:
+            values = map(normalizer.of_text, values)
         else:
-            of_all = one.of_lists if types <= {list} else None
-            values = list(map(one.apply, values)) if of_all is None else of_all(values)
+            of_all = normalizer.of_lists if types <= {list} else None
+            values = list(map(normalizer.apply, values)) if of_all is None else of_all(values)
             types = set(map(type, values))
     return values, types
 
@@ -106,8 +105,8 @@ def _is_number(value: Json) -> bool:
 
 
 def _unaccent(text: str) -> str:
-    bare = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
-    return unicodedata.normalize("NFC", bare)
+    base_letters = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+    return unicodedata.normalize("NFC", base_letters)
 
 
 def _squash_space(text: str) -> str:
@@ -120,8 +119,8 @@ def _strip_punctuation(text: str) -> str:
 
 def _decimal_text(number: float) -> str:
     """Return a number as text without exponent; 2 and 2.0 give the same text."""
-    whole = math.trunc(number)
-    return format(Decimal(whole) if whole == number else Decimal(repr(float(number))), "f")
+    integer = math.trunc(number)
+    return format(Decimal(integer) if integer == number else Decimal(repr(float(number))), "f")
 
 
 def _text(value: Json) -> Json:
@@ -154,10 +153,10 @@ def _read(digits: str) -> float | None:
 
 
 def _number(mark: str, text: str) -> Json:
-    bare = text.strip()
-    if _NUMBER[mark].fullmatch(bare) is None:
+    stripped = text.strip()
+    if _NUMBER[mark].fullmatch(stripped) is None:
         return text
-    number = _read(re.sub(_GROUPS, "", bare).replace(mark, "."))
+    number = _read(re.sub(_GROUPS, "", stripped).replace(mark, "."))
     return text if number is None else number
 
 
@@ -170,7 +169,7 @@ def _numbers_in(value: Json) -> Iterator[float]:
         for item in value:
             yield from _numbers_in(item)
     elif isinstance(value, str):
-        yield from (number for found in _NUMBERS.findall(value) if (number := _read(found)) is not None)
+        yield from (number for numeral in _NUMBERS.findall(value) if (number := _read(numeral)) is not None)
     elif _is_number(value):
         yield value
 
@@ -205,15 +204,15 @@ _FORMAT = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
 
 
 def _date(formats: Sequence[str], text: str) -> str:
-    bare = text.strip()
-    if _PARTIAL_DATE.fullmatch(bare):
+    stripped = text.strip()
+    if _PARTIAL_DATE.fullmatch(stripped):
         return text
-    if _DAY.fullmatch(bare):
+    if _DAY.fullmatch(stripped):
         with suppress(ValueError):
-            return datetime.fromisoformat(bare.upper()).date().isoformat()
+            return datetime.fromisoformat(stripped.upper()).date().isoformat()
     for form in formats:
         with suppress(ValueError):
-            day = datetime.strptime(bare, form).replace(tzinfo=UTC).date()
+            day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
             return day.isoformat()[: _precision(form)]
     return text
 
@@ -265,25 +264,11 @@ def _concat_with(options: Mapping[str, Any]) -> Normalizer:
     return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists, makes=makes)
 
 
-def _authority_with(options: Mapping[str, Any]) -> Normalizer:
-    contents = read_authority(options)
-    known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if key in options}
-    known = {"file": contents.file} | known | {"sha256": contents.digest}
-    return _authority(contents, known, options["ambiguous"] == "error", None)
-
-
-def _authority(
-    contents: AuthorityFile,
-    options: Mapping[str, Any],
-    unique: bool,  # noqa: FBT001
-    before: Sequence[Normalizer] | None,
-) -> Normalizer:
-    """Return the normaliser that maps variants to names, both as they are after the normalisers `before`.
-
-    None stands for normalisers that are not known yet.
+def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = None) -> Normalizer:
+    """Return the normaliser that maps variants to names, as they are after the normalisers `before`, if known.
 
     Raises:
-        SchemaError: A variant belongs to several names, and they should be `unique`.
+        SchemaError: A variant belongs to several names, and this is an error.
     """
 
     def normalize(value: Json) -> Json:
@@ -292,27 +277,17 @@ def _authority(
         return value
 
     authority = contents.normalized(normalize)
-    if authority.ambiguous and unique and before is not None:
-        listed = "; ".join(f"{shown(text)}: {', '.join(map(shown, of))}" for text, of in authority.ambiguous.items())
-        raise SchemaError.of(
-            f"The authority file {authority.file} has variants of several names: {listed}",
-            pointer="/authority/ambiguous",
-            hint='Remove them, or write "ambiguous": "keep" to leave such texts unchanged.',
-        )
-    change = partial(_name_of, authority.table)
+    if contents.unique and before is not None:
+        authority.check_unique()
     return Normalizer(
         "authority",
         f"a name and its variants in {authority.file}",
-        partial(_itemwise, partial(_textwise, change)),
-        options,
-        of_text=change,
+        partial(_itemwise, partial(_textwise, authority.name_of)),
+        contents.options,
+        of_text=authority.name_of,
         authority=authority,
-        after=partial(_authority, contents, options, unique),
+        after=partial(_authority, contents),
     )
-
-
-def _name_of(table: Mapping[str, str], text: str) -> str:
-    return table.get(text, text)
 
 
 catalogue: Final = Catalogue(
@@ -392,16 +367,9 @@ catalogue: Final = Catalogue(
             {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
         ),
         "authority": Factory(
-            _authority_with,
+            lambda options: _authority(read_authority(options)),
             "Replaces a variant by its name in an authority file; leaves other texts unchanged.",
-            {
-                "file": {"type": "string", "minLength": 1},
-                "name": {"type": "string", "default": "name"},
-                "variants": {"type": "string", "default": "variants"},
-                "separator": {"type": "string", "minLength": 1},
-                "delimiter": {"type": "string", "minLength": 1, "maxLength": 1},
-                "ambiguous": {"enum": ["keep", "error"], "default": "keep"},
-            },
+            OPTIONS,
             required=("file",),
         ),
         "concat": Factory(

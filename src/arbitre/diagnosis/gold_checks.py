@@ -65,7 +65,7 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
         check(document)
     except DataError as error:
         return (Finding(UNREADABLE, error.pointer, error.message, error.hint),)
-    return tuple(found for run in CHECKS.values() for found in run(plan, document))
+    return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
 
 
 def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
@@ -143,12 +143,12 @@ def _siblings(sites: Sequence[Site], site: Site) -> list[tuple[str, str]]:
 
 def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
     """Yield the values under an alias. Aliases are read in predictions only."""
-    found: dict[Tokens, Tokens] = {}
+    targets: dict[Tokens, Tokens] = {}
     for site, value, above in _positions(plan, document, _reaching(plan.sites, lambda site: bool(site.object.aliases))):
         if isinstance(value, dict):
             for field, alias in aliased(value, site.object.aliases):
-                found.setdefault((*above, *alias), (*above, *field))
-    for source, target in sorted(found.items(), key=lambda item: order(pointer(item[0]))):
+                targets.setdefault((*above, *alias), (*above, *field))
+    for source, target in sorted(targets.items(), key=lambda item: order(pointer(item[0]))):
         yield Finding(
             "alias",
             pointer(source),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
@@ -137,24 +138,25 @@ class UsedAuthority(NamedTuple):
 
 def authorities_of(sites: Sequence[Site]) -> tuple[UsedAuthority, ...]:
     """Return the authority files of a plan, by path, shortest first."""
-    found: dict[tuple[str, int], UsedAuthority] = {}
+    uses: dict[tuple[str, int], UsedAuthority] = {}
     for step in walk(sites):
         site, path = sites[step.site], wildcard(step.path)
-        leaves = [choice.leaf for choices in site.scalars.values() for choice in choices] if site.leaf is None else []
-        every = [site.normalizers, *(leaf.normalizers for leaf in (leaves if site.leaf is None else [site.leaf]))]
-        for normalizer in (one for several in every for one in several):
+        leaves = [choice.leaf for choices in site.scalars.values() for choice in choices]
+        leaves = leaves if site.leaf is None else [site.leaf]
+        for normalizer in chain(site.normalizers, *(leaf.normalizers for leaf in leaves)):
             if normalizer.authority is not None:
-                found.setdefault((path, id(normalizer.authority)), UsedAuthority(path, normalizer.authority))
-    return tuple(found.values())
+                key = path, id(normalizer.authority)
+                uses.setdefault(key, UsedAuthority(path, normalizer.authority))
+    return tuple(uses.values())
 
 
-def _choice(made: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a normaliser)
-    options = ", ".join(f"{name}={text_of(value)}" for name, value in made.options.items() if value is not None)
-    return f"{made.name}({options})" if options else str(made.name)
+def _choice(component: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a normaliser)
+    options = ", ".join(f"{name}={text_of(value)}" for name, value in component.options.items() if value is not None)
+    return f"{component.name}({options})" if options else str(component.name)
 
 
-def _choices(made: Sequence[Any]) -> str:
-    return ", ".join(map(_choice, made))
+def _choices(components: Sequence[Any]) -> str:
+    return ", ".join(map(_choice, components))
 
 
 def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path, list[str]]:
@@ -204,11 +206,11 @@ def _is_list(site: Site) -> bool:
 
 def signature_of(rows: Sequence[ResolvedPath], digest: str, entries: Path, close: float, version: str) -> Signature:
     """Return the signature of a plan: the options of every path, and a digest of everything that can change a score."""
-    found = {row.path or "/": text for row in rows if (text := _entry(row))}
-    found |= {"entries": wildcard(entries) or "/", "plan": digest}
+    options = {row.path or "/": text for row in rows if (text := _entry(row))}
+    options |= {"entries": wildcard(entries) or "/", "plan": digest}
     if close != CLOSE:
-        found["close"] = repr(close)
-    return Signature.of(found, version)
+        options["close"] = repr(close)
+    return Signature.of(options, version)
 
 
 def _entry(row: ResolvedPath) -> str:

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from arbitre.errors import Problem
 from arbitre.matching import Candidates
 from arbitre.paths import wildcard
+from arbitre.schema.compiling.annotation_checks import sibling_of
 from arbitre.schema.describe import walk
 from arbitre.schema.reach import below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from arbitre.schema.compiling.branch import Subschemas
+    from arbitre.schema.compiling.branch_expansion import Expander
+    from arbitre.schema.loading.overlay import Overlay
     from arbitre.schema.loading.references import Subschema
     from arbitre.schema.nodes import Alternatives, Leaf, Site
 
@@ -34,6 +38,36 @@ def with_alternatives(site: Site, alternatives: Alternatives) -> Site:
         leaf=None if site.leaf is None else accepting(site.leaf),
         alternatives=alternatives,
     )
+
+
+def sibling_keys(
+    fields: Mapping[str, Sequence[Subschemas]], expander: Expander, overlay: Overlay | None, problems: list[Problem]
+) -> set[str]:
+    """Return the keys of an object that hold the readings of other fields; errors are added to `problems`.
+
+    These keys are compared only if they are annotated with `"ignore": false`.
+
+    Args:
+        fields: The subschemas of each declared field, one for each branch of the object.
+        expander: Resolves the subschemas.
+        overlay: The overlay of the object.
+        problems: Receives the errors.
+    """
+    keys = set()
+    for name, subschemas in fields.items():
+        here = overlay.at(name) if overlay else None
+        settings = [branch.settings.get("alternatives") for each in subschemas for branch in expander.branches(each)]
+        if here is not None and "alternatives" in here.settings:
+            settings = [here.settings["alternatives"]]
+        for setting in settings:
+            if setting is None or not isinstance(setting.value, str):
+                continue
+            keys.add(sibling_of(setting))
+            if sibling_of(setting) == name:
+                message = f'Expected `alternatives` to name another field, got "{setting.value}"'
+                hint = "Write true if gold holds a list of readings in place of the value."
+                problems.append(setting.problem(message, hint))
+    return keys
 
 
 def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Problem]:

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
     from arbitre.values import Json
 
+OPTIONS: Final = {
+    "file": {"type": "string", "minLength": 1},
+    "name": {"type": "string", "default": "name"},
+    "variants": {"type": "string", "default": "variants"},
+    "separator": {"type": "string", "minLength": 1},
+    "delimiter": {"type": "string", "minLength": 1, "maxLength": 1},
+    "ambiguous": {"enum": ["keep", "error"], "default": "keep"},
+}
+"""JSON Schema of each option of the normaliser."""
+
 FORMATS: Final = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
@@ -38,14 +48,36 @@ class Authority:
     ambiguous: Mapping[str, tuple[str, ...]]
     table: Mapping[str, str]
 
+    def name_of(self, text: str) -> str:
+        """Return the name of a variant; any other text is unchanged."""
+        return self.table.get(text, text)
+
+    def check_unique(self) -> None:
+        """Raise SchemaError if a variant belongs to several names."""
+        if self.ambiguous:
+            listed = "; ".join(f"{shown(text)}: {', '.join(map(shown, of))}" for text, of in self.ambiguous.items())
+            raise SchemaError.of(
+                f"The authority file {self.file} has variants of several names: {listed}",
+                pointer="/authority/ambiguous",
+                hint='Remove them, or write "ambiguous": "keep" to leave such texts unchanged.',
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class AuthorityFile:
-    """The contents of an authority file: its name, a hash of its bytes, and each name with its variants."""
+    """The contents of an authority file.
+
+    Attributes:
+        file: Name of the file.
+        entries: Each name with its variants.
+        options: The options that determine the result, with a hash of the file.
+        unique: Whether variants of several names are an error.
+    """
 
     file: str
-    digest: str
     entries: tuple[tuple[str, tuple[str, ...]], ...]
+    options: Mapping[str, Any]
+    unique: bool
 
     def normalized(self, normalize: Callable[[str], Json]) -> Authority:
         """Return the table of variants after names and variants are normalised.
@@ -99,7 +131,9 @@ def read_authority(options: Mapping[str, Any]) -> AuthorityFile:
         raise _wrong("Not valid UTF-8", path) from error
     read = _of_table if suffix in (".csv", ".tsv") else _of_records
     entries = tuple(read(text, path, options))
-    return AuthorityFile(path.name, hashlib.sha256(content).hexdigest()[:16], entries)
+    known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if key in options}
+    known = {"file": path.name} | known | {"sha256": hashlib.sha256(content).hexdigest()[:16]}
+    return AuthorityFile(path.name, entries, known, options["ambiguous"] == "error")
 
 
 def _of_records(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
