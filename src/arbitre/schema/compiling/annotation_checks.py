@@ -92,7 +92,7 @@ class Position:
 
     def _nested_problems(self, setting: Annotation, hint: str) -> Iterator[Problem]:
         """Yield a problem for each annotation inside a leaf, except in definitions, which may be used elsewhere."""
-        place = setting.pointer.rpartition(KEYWORD)[0]
+        place = setting.pointer.removesuffix(f"{KEYWORD}/{setting.pointer.rpartition('/')[2]}")
         for subschema in (subschema for branch in self.branches for subschema in branch.below()):
             written = subschema.file == setting.file and subschema.pointer.startswith(place)
             if written and isinstance(subschema.schema, dict) and KEYWORD in subschema.schema:
