@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from arbitre.arrays import Floats
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -42,6 +44,11 @@ class Tally:
             self.quality + other.quality,
             None if self.quality_sq is None or other.quality_sq is None else self.quality_sq + other.quality_sq,
         )
+
+    @classmethod
+    def of(cls, masses: Floats) -> Tally:
+        """Return the tally of five sums in an array, in the order of the attributes; shape (5,)."""
+        return cls(*masses.tolist())
 
     @classmethod
     def sum(cls, tallies: Iterable[Tally]) -> Tally:

@@ -59,17 +59,17 @@ class Comparison:
     @property
     def scores(self) -> Scores:
         """The scores of the entries; pooled if several lists hold entries."""
-        return Scores(of_nodes(self.entry_levels, self.entries, 1).tally(0))
+        return Scores(Tally.of(of_nodes(self.entry_levels, self.entries, 1)[0]))
 
     @property
     def leaves(self) -> Scores:
         """The scores over all leaves, unweighted."""
-        return Scores(leaves(self.levels, 1).tally(0))
+        return Scores(Tally.of(leaves(self.levels, 1)[0]))
 
     def by_path(self) -> dict[str, Scores]:
         """Return the scores by wildcard path, for paths with leaves and for list items, in document order."""
         sums = by_path(self.levels, 1)
-        return {path: Scores(sums[path].tally(0)) for path in sorted(sums, key=order)}
+        return {path: Scores(Tally.of(sums[path][0])) for path in sorted(sums, key=order)}
 
     @property
     def outside(self) -> dict[str, Scores]:
@@ -244,8 +244,7 @@ class Comparison:
 def _tally(level: Level, at: int, square: float) -> Tally:
     """Return the tally of one record: a leaf counts itself, an object its fields, a list its items."""
     if level.leaf:
-        gold, predicted, matched, mass, square = (float(m[at]) for m in replace(level, scale=None).leaf_masses())
-        return Tally(gold, predicted, matched, mass, square)
+        return Tally.of(replace(level, scale=None).leaf_masses()[:, at])
     gold, predicted, matched, mass = (float(m[at]) for m in (level.gold, level.predicted, level.matched, level.mass))
     return Tally(gold, predicted, matched, mass, float(square))
 

@@ -139,4 +139,4 @@ def _tallies(plan: Plan, duels: Sequence[tuple[Json, Json]]) -> list[Tally]:
         levels = compare_to_levels(plan, [gold for _, gold in duels], [predicted for predicted, _ in duels])
     except DataError:
         return [tally for duel in duels for tally in _tallies(plan, [duel])] if len(duels) > 1 else []
-    return of_nodes(levels, wildcard(plan.entries), len(duels)).tallies()
+    return list(map(Tally.of, of_nodes(levels, wildcard(plan.entries), len(duels))))
