@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from arbitre.arrays import Floats
 
@@ -234,25 +233,6 @@ class MacroScores:
     documents: Mapping[str, int]
     vacuous: int = 0
     failed: int = 0
-
-    @classmethod
-    def of(cls, scores: Sequence[Scores], failed: Sequence[Scores] = ()) -> MacroScores:
-        """Compute the means.
-
-        Args:
-            scores: Scores of the documents.
-            failed: Scores of failed documents; their counts are used, their scores count as 0.
-        """
-        kept = [one for one in scores if not one.vacuous]
-        means: dict[str, float | None] = {}
-        documents: dict[str, int] = {}
-        for name in COUNTS:
-            values = [getattr(one, name) for one in (*kept, *failed)]
-            means[name], documents[name] = (fmean(values) if values else None), len(values)
-        for name in NAMES:
-            values = [value for one in kept if (value := getattr(one, name)) is not None] + [0.0] * len(failed)
-            means[name], documents[name] = (fmean(values) if values else None), len(values)
-        return cls(means, documents, vacuous=len(scores) - len(kept), failed=len(failed))
 
     def __getattr__(self, name: str) -> float | None:
         try:

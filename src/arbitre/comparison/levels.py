@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.arrays import Floats, Indices, Mask
 from arbitre.paths import wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.paths import Path
     from arbitre.values import Json
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.running.document_results import TALLY_WIDTH
-from arbitre.corpus.storage.exact_sum import ExactSum
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import CurveAccumulator
@@ -35,7 +35,7 @@ class Accumulator:
         self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
         self._tallies, self._qualities, self._failed = _tallies(), SpillArray(np.float64), SpillArray(np.bool_)
         self._paths: dict[str, SpillArray] = {}
-        self._leaves, self._steps = ExactSum(TALLY_WIDTH), CurveAccumulator()
+        self._leaves, self._steps = [Fraction(0)] * TALLY_WIDTH, CurveAccumulator()  # fractions add up exactly
         self._failures: list[Failure] = []
 
     def __len__(self) -> int:
@@ -52,7 +52,10 @@ class Accumulator:
         self._tallies.extend(outcomes.tallies)
         self._qualities.extend(outcomes.qualities)
         self._failed.extend(outcomes.failed)
-        self._leaves.add(outcomes.leaves)
+        self._leaves = [
+            sum(map(Fraction, column.tolist()), total)
+            for total, column in zip(self._leaves, outcomes.leaves.T, strict=True)
+        ]
         self._steps.add(*outcomes.steps)
         self._failures += outcomes.failures
 
@@ -86,7 +89,7 @@ class Accumulator:
             signature=plan.signature,
             entries=wildcard(plan.entries),
             document_table=columns,
-            leaves=Scores(Tally(*self._leaves())),
+            leaves=Scores(Tally(*map(float, self._leaves))),
             curve=self._steps.curve(entries.gold, entries.predicted),
             failures=(*failures, *self._failures),
             without_gold=without_gold,

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler, LCSseq, Levenshtein
 
-from arbitre.distances.base import Distance, Facts
+from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.pool_helpers import check_distances, ratio_or_zero
 from arbitre.values import Kind
 
@@ -103,7 +103,7 @@ _MEASURES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _EditPool:
+class _EditPool(Pool):
     texts: npt.NDArray[np.object_]
     lengths: Integers
     measure: _EditScorer

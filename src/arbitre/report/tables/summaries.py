@@ -254,16 +254,6 @@ def runs(found: Mapping[str, RunStability]) -> Table:
     return Table("Variation between runs", columns, tuple(rows))
 
 
-def spreads(found: RunStability) -> Table:
-    """Return the mean and standard deviation of every path over several runs."""
-    columns = (TableColumn("path"), TableColumn("mean", SCORE), TableColumn("sd", SCORE))
-    return Table(
-        "Variation between runs, by path",
-        columns,
-        tuple((path or WHOLE, one.mean, one.sd) for path, one in found.paths.items()),
-    )
-
-
 _QUALITY: Final = TableColumn("document quality", SCORE, QUALITY)
 
 _VERSUS: Final = (
