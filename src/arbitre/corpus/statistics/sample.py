@@ -183,23 +183,13 @@ class Statistic:
             check_option("score", name, NAMES)
         check_option("average", average, get_args(Average))
         picked, width = [NAMES.index(name) for name in names], len(names)
-        if average == "micro":
-            used = sorted({column for name in names for column in _USED[name]})
-            tallies, of = sample.tallies, lambda sums: scored(sums)[..., picked]
-            return cls._summed(sample, tallies, of, lambda units: units[:, :1] + units[:, 1:2], used)
-        columns = contributions(sample.tallies, sample.failed, picked)
-        of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
-        return cls._summed(sample, columns, of, lambda units: units[:, width:], range(2 * width))
-
-    @classmethod
-    def _summed(
-        cls,
-        sample: Sample,
-        columns: Floats,
-        of: Callable[[Floats], Floats],
-        masses: Callable[[Floats], Floats],
-        used: Sequence[int],
-    ) -> Statistic:
+        columns, used = sample.tallies, sorted({column for name in names for column in _USED[name]})
+        of: Callable[[Floats], Floats] = lambda sums: scored(sums)[..., picked]  # noqa: E731
+        masses: Callable[[Floats], Floats] = lambda units: units[:, :1] + units[:, 1:2]  # noqa: E731
+        if average == "macro":
+            columns, used = contributions(sample.tallies, sample.failed, picked), list(range(2 * width))
+            of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
+            masses = lambda units: units[:, width:]  # noqa: E731
         units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
         return cls(units, np.array([exact_sum(column) for column in columns.T]), of, masses, used)
 

@@ -163,14 +163,14 @@ def _sampled(
     first, second = pairs.T
     rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
     kept = int(alpha * (1 + tried)) + 2
-    counts, largest = np.zeros(len(pairs), dtype=np.intp), _Largest(len(pairs), kept)
+    counts, largest = np.zeros(len(pairs), dtype=np.intp), np.empty((len(pairs), 0))
     for swap in _random(units, tried, rows, seed):
         picked = (swap @ every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
         found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
         counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)
-        largest.add(found_sizes.T)
-    return counts, largest.sorted()
+        largest = _largest(largest, found_sizes.T, kept)
+    return counts, -np.sort(-largest, axis=1)
 
 
 def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
@@ -183,28 +183,7 @@ def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
         yield np.unpackbits(drawn, axis=1, count=units).astype(np.float64)
 
 
-class _Largest:
-    """Collects the largest values of each row from blocks of columns."""
-
-    def __init__(self, rows: int, kept: int) -> None:
-        self._kept, self._used = kept, 0
-        self._held = np.empty((rows, 2 * kept))
-
-    def add(self, block: Floats) -> None:
-        """Add a block of columns, shape (rows, n)."""
-        width = 2 * self._kept
-        for start in range(0, block.shape[1], self._kept):
-            part = block[:, start : start + self._kept]
-            if self._used + part.shape[1] > width:
-                self._shrink()
-            self._held[:, self._used : self._used + part.shape[1]] = part
-            self._used += part.shape[1]
-
-    def sorted(self) -> Floats:
-        """Return the largest values in descending order, shape (rows, at most kept)."""
-        return -np.sort(-self._held[:, : self._used], axis=1)[:, : self._kept]
-
-    def _shrink(self) -> None:
-        self._held[:, : self._used].partition(self._used - self._kept, axis=1)
-        self._held[:, : self._kept] = self._held[:, self._used - self._kept : self._used].copy()
-        self._used = self._kept
+def _largest(held: Floats, block: Floats, kept: int) -> Floats:
+    """Return the `kept` largest values of each row of two arrays with the same rows, in any order."""
+    every = np.hstack([held, block])
+    return every if every.shape[1] <= kept else np.partition(every, -kept, axis=1)[:, -kept:]

@@ -95,7 +95,7 @@ def evaluate_into(
         write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature))
         if failures := _unplaced(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
-            write_failures(files[FAILURES], failures)
+            _write_rows(files[FAILURES], _FAILURE, map(asdict, failures))
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
             files[FAILURE_LINES].writelines(f"{compact(asdict(one))}\n" for one in failures)
     for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
@@ -103,18 +103,15 @@ def evaluate_into(
     return evaluation, tuple(files)
 
 
-def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
-    """Write one row per failure."""
-    rows = csv_writer(file)
-    rows.writerow(_FAILURE)
-    rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
-
-
 def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> None:
     """Write one row per schema violation recorded by `ViolationObserver`."""
+    _write_rows(file, _VIOLATION, violations)
+
+
+def _write_rows(file: TextIO, names: Sequence[str], found: Iterable[Mapping[str, Json]]) -> None:
     rows = csv_writer(file)
-    rows.writerow(_VIOLATION)
-    rows.writerows([cell(row[name]) for name in _VIOLATION] for row in violations)
+    rows.writerow(names)
+    rows.writerows([cell(row[name]) for name in names] for row in found)
 
 
 @dataclass(frozen=True, slots=True)
