@@ -137,7 +137,7 @@ class Comparator:
         """
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
-            level_source=traced,
+            level_source=traced.levels,
             entry_levels=traced.levels(self.plan.entries),
             gold=gold,
             predicted=predicted,

@@ -27,6 +27,7 @@ from arbitre.arrays import exact_sum
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import read_records
 from arbitre.corpus.results import dataframe
+from arbitre.corpus.running.accumulator import _compressed
 from arbitre.corpus.statistics import means
 from arbitre.corpus.storage import spill_array as module
 from arbitre.corpus.storage.database import Database
@@ -172,6 +173,17 @@ def test_equal_names_of_runs_are_kept_once():
     runs = evaluation.document_table.runs
     assert list(runs) == [None, "2", "3"] * 2
     assert runs[1] is runs[4]
+
+
+masses = st.floats(0, 1e9) | st.sampled_from([0.0, 0.1, 1 / 3, 5e-324, 1e300])
+
+
+@given(st.lists(st.lists(masses, max_size=20), max_size=5))
+def test_sums_are_those_of_all_at_once(blocks):
+    parts = []
+    for block in blocks:
+        parts = _compressed([*parts, *block])
+    assert math.fsum(parts) == math.fsum(mass for block in blocks for mass in block)
 
 
 @st.composite

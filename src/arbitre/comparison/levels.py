@@ -26,24 +26,6 @@ if TYPE_CHECKING:
 Kinds = npt.NDArray[np.int8]
 
 
-class LevelSource(Protocol):
-    """A comparison whose levels are built on request."""
-
-    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
-        """Return the levels; with `down_to`, only those on the way to that path and directly below it."""
-        ...
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class FixedLevels:
-    """Levels that have already been built."""
-
-    fixed: tuple[Level, ...]
-
-    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:  # noqa: ARG002  (extra levels do no harm)
-        return self.fixed
-
-
 class NodeSource(Protocol):
     """Lookup of the nodes of a level. Rows are non-negative unless stated otherwise."""
 

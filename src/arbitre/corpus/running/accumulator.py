@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,8 @@ class Accumulator:
         self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
         self._tallies, self._qualities, self._failed = _tallies(), SpillArray(np.float64), SpillArray(np.bool_)
         self._paths: dict[str, SpillArray] = {}
-        self._leaves, self._steps = [Fraction(0)] * TALLY_WIDTH, CurveAccumulator()  # fractions add up exactly
+        self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
+        self._steps = CurveAccumulator()
         self._failures: list[Failure] = []
 
     def __len__(self) -> int:
@@ -53,8 +54,8 @@ class Accumulator:
         self._qualities.extend(outcomes.qualities)
         self._failed.extend(outcomes.failed)
         self._leaves = [
-            sum(map(Fraction, column.tolist()), total)
-            for total, column in zip(self._leaves, outcomes.leaves.T, strict=True)
+            _compressed([*parts, *column.tolist()])
+            for parts, column in zip(self._leaves, outcomes.leaves.T, strict=True)
         ]
         self._steps.add(*outcomes.steps)
         self._failures += outcomes.failures
@@ -89,7 +90,7 @@ class Accumulator:
             signature=plan.signature,
             entries=wildcard(plan.entries),
             document_table=columns,
-            leaves=Scores(Tally(*map(float, self._leaves))),
+            leaves=Scores(Tally(*map(math.fsum, self._leaves))),
             curve=self._steps.curve(entries.gold, entries.predicted),
             failures=(*failures, *self._failures),
             without_gold=without_gold,
@@ -100,3 +101,13 @@ class Accumulator:
 
 def _tallies() -> SpillArray:
     return SpillArray(np.float64, TALLY_WIDTH)
+
+
+def _compressed(values: list[float]) -> list[float]:
+    """Return a few non-overlapping numbers with exactly the same sum (Shewchuk, 1997)."""
+    parts: list[float] = []
+    while rest := math.fsum([*values, *(-part for part in parts)]):
+        parts.append(rest)
+        if not math.isfinite(rest):
+            break
+    return parts

@@ -85,7 +85,8 @@ def swapped(
         tests: Number of tests that are corrected together, which determines the number of random swaps.
         seed: Random seed. All pairs use the same random swaps.
     """
-    observed = [_difference(statistics[a], statistics[b]) for a, b in pairs]
+    scores = [float(statistic.of(statistic.total)[0]) for statistic in statistics]
+    observed = [scores[a] - scores[b] for a, b in pairs]
     masks = [_differing(statistics[a], statistics[b]) for a, b in pairs]
     found: dict[int, Swaps] = {}
     drawn: list[int] = []
@@ -105,10 +106,6 @@ def swapped(
             smallest = max(2.0 ** (1 - differing), 1.0 / (1 + tried))
             found[at] = Swaps(p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place])
     return [found[at] for at in range(len(pairs))]
-
-
-def _difference(a: Statistic, b: Statistic) -> float:
-    return float(a.of(a.total)[0] - b.of(b.total)[0])
 
 
 def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:

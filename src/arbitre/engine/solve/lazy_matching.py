@@ -72,7 +72,7 @@ def match_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
         if iteration:
             rival_count = rival_count * WIDENING_FACTOR or 1
         batch = evaluate(items, *problems.rows(computed))
-        problems.settle(computed, batch)
+        problems.quality[computed], problems.known[computed] = batch.quality, True
         evaluated.append((batch, computed))
         owner = problems.problem_of(cells[problems.quality[cells] < bounds])
         active = owner[run_starts(owner)]

@@ -134,7 +134,7 @@ class _TreeWalk:
                 if self.nodes[child].level.item:
                     found.add(self, child, *tokens)
             return None
-        if len(path) >= len(self.entries.path) or not _on_the_way(path, self.entries.path):
+        if len(path) >= len(self.entries.path) or path != self.entries.path[: len(path)]:
             return self.plain(record)
         parts = []
         for child in held:
@@ -233,10 +233,6 @@ class _EntryRows:
             for row in here:
                 row["masses"][side] = fsum(parts[row[name]])
         return rows, [values for _, _, values in self.rows]
-
-
-def _on_the_way(path: Path, to: Path) -> bool:
-    return path == to[: len(path)]
 
 
 def shown(value: Json) -> Json:
