@@ -9,17 +9,20 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import ArbitreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.context import BaseContext
 
     from arbitre.corpus.joining.work_units import WorkUnit
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.worker import Worker
+
+    Executor = Callable[[Worker, Iterable[WorkUnit]], Iterator[DocumentResults]]
+    """Distributes work units and yields their results, in order."""
 
 PARTS_PER_PROCESS: Final = 2
 """Maximum number of submitted work units per process, which bounds memory."""
@@ -27,14 +30,6 @@ PARTS_PER_PROCESS: Final = 2
 
 MIN_PARTS: Final = 2
 """Maximum number of work units compared in this process, because starting others would take longer."""
-
-
-class Executor(Protocol):
-    """Distributes work units."""
-
-    def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
-        """Yield the results of the work units, in order."""
-        ...
 
 
 def run_in_process(worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:

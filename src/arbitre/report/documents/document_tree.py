@@ -79,7 +79,8 @@ class _Node:
 
 def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
     """Align some of the documents of `levels`, given by number."""
-    return _TreeWalk.over(plan, levels, documents).all()
+    walk = _TreeWalk.over(plan, levels, documents)
+    return {number: walk.document(roots) for number, roots in walk.roots.items()}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -110,9 +111,6 @@ class _TreeWalk:
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
                 siblings.append(record)
         return made
-
-    def all(self) -> dict[int, AlignedDocument]:
-        return {number: self.document(roots) for number, roots in self.roots.items()}
 
     def document(self, roots: Sequence[int]) -> AlignedDocument:
         found = _EntryRows(self.entries.path)
