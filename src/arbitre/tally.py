@@ -81,13 +81,13 @@ def _ratio(numerator: float, denominator: float) -> float | None:
     return numerator / denominator if denominator > 0.0 else None
 
 
-def _harmonic(one: float | None, two: float | None, three: float | None) -> float | None:
+def _harmonic(a: float | None, b: float | None, c: float | None) -> float | None:
     """Return the harmonic mean: 0 if any term is 0, else None if any term is None."""
-    if 0.0 in (one, two, three):
+    if 0.0 in (a, b, c):
         return 0.0
-    if one is None or two is None or three is None:
+    if a is None or b is None or c is None:
         return None
-    return 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
+    return 3.0 / (1.0 / a + 1.0 / b + 1.0 / c)
 
 
 COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")

@@ -138,7 +138,7 @@ def metricity(
     if not pool:
         if same is not None:
             raise DataError.of("Expected `same` only with a pool, got pool=False", hint="Leave `same` out.")
-        scale, unit = _scaled(table)
+        scale, unit = _scale_to_unit(table)
         return Metricity(**_inequalities(unit, scale, options, pool=False)[2])
     rows, columns = table.shape
     if rows != columns:
@@ -182,11 +182,11 @@ class _Options:
 
 def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
     slack = options.tolerance
-    scale, unit = _scaled(table)
+    scale, unit = _scale_to_unit(table)
     asymmetry, diagonal = np.abs(unit - unit.T), unit.diagonal()
     lengths = (unit + unit.T) / 2.0
     np.fill_diagonal(lengths, 0.0)
-    found, chosen, fields = _inequalities(lengths, scale, options, pool=True)
+    violations, chosen, fields = _inequalities(lengths, scale, options, pool=True)
     symmetry = _share(asymmetry[asymmetry > slack], unit + unit.T)
     identity = float(diagonal[diagonal > slack].sum() / len(table)) * scale
     return Metricity(
@@ -196,7 +196,7 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
         symmetry_max=float(asymmetry.max()) * scale,
         identity_defect=identity,
         separation_defect=_separation(lengths, same, slack),
-        snowflake=snowflake(lengths, slack, chosen) if found.count else 1.0,
+        snowflake=snowflake(lengths, slack, chosen) if violations.count else 1.0,
     )
 
 
@@ -220,31 +220,31 @@ def _inequalities(
     exact = number <= options.exact_up_to
     rng = np.random.default_rng(options.seed)
     chosen = None if exact else np.vstack([draw_tuples(rng, side, points, options.samples) for side in sides])
-    found = survey((triples if pool else quadruples)(lengths, chosen), slack)
+    violations = survey((triples if pool else quadruples)(lengths, chosen), slack)
     part = lengths
     if not exact and size > MAX_REPAIRED:
         kept = [rng.permutation(side)[: max(1, side * MAX_REPAIRED // size)] for side in sides]
         part = lengths[np.ix_(kept[0], kept[-1])]
     # without violations there is nothing to repair
-    repaired = part if exact and not found.count else (repair if pool else repair_table)(part)
+    repaired = part if exact and not violations.count else (repair if pool else repair_table)(part)
     lowered = part - repaired
     lowered[lowered <= slack] = 0.0
     name = "triangle" if pool else "quadrangle"
     return (
-        found,
+        violations,
         chosen,
         {
             **{
                 f"{name}_{figure}": value
-                for figure, value in _rates(found, number, scale, options, exact=exact).items()
+                for figure, value in _rates(violations, number, scale, options, exact=exact).items()
             },
-            f"relaxed_{name}": found.relaxed,
+            f"relaxed_{name}": violations.relaxed,
             "pool": pool,
             "size": size,
             "repair_mass": _share(lowered, part),
             "repaired": int(np.count_nonzero(lowered)) // (2 if pool else 1),
             "repair_size": len(part) if pool else sum(part.shape),
-            "witness": found.witness,
+            "witness": violations.witness,
             "exact": exact,
             "seed": options.seed,
             "samples": None if exact else options.samples,
@@ -254,20 +254,22 @@ def _inequalities(
     )
 
 
-def _rates(found: InequalityViolations, number: int, scale: float, options: _Options, *, exact: bool) -> dict[str, Any]:
+def _rates(
+    violations: InequalityViolations, number: int, scale: float, options: _Options, *, exact: bool
+) -> dict[str, Any]:
     """Return the rate and size of violations, in the unit of the matrix, for `number` inequalities."""
     if not number:
         return {}
     interval = None
     if not exact:
         number = options.samples
-        bounds = scipy.stats.binomtest(found.count, number).proportion_ci(options.level, method="exact")
+        bounds = scipy.stats.binomtest(violations.count, number).proportion_ci(options.level, method="exact")
         interval = (float(bounds.low), float(bounds.high))
     return {
-        "rate": found.count / number,
+        "rate": violations.count / number,
         "interval": interval,
-        "max": found.largest * scale,
-        "mean": found.total / number * scale,
+        "max": violations.largest * scale,
+        "mean": violations.total / number * scale,
     }
 
 
@@ -279,12 +281,12 @@ def _separation(lengths: Floats, same: Mask | None, slack: float) -> float | Non
     return float((different <= slack).mean()) if different.size else None
 
 
-def _scaled(table: Floats) -> tuple[float, Floats]:
+def _scale_to_unit(table: Floats) -> tuple[float, Floats]:
     """Return the largest entry and the table divided by it, so that sums stay finite."""
     scale = float(table.max()) or 1.0
     return scale, table / scale
 
 
-def _share(part: Floats, whole: Floats) -> float:
+def _share(part: Floats, total: Floats) -> float:
     """Return the sum of a part divided by the sum of the whole; 0 if the whole is 0."""
-    return float(part.sum() / (whole.sum() or 1.0))
+    return float(part.sum() / (total.sum() or 1.0))

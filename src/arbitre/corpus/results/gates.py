@@ -164,14 +164,14 @@ def gate(
         return tuple(
             missed
             for name, evaluation in result.items()
-            for missed in _missed(gates, Gated.of(evaluation, declared), name)
+            for missed in _missed_gates(gates, Gated.of(evaluation, declared), name)
         )
-    return tuple(_missed(gates, Gated.of(result, declared)))
+    return tuple(_missed_gates(gates, Gated.of(result, declared)))
 
 
 def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
     """Check the contents of `evaluation.json` against gates. Raises DataError."""
-    return tuple(_missed(gates, Gated.read(plain)))
+    return tuple(_missed_gates(gates, Gated.read(plain)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +192,11 @@ class Gated:
         """Collect the values from a comparison or an evaluation."""
         if isinstance(result, Comparison):
             scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path()}
-            quality = partial(_of_qualities, DocumentQuality(np.array([result.quality])))
-            return cls(_measures(_of_several, _of_several, quality, scores), declared)
+            quality = partial(_summary, DocumentQuality(np.array([result.quality])))
+            return cls(_measures(_refuse_single, _refuse_single, quality, scores), declared)
         scores = {"micro": result.micro, "leaves": result.leaves, **result.by_path}
         failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.documents)
-        quality = partial(_of_qualities, result.document_quality)
+        quality = partial(_summary, result.document_quality)
         return cls(_measures(lambda _: failed, macro, quality, scores), (*declared, *result.declared))
 
     @classmethod
@@ -204,8 +204,8 @@ class Gated:
         """Collect the values from `evaluation.json`. Gates on measures that need the documents raise DataError."""
         quality = plain[QUALITY] | {each["quality"]: each["share"] for each in plain[QUALITY]["at_least"]}
         scores = {"micro": plain["micro"], "leaves": plain["leaves"], **plain["by_path"]}
-        failed, macro = float(plain["failed"]), partial(_kept, plain["macro"])
-        measures = _measures(lambda _: failed, macro, partial(_kept, quality), scores)
+        failed, macro = float(plain["failed"]), partial(_in_file, plain["macro"])
+        measures = _measures(lambda _: failed, macro, partial(_in_file, quality), scores)
         return cls(measures, plain["trust"]["coverage"]["never"])
 
     def value(self, gate: Gate) -> float | None:
@@ -230,7 +230,7 @@ def _gates(given: Iterable[str | Gate] | Mapping[str, float], *, over: bool) -> 
         yield from (gate if isinstance(gate, Gate) else Gate.parse(gate, over=over) for gate in given)
 
 
-def _missed(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
+def _missed_gates(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
     for gate in gates:
         value = result.value(gate)
         beyond = value is None or (value - gate.bound if gate.over else gate.bound - value) > TOLERANCE
@@ -250,33 +250,33 @@ def _score(scores: Column, gate: Gate) -> float | None:
             return scores[gate.score]
         masses = (scores[name] or 0.0 for name in COUNTS)
         return Scores(Tally(*masses)).fq(gate.argument)
-    found: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
-    return found
+    bounded: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
+    return bounded
 
 
 def _mean(documents: Iterable[DocumentResult], gate: Gate) -> float | None:
     """Return the mean of the bounded score over documents."""
-    kept = (each for each in documents if each.failed or not each.scores.vacuous)
-    values = (0.0 if each.failed else _score(each.scores, gate) for each in kept)
+    scored = (each for each in documents if each.failed or not each.scores.vacuous)
+    values = (0.0 if each.failed else _score(each.scores, gate) for each in scored)
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
 
-def _of_qualities(quality: DocumentQuality, gate: Gate) -> float | None:
+def _summary(quality: DocumentQuality, gate: Gate) -> float | None:
     """Return the bounded summary of document qualities."""
     if gate.argument is not None:
         return quality.at_least(gate.argument)
     return quality.median if gate.score == "median" else quality.mean
 
 
-def _of_several(gate: Gate) -> float | None:
+def _refuse_single(gate: Gate) -> float | None:
     raise DataError.of(
         f"Expected {gate.option} to name a score of a single comparison, got {str(gate)!r}",
         hint="Use `arbitre evaluate` for several documents.",
     )
 
 
-def _kept(values: Mapping[Any, float | None], gate: Gate) -> float | None:
+def _in_file(values: Mapping[Any, float | None], gate: Gate) -> float | None:
     """Return the bounded value of `evaluation.json`; values are by name, or by the quality of `at_least`."""
     key = gate.score if gate.argument is None else gate.argument
     if key not in values:

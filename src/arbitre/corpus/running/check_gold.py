@@ -51,11 +51,11 @@ def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
     if isinstance(gold, Mapping):
         raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it in a list.")
-    count, found = 0, list[GoldFinding]()
+    count, findings = 0, list[GoldFinding]()
     for record in _records(gold, id_key):
         count += 1
-        found += _findings(plan, record)
-    return GoldCheck(count, tuple(found))
+        findings += _findings(plan, record)
+    return GoldCheck(count, tuple(findings))
 
 
 def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
@@ -86,8 +86,8 @@ def _records(gold: Gold, id_key: str) -> Iterator[Record | Failure]:
 
 def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:
     if isinstance(record, Failure):
-        found: Iterable[GoldFinding] = [GoldFinding(UNREADABLE, record.pointer, record.reason)]
+        findings: Iterable[GoldFinding] = [GoldFinding(UNREADABLE, record.pointer, record.reason)]
     else:
-        found = findings_of(plan, record.value)
-    for finding in found:
+        findings = findings_of(plan, record.value)
+    for finding in findings:
         yield replace(finding, id=record.id, file=record.file or None, line=record.line)

@@ -59,10 +59,10 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
         yield pairs, compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs]), []
     except DataError:
         for pair in pairs:
-            yield _alone(plan, pair)
+            yield _compare_alone(plan, pair)
 
 
-def _alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
+def _compare_alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
     """Compare one pair. A prediction that is not JSON becomes ABSENT; a pair whose gold is not JSON is skipped."""
     try:
         return [pair], compare_to_levels(plan, [pair.gold], [pair.predicted]), []

@@ -30,5 +30,5 @@ def means(tallies: Floats, failed: Mask) -> MacroScores:
     numbers = [present] * len(COUNTS) + list(map(int, sums[-len(NAMES) :]))
     documents = dict(zip((*COUNTS, *NAMES), numbers, strict=True))
     scores = zip(documents.items(), sums, strict=False)  # without the numbers at the end of `sums`
-    found = {name: total / number if number else None for (name, number), total in scores}
-    return MacroScores(found, documents, len(tallies) - present, int(np.count_nonzero(failed)))
+    by_name = {name: total / number if number else None for (name, number), total in scores}
+    return MacroScores(by_name, documents, len(tallies) - present, int(np.count_nonzero(failed)))

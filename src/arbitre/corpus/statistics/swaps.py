@@ -88,24 +88,26 @@ def swapped(
     scores = [float(statistic.of(statistic.total)[0]) for statistic in statistics]
     observed = [scores[a] - scores[b] for a, b in pairs]
     masks = [_differing(statistics[a], statistics[b]) for a, b in pairs]
-    found: dict[int, Swaps] = {}
-    drawn: list[int] = []
+    tests_by_pair: dict[int, Swaps] = {}
+    sampled: list[int] = []
     for at, ((a, b), mask) in enumerate(zip(pairs, masks, strict=True)):
         if np.count_nonzero(mask) <= ENUMERATED:
-            found[at] = _enumerated(statistics[a], statistics[b], mask, observed[at])
+            tests_by_pair[at] = _enumerated(statistics[a], statistics[b], mask, observed[at])
         else:
-            drawn.append(at)
-    if drawn:
+            sampled.append(at)
+    if sampled:
         tried = number(tests, alpha)
-        chosen = np.array([pairs[at] for at in drawn], dtype=np.intp)
-        sizes = np.abs([observed[at] for at in drawn])
+        chosen = np.array([pairs[at] for at in sampled], dtype=np.intp)
+        sizes = np.abs([observed[at] for at in sampled])
         counts, largest = _sampled(statistics, chosen, sizes, tried=tried, alpha=alpha, seed=seed)
-        for place, at in enumerate(drawn):
+        for place, at in enumerate(sampled):
             differing = int(np.count_nonzero(masks[at]))
             p = None if np.isnan(sizes[place]) else float((1 + counts[place]) / (1 + tried))
             smallest = max(2.0 ** (1 - differing), 1.0 / (1 + tried))
-            found[at] = Swaps(p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place])
-    return [found[at] for at in range(len(pairs))]
+            tests_by_pair[at] = Swaps(
+                p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place]
+            )
+    return [tests_by_pair[at] for at in range(len(pairs))]
 
 
 def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
@@ -131,9 +133,9 @@ def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observe
 
 def _sizes(statistic: Statistic, ours: Floats, theirs: Floats) -> Floats:
     """Return the absolute differences of scores; infinity if a score is undefined."""
-    found: Floats = np.abs(statistic.of(ours) - statistic.of(theirs))[..., 0]
-    found[np.isnan(found)] = np.inf
-    return found
+    differences: Floats = np.abs(statistic.of(ours) - statistic.of(theirs))[..., 0]
+    differences[np.isnan(differences)] = np.inf
+    return differences
 
 
 def _sampled(
@@ -159,15 +161,17 @@ def _sampled(
     totals = np.stack([statistic.total for statistic in statistics])
     first, second = pairs.T
     rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
-    kept = int(alpha * (1 + tried)) + 2
-    counts, largest = np.zeros(len(pairs), dtype=np.intp), np.empty((len(pairs), 0))
+    n_largest = int(alpha * (1 + tried)) + 2
+    counts, largest = np.zeros(len(pairs), dtype=np.intp), [np.empty((len(pairs), 0))]
     for swap in _random(units, tried, rows, seed):
         picked = (swap @ every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
         found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
         counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)
-        largest = _largest(largest, found_sizes.T, kept)
-    return counts, -np.sort(-largest, axis=1)
+        largest.append(found_sizes.T)
+        if sum(block.shape[1] for block in largest) > 2 * n_largest:
+            largest = [_largest(largest, n_largest)]
+    return counts, -np.sort(-_largest(largest, n_largest), axis=1)
 
 
 def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
@@ -176,11 +180,11 @@ def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
     width = ceil(units / _WORD) * _WORD // 8
     for start in range(0, tried, rows):
         count = min(rows, tried - start)
-        drawn = np.frombuffer(generator.bytes(count * width), dtype=np.uint8).reshape(count, width)
-        yield np.unpackbits(drawn, axis=1, count=units).astype(np.float64)
+        random_bytes = np.frombuffer(generator.bytes(count * width), dtype=np.uint8).reshape(count, width)
+        yield np.unpackbits(random_bytes, axis=1, count=units).astype(np.float64)
 
 
-def _largest(held: Floats, block: Floats, kept: int) -> Floats:
-    """Return the `kept` largest values of each row of two arrays with the same rows, in any order."""
-    every = np.hstack([held, block])
-    return every if every.shape[1] <= kept else np.partition(every, -kept, axis=1)[:, -kept:]
+def _largest(blocks: Sequence[Floats], n_largest: int) -> Floats:
+    """Return the `n_largest` largest values of each row of arrays with the same rows, in any order."""
+    every = np.hstack(blocks)
+    return every if every.shape[1] <= n_largest else np.partition(every, -n_largest, axis=1)[:, -n_largest:]
