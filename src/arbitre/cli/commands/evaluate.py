@@ -125,7 +125,9 @@ def evaluate(
         schema, overlay=overlay, close=close, distances=load_catalogue(functions), max_calls=max_calls
     )
     projection = None if project is None else Projection.load(project)
-    reading = ReadOptions(id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection)
+    reading = ReadOptions(
+        id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection, comparator.plan.allows_text
+    )
     joined = sources.joined(reading, only or [])
     run = EvaluationRun(
         reading.signed(comparator.plan),

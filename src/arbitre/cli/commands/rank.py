@@ -149,6 +149,7 @@ def rank(
         predicted_key=predicted_key,
         lenient=lenient,
         projection=projection,
+        texts=comparator.plan.allows_text,
     )
     first, *beside = scores or SCORES
     how = RankingOptions(first, tuple(beside), aggregate, cluster_by, seed, level)

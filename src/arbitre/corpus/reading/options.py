@@ -62,6 +62,8 @@ class ReadOptions:
         predicted_key: Key of the prediction in records with both sides, and its Parquet column.
         lenient: Whether to repair predictions that are not valid JSON.
         projection: JMESPath expressions that are applied to documents before comparison.
+        texts: Whether the schema allows a text as the document (`Plan.allows_text`). If not, lenient reading replaces
+            a prediction that is a text by the JSON in it.
     """
 
     id_key: str = "id"
@@ -71,6 +73,7 @@ class ReadOptions:
     predicted_key: str = "predicted"
     lenient: bool = False
     projection: Projection | None = None
+    texts: bool = False
 
     def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
         """Yield the documents of one side, source by source; see the function `records`. Raises DataError."""
@@ -106,6 +109,7 @@ class ReadOptions:
             max_depth=self.max_depth,
             expression=getattr(self.projection, side, None),
             lenient=self.lenient and side == "predicted",
+            texts=self.texts,
         )
 
     def signed(self, plan: Plan) -> Plan:

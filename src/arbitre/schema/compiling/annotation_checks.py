@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from arbitre.schema.loading.vocabulary import KEYWORD
+from arbitre.schema.loading.schema_root import KEYWORD
 from arbitre.values import Kind, canonical
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ class Position:
         common = {key: first[key] for key in first if all(_same(key, first[key], shape) for shape in valued)}
         declared = frozenset(kind for shape in shapes for kind in shape.kinds or ())
         return cls(shapes, common, declared, any(shape.kinds is None for shape in shapes), root)
+
+    @property
+    def expected(self) -> frozenset[Kind] | None:
+        """The kinds of values that the alternatives are written for; None for any."""
+        kinds = [shape.expected for shape in self.shapes]
+        return None if None in kinds else frozenset(kind for expected in kinds for kind in expected or ())
 
     @property
     def whole(self) -> bool:
