@@ -29,7 +29,13 @@ class OutputFormat(StrEnum):
     JSON = "json"
 
 
-Schema = Annotated[str, typer.Option(metavar="FILE", help="JSON Schema of the documents, with x-arbitre annotations.")]
+Schema = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="JSON Schema of the documents, with x-arbitre annotations. FILE#/pointer is a part of a file.",
+    ),
+]
 MaybeSchema = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="JSON Schema of the documents. Default: inferred from gold."),

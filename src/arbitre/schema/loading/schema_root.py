@@ -28,10 +28,10 @@ MAX_SHOWN: Final = 3
 
 _TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "array", "object", "any"))
 _DRAFTS: Final = (Draft3Validator, Draft4Validator, Draft7Validator, Draft201909Validator, Draft202012Validator)
-_ASSERTIONS: Final = frozenset(keyword for draft in _DRAFTS for keyword in draft.VALIDATORS)
+_ASSERTIONS: Final = frozenset(keyword for draft in _DRAFTS for keyword in draft.VALIDATORS) | {"then", "else"}
 _EMPTY: Final = frozenset(("$schema", "$id", "$comment"))
 """Keywords that may stand in an empty schema, which accepts any document."""
-_ANNOTATIONS: Final = _EMPTY | {"title", "description", "default", "examples", "$defs", "definitions"}
+_ANNOTATIONS: Final = _EMPTY | {"title", "description", "default", "examples", "$anchor", "$defs", "definitions"}
 _SUBSCHEMA: Final = ("items", "additionalProperties", "unevaluatedProperties", "not", "if")
 _SUBSCHEMAS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _BY_NAME: Final = ("properties", "patternProperties")
