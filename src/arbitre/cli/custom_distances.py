@@ -47,5 +47,5 @@ def load_catalogue(name: str | None) -> DistanceCatalogue:
 
 def warn_call_count(comparator: Comparator, gold: Json, predicted: Json, screen: Terminal) -> None:
     """Print the maximum number of calls to each custom distance, before the comparison."""
-    for path, most in comparator.most_calls(gold=gold, predicted=predicted).items():
-        screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
+    for path, bound in comparator.most_calls(gold=gold, predicted=predicted).items():
+        screen.note(f"The function at {path or '(the whole)'} may be called up to {bound:,} times.")

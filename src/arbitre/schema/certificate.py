@@ -80,8 +80,8 @@ class MetricViolation:
         (x,) if d(x, x) is not 0, (x, y) if d is not symmetric or is 0 for different documents, and (x, y, z) if
         d(x, z) exceeds d(x, y) + d(y, z). Reading this property runs the search.
         """
-        found = self.shown
-        return None if found is None else found.documents
+        witness = self.shown
+        return None if witness is None else witness.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +118,13 @@ class Certificate:
     @property
     def verdict(self) -> str:
         """One of "metric", "pseudo-metric" (different documents may be at distance 0) and "not a metric"."""
-        if any(found.fact != "separating" for found in self.breaks):
+        if any(violated.fact != "separating" for violated in self.breaks):
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
-    def seeking(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
+    def with_witness_search(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
         """Return a copy of the certificate that uses this function to find witnesses."""
-        return replace(self, breaks=tuple(replace(one, seek=seek) for one in self.breaks))
+        return replace(self, breaks=tuple(replace(violation, seek=seek) for violation in self.breaks))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON with the verdict, the violations, the identified values and the assumptions."""
@@ -135,8 +135,8 @@ class Certificate:
                     "path": one.path,
                     "reason": one.reason,
                     "remedy": one.remedy,
-                    "witness": None if (found := one.shown) is None else list(found.documents),
-                    "values": None if found is None else list(found.values),
+                    "witness": None if (witness := one.shown) is None else list(witness.documents),
+                    "values": None if witness is None else list(witness.values),
                 }
                 for one in self.breaks
             ],
@@ -169,18 +169,18 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
             identified[Equivalence(text, "absent", _absent_values(site.absent))] = None
         identified |= dict.fromkeys(_identified(site, reached[index], path))
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
-    known = {found.reason for found in breaks}
+    known = {violation.reason for violation in breaks}
     further: dict[str, list[MetricViolation]] = {}
-    conditions = {found.condition for found in assumed}
-    for found in _undeclared(sites, reached, declared):
-        if isinstance(found, Assumption):
-            if found.condition not in conditions:
-                conditions.add(found.condition)
-                assumed[replace(found, condition=found.condition + _UNDECLARED)] = None
-        elif found.reason not in known:
-            further.setdefault(found.reason, []).append(found)
+    conditions = {violation.condition for violation in assumed}
+    for violation in _undeclared(sites, reached, declared):
+        if isinstance(violation, Assumption):
+            if violation.condition not in conditions:
+                conditions.add(violation.condition)
+                assumed[replace(violation, condition=violation.condition + _UNDECLARED)] = None
+        elif violation.reason not in known:
+            further.setdefault(violation.reason, []).append(violation)
     for reason, several in further.items():
-        places = tuple(place for found in several for place in found.places)
+        places = tuple(place for violation in several for place in violation.places)
         breaks[replace(several[0], reason=reason + _UNDECLARED, places=places[:_PLACES])] = None
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
 
@@ -271,9 +271,7 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        yield MetricViolation(
-            wildcard(path), reason, _closest_alternative(leaf), fact, (path,), known=facts.witness or ()
-        )
+        yield MetricViolation(wildcard(path), reason, _closest_remedy(leaf), fact, (path,), known=facts.witness or ())
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
 
@@ -298,7 +296,7 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
-def _closest_alternative(leaf: Leaf) -> str:
+def _closest_remedy(leaf: Leaf) -> str:
     if leaf.distance.name in _CLOSEST:
         return _CLOSEST[leaf.distance.name]
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")

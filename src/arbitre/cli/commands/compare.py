@@ -10,7 +10,11 @@ import typer
 
 import arbitre
 from arbitre.cli.custom_distances import load_catalogue, warn_call_count
-from arbitre.cli.options import (
+from arbitre.cli.output import result_tables, side_by_side
+from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.verdict_tree import verdict_tree
+from arbitre.cli.overrides import Distances, Matches, configurations
+from arbitre.cli.shared_options import (
     Close,
     FailOver,
     FailUnder,
@@ -25,10 +29,6 @@ from arbitre.cli.options import (
     Quiet,
     Validate,
 )
-from arbitre.cli.output import result_tables, side_by_side
-from arbitre.cli.output.console import Terminal, titled
-from arbitre.cli.output.verdict_tree import verdict_tree
-from arbitre.cli.overrides import Distances, Matches, configurations
 from arbitre.cli.thresholds import close as closed
 from arbitre.comparator import MAX_CALLS
 from arbitre.corpus.reading import strict_json

@@ -10,10 +10,10 @@ from rich.text import Text
 
 import arbitre
 from arbitre import bundled
-from arbitre.cli.evaluation_run import EvaluationRun
-from arbitre.cli.options import NoColor, NoReport, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.cli.evaluation_job import EvaluationJob
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.shared_options import NoColor, NoReport, Quiet  # noqa: TC001  (typer reads annotations)
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import read_records
 from arbitre.corpus.running.worker import compare_pairs
@@ -56,20 +56,22 @@ def demo(
     found: dict[str, list[EntryRow]] = {}
     for system in SYSTEMS:
         joined = join(read_records(out / GOLD, "gold"), read_records(out / f"{system}.jsonl", "predicted"))
-        evaluations[system], _ = EvaluationRun(comparator.plan, joined, out=out / system, report=not no_report)(screen)
+        evaluations[system], _ = EvaluationJob(comparator.plan, joined, out=out / system, report=not no_report)(screen)
         compared_again = compare_pairs(comparator.plan, list(joined))
         found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
     if no_report:
         remove_report(out)
     else:
         write_ranking(out, arbitre.rank(evaluations))
-    screen.show(_blocks(evaluations, found))
+    screen.show(_leaderboard_and_entries(evaluations, found))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
 
-def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]) -> Iterator[RenderableType]:
+def _leaderboard_and_entries(
+    evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]
+) -> Iterator[RenderableType]:
     first = next(iter(evaluations.values()))
     yield Text.assemble(
         ("Two systems on the same pages", "bold"),

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-from arbitre.cli.options import FailOver, FailUnder, NoColor, Output, OutputFormat, Quiet
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, titled
 from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.shared_options import FailOver, FailUnder, NoColor, Output, OutputFormat, Quiet
 from arbitre.cli.thresholds import close
 from arbitre.corpus.results.gates import gate_plain
-from arbitre.corpus.systems.diff import EvaluationDiff, ScoreChange, diff_evaluations, read_evaluation
+from arbitre.corpus.systems.evaluation_diff import EvaluationDiff, ScoreChange, diff_evaluations, read_evaluation
 from arbitre.report.tables.summaries import AVERAGES
 
 if TYPE_CHECKING:

@@ -10,8 +10,10 @@ import typer
 
 import arbitre
 from arbitre.cli.custom_distances import load_catalogue
-from arbitre.cli.evaluation_run import EvaluationRun, engine, exports, repair_without_folder
-from arbitre.cli.options import (
+from arbitre.cli.evaluation_job import EvaluationJob, engine, exports, repair_without_folder
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import Terminal
+from arbitre.cli.shared_options import (
     Close,
     ClusterBy,
     Engine,
@@ -45,8 +47,6 @@ from arbitre.cli.options import (
     Workers,
     export_option,
 )
-from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal
 from arbitre.cli.thresholds import close as closed
 from arbitre.comparator import MAX_CALLS
 from arbitre.corpus.joining.join import join, paired
@@ -129,7 +129,7 @@ def evaluate(
         id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection, comparator.plan.allows_text
     )
     joined = sources.joined(reading, only or [])
-    run = EvaluationRun(
+    job = EvaluationJob(
         reading.signed(comparator.plan),
         joined,
         engine(kind, scheduler, workers),
@@ -140,17 +140,17 @@ def evaluate(
         resume=resume,
         cluster_by=cluster_by,
     )
-    evaluation, files = run(screen)
+    evaluation, files = job(screen)
     if out is not None:
-        exported = write(out, asked, summaries.sheets(evaluation, scores or ()))
+        exported = write(out, asked, summaries.export_tables(evaluation, scores or ()))
         files = tuple(dict.fromkeys((*files, *exported)))
     missed = gate(evaluation, fail_under=fail_under or (), fail_over=fail_over or ())
     if output is OutputFormat.JSON:
         plain = result_files.without_folders(evaluation)
-        plain |= {"violations": run.violations} if validate else {}
+        plain |= {"violations": job.violations} if validate else {}
         screen.json(plain | ({"repaired": [repair_without_folder(one) for one in joined.repaired]} if lenient else {}))
     else:
-        violated = [_violation_rows(one) for one in run.violations] if validate else None
+        violated = [_violation_rows(one) for one in job.violations] if validate else None
         screen.show(result_tables.evaluation(evaluation, screen.width, violated))
         if out is not None:
             screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")

@@ -11,10 +11,10 @@ from rich.text import Text
 
 import arbitre
 from arbitre import bundled
-from arbitre.cli.options import NoColor, Output, OutputFormat, Quiet
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, titled
 from arbitre.cli.overrides import NamedChoice, parse_matching
+from arbitre.cli.shared_options import NoColor, Output, OutputFormat, Quiet
 from arbitre.diagnosis.planted_faults import plant_faults, score_faults
 from arbitre.matching import catalogue
 

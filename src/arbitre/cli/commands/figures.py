@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from arbitre.cli.commands.report import Evaluations, Lang  # noqa: TC001
-from arbitre.cli.options import NoColor, Quiet  # noqa: TC001  (typer reads annotations)
 from arbitre.cli.output.console import Terminal
-from arbitre.report.figures.figures import write_figures
+from arbitre.cli.shared_options import NoColor, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.report.figures.specifications import write_figures
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
 

@@ -14,10 +14,10 @@ from rich.text import Text
 
 import arbitre
 from arbitre.cli.commands.compare import read
-from arbitre.cli.options import IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, counted
 from arbitre.cli.overrides import Distances, Matches, configurations
+from arbitre.cli.shared_options import IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH

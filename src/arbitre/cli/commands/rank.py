@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 import arbitre
-from arbitre.cli.evaluation_run import EvaluationRun, engine, exports
-from arbitre.cli.options import (
+from arbitre.cli.evaluation_job import EvaluationJob, engine, exports
+from arbitre.cli.output.console import Terminal
+from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
+from arbitre.cli.shared_options import (
     ClusterBy,
     Engine,
     EngineKind,
@@ -35,8 +37,6 @@ from arbitre.cli.options import (
     Workers,
     export_option,
 )
-from arbitre.cli.output.console import Terminal
-from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
 from arbitre.cli.thresholds import close
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.reading.manifest import Manifest as Listing
@@ -155,7 +155,7 @@ def rank(
     how = RankingOptions(first, tuple(beside), aggregate, cluster_by, seed, level)
     plan, report = reading.signed(comparator.plan), out is not None and not no_report
     gates = (*(fail_under or ()), *(fail_over or ()))
-    corpus = RankingRun(plan, reading, screen, how, engine(kind, scheduler, workers), out if report else None, gates)
+    corpus = RankingJob(plan, reading, screen, how, engine(kind, scheduler, workers), out if report else None, gates)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     if output is OutputFormat.JSON:
         screen.json(found.to_dict())
@@ -193,7 +193,7 @@ class RankingOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class RankingRun:
+class RankingJob:
     """Evaluates the systems or the manifest and prints notes on failed or skipped documents to standard error."""
 
     plan: Plan
@@ -258,7 +258,7 @@ class RankingRun:
 
     def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
         out = self.out and self.out / folder
-        evaluation, _ = EvaluationRun(self.plan, joined, self.engine, out, cluster_by=self.options.cluster)(self.screen)
+        evaluation, _ = EvaluationJob(self.plan, joined, self.engine, out, cluster_by=self.options.cluster)(self.screen)
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),
             (evaluation.unscored, "gold documents failed or duplicated, not scored"),

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from arbitre.cli.options import NoColor, Quiet  # noqa: TC001  (typer reads annotations)
 from arbitre.cli.output.console import Terminal
+from arbitre.cli.shared_options import NoColor, Quiet  # noqa: TC001  (typer reads annotations)
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
 

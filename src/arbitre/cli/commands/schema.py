@@ -10,10 +10,10 @@ import typer
 from rich.text import Text
 
 import arbitre
-from arbitre.cli.options import IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.cli.shared_options import IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
 from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.reading.sources import split_name

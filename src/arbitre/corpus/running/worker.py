@@ -59,7 +59,7 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
         yield pairs, _levels(plan, pairs), []
     except DataError:
         for pair in pairs:
-            yield _alone(plan, pair)
+            yield _compare_alone(plan, pair)
 
 
 def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:
@@ -69,7 +69,7 @@ def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:
     return compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs])
 
 
-def _alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
+def _compare_alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
     """Compare one pair. A prediction that cannot be compared becomes ABSENT; if gold cannot, the pair is skipped."""
     try:
         return [pair], _levels(plan, [pair]), []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from arbitre.corpus.results import dataframe
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
 from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, json_text, write_frame
 from arbitre.schema.validation.validate import find_violations
@@ -53,7 +53,7 @@ def evaluate_into(
     plan: Plan,
     pairs: Iterable[Pair] | Join,
     *,
-    how: RunOptions | None = None,
+    how: ExecutionOptions | None = None,
     then: Callable[[Evaluation], Evaluation] = lambda found: found,
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus and write its results to a folder.
@@ -75,7 +75,7 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or RunOptions(), MatchTableObserver(EntryLayout.of(plan))
+    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan))
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))
@@ -152,8 +152,8 @@ class MatchTableObserver:
         columns = self._columns
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in _four(self._cell(entry, name))]
-            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
+            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name))]
+            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole)[2:]])
         return rows
 
     @property
@@ -185,7 +185,7 @@ VALUE: Final = "value"
 """Column for entries that are not objects."""
 
 
-def _four(found: FieldPair | None) -> list[str]:
+def _pair_cells(found: FieldPair | None) -> list[str]:
     if found is None:
         return [""] * 4
     return [cell(found.gold), cell(found.predicted), cell(1.0 - found.quality), cell(found.quality)]

@@ -11,11 +11,11 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from arbitre.cli.options import EngineKind
+from arbitre.cli.shared_options import EngineKind
 from arbitre.corpus.running import evaluate as corpus
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.dask_cluster import DaskCluster
-from arbitre.corpus.running.evaluate import RunOptions
+from arbitre.corpus.running.evaluate import ExecutionOptions
 from arbitre.corpus.running.executors import ProcessPool, run_in_process
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError
@@ -100,7 +100,7 @@ class PointerLabels:
 
 
 @dataclass(slots=True)
-class EvaluationRun:
+class EvaluationJob:
     """One evaluation of a corpus; `strict` stops at the first failure, `out` is the results folder."""
 
     plan: Plan
@@ -130,7 +130,9 @@ class EvaluationRun:
                 clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
                 progress.advance(task, len(outcomes))
 
-            evaluation, files = self._evaluate(RunOptions(self._observers(kept), on_results, self.engine), clusters)
+            evaluation, files = self._evaluate(
+                ExecutionOptions(self._observers(kept), on_results, self.engine), clusters
+            )
         if self.out is not None:
             files = (*files, *self._write_files(self.out, evaluation, kept))
         return evaluation, files
@@ -157,7 +159,7 @@ class EvaluationRun:
             observers[CLUSTERS] = PointerLabels(self.cluster_by)
         return observers
 
-    def _evaluate(self, how: RunOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
+    def _evaluate(self, how: ExecutionOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         if self.out is None:
             return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
         noted = sorted((*how.observers, result_files.MATCHES, str(self.cluster_by)))
