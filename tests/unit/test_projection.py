@@ -43,7 +43,7 @@ def test_texts_are_kept_where_the_schema_allows_them(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "year": "1931"})
     projection = Projection.from_expressions({"predicted": "year"})
     plan = Comparator({"type": ["string", "object"]}).plan
-    (record,) = ReadOptions(lenient=True, projection=projection, texts=plan.allows_text).records(path, "predicted")
+    (record,) = ReadOptions(lenient=True, projection=projection).for_plan(plan).records(path, "predicted")
     assert (record.value, record.repair) == ("1931", None)
 
 
