@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import regex
 
 from arbitre.engine.columns.fields import aliased
-from arbitre.errors import DataError
+from arbitre.errors import DataError, Problem
 from arbitre.paths import order, pointer
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import PATTERN_SECONDS, check
@@ -32,13 +32,16 @@ UNREADABLE: Final = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem of a gold document.
+class GoldFinding:
+    """One problem in a gold document.
 
     Attributes:
-        check: Name of the check: a key of `CHECKS`, or "unreadable".
-        pointer: JSON Pointer of the value in the document.
-        message: What is wrong.
+        check: Name of the check that found it: a key of `CHECKS`, or "unreadable".
+        id: Id of the document; None if it could not be read.
+        file: File of the document; None for documents that were passed as values.
+        line: Line in that file, from 1, if each line contains a document.
+        pointer: JSON Pointer of the value in the document; None if unknown.
+        message: Description of the problem.
         hint: How to fix it, if known.
     """
 
@@ -46,9 +49,21 @@ class Finding:
     pointer: str | None
     message: str
     hint: str | None = None
+    id: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file if self.file is not None else self.id
+        text = self.message if self.file is None or self.id is None else f"{self.message} in document {self.id!r}"
+        return str(Problem(text, place, self.line, self.pointer, self.hint))
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
 
 
-def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
+def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
     """Run every check on one gold document.
 
     Args:
@@ -64,11 +79,11 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
     try:
         check(document)
     except DataError as error:
-        return (Finding(UNREADABLE, error.pointer, error.message, error.hint),)
+        return (GoldFinding(UNREADABLE, error.pointer, error.message, error.hint),)
     return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
 
 
-def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
+def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the values that violate the schema.
 
     A list of accepted readings is valid if the schema accepts the list, or each of its readings in its place.
@@ -84,7 +99,7 @@ def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
             )
         )
     for violation in violations:
-        yield Finding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
+        yield GoldFinding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
 
 
 def _lists_of_readings(plan: Plan, document: Json) -> Iterator[tuple[Tokens, list[Json]]]:
@@ -121,13 +136,13 @@ def _of_reading(place: str, lists: Mapping[Tokens, list[Json]], position: int) -
     return place
 
 
-def _without_field(plan: Plan, document: Json) -> Iterator[Finding]:
+def _without_field(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the sibling fields with accepted readings of a field that gold does not have."""
     reaching = _reaching(plan.sites, lambda site: bool(_siblings(plan.sites, site)))
     for site, value, tokens in _positions(plan, document, reaching):
         for name, sibling in _siblings(plan.sites, site) if isinstance(value, dict) else ():
             if value.get(name) is None and value.get(sibling) not in (None, []):
-                yield Finding(
+                yield GoldFinding(
                     "alternatives",
                     pointer((*tokens, sibling)),
                     f"Gold has accepted readings of {pointer((*tokens, name))}, but not the field itself",
@@ -141,7 +156,7 @@ def _siblings(sites: Sequence[Site], site: Site) -> list[tuple[str, str]]:
     return [(name, sibling) for name, sibling in below if isinstance(sibling, str)]
 
 
-def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
+def _aliased(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the values under an alias. Aliases are read in predictions only."""
     targets: dict[Tokens, Tokens] = {}
     for site, value, above in _positions(plan, document, _reaching(plan.sites, lambda site: bool(site.object.aliases))):
@@ -149,7 +164,7 @@ def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
             for field, alias in aliased(value, site.object.aliases):
                 targets.setdefault((*above, *alias), (*above, *field))
     for source, target in sorted(targets.items(), key=lambda item: order(pointer(item[0]))):
-        yield Finding(
+        yield GoldFinding(
             "alias",
             pointer(source),
             f"Gold has a value under an alias of {pointer(target)}",
@@ -212,7 +227,7 @@ def _undeclared(node: ObjectNode, key: str) -> int:
     return node.additional
 
 
-CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[Finding]]]] = {
+CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
     "schema": _violating,
     "alias": _aliased,
     "alternatives": _without_field,

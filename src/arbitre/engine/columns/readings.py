@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Blocks
+from arbitre.distances.base import Blocks, Pool
 from arbitre.engine.columns.ragged import counts_of, cross_slices, expand_slices, starts_of
 from arbitre.values import ABSENT, Json
 
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.distances.base import Pool
 
 
 @dataclass(eq=False, slots=True)
-class ReadingsPool:
+class ReadingsPool(Pool):
     """The distance between values with several readings.
 
     It is the largest distance of a predicted reading to its nearest gold reading. A prediction usually has one reading;

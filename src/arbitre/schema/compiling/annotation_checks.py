@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from arbitre.schema.loading.vocabulary import KEYWORD
+from arbitre.schema.loading.schema_root import KEYWORD
 from arbitre.values import Kind, canonical
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ class Position:
         if setting is None or setting.value is False:
             return None
         return True if setting.value is True else sibling_of(setting)
+
+    @property
+    def expected(self) -> frozenset[Kind] | None:
+        """The kinds of values that the branches are written for; None for any."""
+        kinds = [branch.expected for branch in self.branches]
+        return None if None in kinds else frozenset(kind for expected in kinds for kind in expected or ())
 
     @property
     def is_leaf(self) -> bool:

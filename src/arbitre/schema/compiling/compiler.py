@@ -66,6 +66,7 @@ class Compiler:
         problems: The errors in the schema.
         marked: The value of `entries`, by site index.
         aliases: The `aliases` annotation, by site index of the object and name of the field.
+        expected: The kinds of documents that the root is written for; None for any.
     """
 
     distances: Catalogue[Distance]
@@ -74,6 +75,7 @@ class Compiler:
     problems: list[Problem] = field(default_factory=list)
     marked: dict[int, bool] = field(default_factory=dict)
     aliases: dict[tuple[int, str], Annotation] = field(default_factory=dict)
+    expected: frozenset[Kind] | None = None
     _expander: Expander = field(init=False)
     _leaves: LeafBuilder = field(init=False)
     _known: dict[object, int] = field(default_factory=dict)
@@ -135,6 +137,7 @@ class Compiler:
         if position.alternatives is True:  # a declared array is the list of readings
             branches = [(tag, branch) for tag, one in branches for branch in of_readings([one]) if branch.possible]
         self.problems.extend(position.problems())
+        self.expected = position.expected if root else self.expected
         common, absent = position.common, request.absent
         if "absent" in common:
             absent = Absence.of(common["absent"].value)
