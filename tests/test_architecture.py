@@ -19,8 +19,8 @@ LAYERS = (
     ("engine",),
     ("published_scores", "diagnosis"),
     ("corpus",),
-    ("comparator",),
     ("report",),
+    ("comparator",),
     ("cli",),
 )
 """The modules and packages right below `arbitre`, lowest layer first.
@@ -39,7 +39,18 @@ FOLDERS = {
 ROOT = len(LAYERS) - 1.5
 
 EXACTLY_ONE = ("rapidfuzz", "cydifflib")
-AT_MOST_ONE = ("ot", "dask", "distributed", "pyarrow", "jmespath", "json_repair", "sacrebleu", "vl_convert")
+AT_MOST_ONE = (
+    "ot",
+    "dask",
+    "distributed",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "jmespath",
+    "json_repair",
+    "sacrebleu",
+    "vl_convert",
+)
 """So many modules import these libraries."""
 LONGEST = 400
 """Maximum number of lines of a module."""

@@ -1,15 +1,16 @@
-from .comparator import Comparator
+from .comparator import Comparator, evaluate
 from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
 from .corpus.results.document_quality import DocumentQuality
-from .corpus.results.evaluation import Evaluation
 from .corpus.results.gates import Gate, Missed, gate
 from .corpus.systems.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
 from .distances import Facts
-from .errors import ArbitreError, DataError, OptionError, Problem, SchemaError, SolverError
+from .errors import ArbitreError, DataError, OptionError, Problem, QualityGateError, SchemaError, SolverError
 from .matching import transport
 from .published_scores import published
+from .report.evaluation import Evaluation
+from .report.saved_results import load
 from .signature import Signature
 from .tally import MacroScores, Scores, Tally
 from .values import ABSENT
@@ -35,13 +36,16 @@ __all__ = [
     "Node",
     "OptionError",
     "Problem",
+    "QualityGateError",
     "SchemaError",
     "Scores",
     "Signature",
     "SolverError",
     "Tally",
     "distortion",
+    "evaluate",
     "gate",
+    "load",
     "metricity",
     "published",
     "rank",

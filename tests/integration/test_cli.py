@@ -266,7 +266,7 @@ class TestEvaluate:
         assert ["f1q", "0.7637", "0.7117", "6", "0.7641"] in [line[:5] for line in lines]
         assert ["page_04", "predicted", "no", "prediction"] in lines
         assert result.stderr == (
-            "Wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, alignments.json, report.html "
+            "Wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, results.npz, alignments.json, report.html "
             "to out\n"
         )
         data = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))

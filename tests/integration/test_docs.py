@@ -246,6 +246,7 @@ def test_the_reference_has_every_file():
         result_files.PATHS,
         result_files.MATCHES,
         result_files.VIOLATIONS,
+        result_files.RESULTS,
     }
     files |= {result_files.FAILURES, result_files.FAILURE_LINES}
     assert files == set(names(section("reference.md", "Output")))

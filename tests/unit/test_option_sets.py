@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from dataclasses import dataclass, fields
+from inspect import signature
 from typing import Annotated, get_origin
 
 import pytest
@@ -12,14 +13,18 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import COMMANDS, app
+from arbitre.cli.commands import evaluate
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.keywords import CorpusKeywords
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
+FROM_THE_SCHEMA = "texts"
+"""Field of `ReadOptions` that is no option: it follows from the schema."""
 GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
 
 
@@ -88,7 +93,17 @@ def test_no_command_has_a_long_parameter_list(name):
 )
 def test_the_command_line_has_every_option_of_the_python_interface(option_set, operation):
     options = {field.name: field.default for field in fields(option_set) if get_origin(field.type) is Annotated}
-    assert options == {field.name: field.default for field in fields(operation)}
+    assert options == {field.name: field.default for field in fields(operation) if field.name != FROM_THE_SCHEMA}
+
+
+def test_an_evaluation_takes_every_option_of_the_command_line_by_its_name():
+    options = {option.name: option for option in signature(with_option_sets(evaluate.evaluate)).parameters.values()}
+    assert options.keys() - CorpusKeywords.__annotations__.keys() == {
+        *("schema", "overlay", "close", "functions", "max_calls"),  # of the comparator
+        *("pairs", "projection", "tables", "scores", "fail_under", "fail_over"),
+        *("output", "no_color", "quiet"),  # of the terminal
+    }
+    assert CorpusKeywords.__annotations__.keys() - options.keys() == {"project"}
 
 
 class TestSources:

@@ -190,12 +190,12 @@ class RankingJob:
         return EvaluationJob(self.plan, joined, options)
 
     def _evaluate(self, job: EvaluationJob, name: str) -> Evaluation:
-        (evaluation, _), joined = compare_with_progress(job, self.screen), job.joined
+        evaluation, _ = compare_with_progress(job, self.screen)
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),
             (evaluation.unscored, "gold documents failed or duplicated, not scored"),
-            (len(joined.repaired), "invalid JSON, repaired"),
-            (len(joined.without_gold), "predictions without gold, not scored"),
+            (len(evaluation.repaired), "invalid JSON, repaired"),
+            (len(evaluation.without_gold), "predictions without gold, not scored"),
         ):
             if count:
                 self.screen.note(f"{name}: {what} ({count})")

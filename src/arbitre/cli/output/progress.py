@@ -9,7 +9,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
-    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationJob
 
 
@@ -32,5 +32,5 @@ def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluat
     columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
     hidden = screen.quiet or not screen.err.is_terminal
     with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
-        task = progress.add_task("", total=len(job.joined))
+        task = progress.add_task("", total=job.size)
         return job.compare(lambda results: progress.advance(task, len(results)))

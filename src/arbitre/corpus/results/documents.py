@@ -72,6 +72,12 @@ class DocumentTable(LazySequence[DocumentResult]):
         """Sum of the tallies of the entries."""
         return sum_tallies(self.tallies)
 
+    @property
+    def worst_first(self) -> Indices:
+        """Row indices by increasing quality, with failed documents last; ties stay in order."""
+        ranked: Indices = np.lexsort((self.qualities, self.failed))
+        return ranked
+
     def by_path(self, rows: Indices | None = None) -> dict[str, Scores]:
         """Return the pooled scores of every path with leaves and of the items of every list.
 
