@@ -1,8 +1,7 @@
-from .comparator import Comparator, evaluate
+from .comparator import Comparator, evaluate, rank
 from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
-from .corpus.systems.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
 from .distances import Facts

@@ -8,9 +8,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import arbitre
 from arbitre import bundled
+from arbitre.cli import app
+from arbitre.corpus.reading.options import read_records
 from arbitre.errors import OptionError
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
@@ -30,13 +33,8 @@ def contents(folder):
 
 class TestSources:
     def test_documents_are_read_from_paths(self):
-        triples = [(record.id, record.value) for record in arbitre.corpus.reading.options.read_records(GOLD, "gold")]
-        predicted = dict(
-            (record.id, record.value) for record in arbitre.corpus.reading.options.read_records(HASTY, "predicted")
-        )
-        expected = arbitre.evaluate(
-            SCHEMA, [(name, gold, predicted.get(name, arbitre.ABSENT)) for name, gold in triples]
-        )
+        gold, predicted = ({one.id: one.value for one in read_records(path, "gold")} for path in (GOLD, HASTY))
+        expected = arbitre.evaluate(SCHEMA, [(name, gold[name], predicted.get(name, arbitre.ABSENT)) for name in gold])
         assert evaluation().by_document == expected.by_document
 
     def test_documents_are_read_from_records_with_both_sides(self, tmp_path):
@@ -157,8 +155,8 @@ class TestTables:
         pandas = found.to_pandas(name)
         assert list(pandas.columns) == arrow.column_names
         for column in arrow.column_names:
-            values = pandas[column].tolist()
-            assert [None if value != value else value for value in values] == arrow[column].to_pylist()
+            values = pandas[column]
+            assert values.astype(object).where(values.notna(), None).tolist() == arrow[column].to_pylist()
 
     @pytest.mark.parametrize("name", ["pandas", "polars"])
     def test_a_missing_library_is_named(self, name, monkeypatch):
@@ -263,7 +261,7 @@ class TestFiles:
         with pytest.raises(arbitre.DataError, match="en or fr"):
             evaluation().report(tmp_path / "r.html", language="de")
 
-    @pytest.mark.parametrize("damage", [lambda data: b"nothing", lambda data: data[: len(data) // 2]])
+    @pytest.mark.parametrize("damage", [lambda data: b"no" + data, lambda data: data[: len(data) // 2]])
     def test_damaged_results_are_refused(self, tmp_path, damage):
         evaluation(out=tmp_path, no_report=True)
         file = tmp_path / "results.npz"
@@ -295,3 +293,71 @@ class TestMinimumScores:
     def test_an_unknown_path_is_an_error_and_no_failed_assertion(self):
         with pytest.raises(arbitre.DataError, match="/speakers"):
             evaluation().assert_at_least(paths={"/speaker/*/name": 0.5})
+
+
+PATHS = {name: bundled.demo() / f"{name}.jsonl" for name in ("careful", "hasty")}
+
+
+class TestRanking:
+    def test_python_writes_the_same_files_as_the_command(self, tmp_path):
+        sources = [f"{name}={path}" for name, path in PATHS.items()]
+        options = ["--score", "imq", "--score", "irq", "--seed", "3", "--cluster-by", "page_0[1-3]|page"]
+        command = ["rank", "--schema", str(SCHEMA), "--gold", str(GOLD), *sources, *options, "--workers", "1"]
+        result = CliRunner().invoke(app, [*command, "--quiet", "--out", str(tmp_path / "command")])
+        assert result.exit_code == 0, result.stderr
+        ranking = arbitre.rank(
+            PATHS,
+            "imq",
+            beside=["irq"],
+            schema=SCHEMA,
+            gold=GOLD,
+            seed=3,
+            cluster_by="page_0[1-3]|page",
+            out=tmp_path / "python",
+        )
+        assert ranking.clusters == 4
+        assert contents(tmp_path / "python") == contents(tmp_path / "command")
+        assert contents(tmp_path / "python" / "hasty") == contents(tmp_path / "command" / "hasty")
+
+    def test_a_ranking_from_paths_is_that_of_the_evaluations(self):
+        evaluations = {name: arbitre.evaluate(SCHEMA, gold=GOLD, predicted=path) for name, path in PATHS.items()}
+        assert arbitre.rank(PATHS, schema=SCHEMA, gold=GOLD) == arbitre.rank(evaluations)
+
+    @pytest.mark.parametrize("no_report", [False, True])
+    def test_a_loaded_ranking_is_equal(self, tmp_path, no_report):
+        ranking = arbitre.rank(PATHS, schema=SCHEMA, gold=GOLD, out=tmp_path, no_report=no_report)
+        loaded = arbitre.load(tmp_path)
+        assert loaded == ranking
+        assert repr(loaded) == repr(ranking)
+
+    def test_a_ranking_of_evaluations_is_written_with_their_results(self, tmp_path):
+        evaluations = {"one": evaluation(), "two": evaluation()}
+        ranking = arbitre.rank(evaluations, out=tmp_path)
+        assert arbitre.load(tmp_path) == ranking
+        assert arbitre.load(tmp_path / "two").to_dict() == evaluations["two"].to_dict()
+        assert (tmp_path / "report.html").exists()
+
+    def test_a_file_that_is_no_ranking_is_refused(self, tmp_path):
+        (tmp_path / "ranking.json").write_text("{}")
+        with pytest.raises(arbitre.DataError, match="Expected a ranking"):
+            arbitre.load(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("systems", "options"),
+        [
+            (PATHS, {}),
+            (PATHS, {"gold": GOLD}),
+            (PATHS, {"schema": SCHEMA}),
+            ({"a": arbitre.evaluate(WORDS, TRIPLES)}, {"gold": GOLD, "schema": SCHEMA}),
+            ({"a": arbitre.evaluate(WORDS, TRIPLES)}, {"lenient": True}),
+            ({"a": arbitre.evaluate(WORDS, TRIPLES), "b": "b.jsonl"}, {"gold": GOLD, "schema": SCHEMA}),
+        ],
+    )
+    def test_evaluations_and_paths_are_not_mixed(self, systems, options):
+        with pytest.raises(OptionError, match="Expected evaluations alone, or paths with `schema` and `gold`"):
+            arbitre.rank(systems, **options)
+
+    def test_an_unknown_option_is_named(self):
+        with pytest.raises(OptionError, match="Unknown option `id_ky`") as caught:
+            arbitre.rank(PATHS, schema=SCHEMA, gold=GOLD, id_ky="id")
+        assert caught.value.hint == 'Did you mean "id_key"?'

@@ -31,17 +31,13 @@ if TYPE_CHECKING:
     """Called with the number of documents compared, and their total number if it is known."""
 
 
-class CorpusKeywords(TypedDict, total=False):
-    """Options of an evaluation, under the names that they have on the command line.
+class SharedKeywords(TypedDict, total=False):
+    """Options of evaluations and rankings, under the names that they have on the command line.
 
-    `gold`, `predicted`, `manifest` and `only` are described at `Sources`, those up to `max_depth` at `ReadOptions`, and
-    the others at `EvaluationOptions`. `project` is the path of a file of JMESPath expressions, or the expressions.
+    Those up to `max_depth` are described at `ReadOptions`, the others at `EvaluationOptions`. `project` is the path of
+    a file of JMESPath expressions, or the expressions.
     """
 
-    gold: Paths
-    predicted: Paths
-    manifest: str | Path
-    only: Collection[str]
     id_key: str
     id_pattern: str | None
     gold_key: str
@@ -49,10 +45,6 @@ class CorpusKeywords(TypedDict, total=False):
     project: str | Path | Mapping[str, Json] | Projection | None
     lenient: bool
     max_depth: int
-    out: str | Path | None
-    resume: bool
-    strict: bool
-    validate: bool
     cluster_by: str | None
     workers: int | None
     engine: Engine
@@ -61,20 +53,28 @@ class CorpusKeywords(TypedDict, total=False):
     keep: int | None
 
 
+class CorpusKeywords(SharedKeywords, total=False):
+    """Options of an evaluation: `Sources`, `EvaluationOptions` and `SharedKeywords`."""
+
+    gold: Paths
+    predicted: Paths
+    manifest: str | Path
+    only: Collection[str]
+    out: str | Path | None
+    resume: bool
+    strict: bool
+    validate: bool
+
+
 def evaluate_corpus(
     plan: Plan, pairs: Pairs | None, progress: Progress | None = None, **options: Unpack[CorpusKeywords]
 ) -> Evaluation:
     """Evaluate a corpus; see `Comparator.evaluate` for the arguments and errors."""
     given: dict[str, Any] = {"workers": 1, **options}
-    if unknown := given.keys() - CorpusKeywords.__annotations__.keys():
-        name = min(unknown)
-        raise OptionError.of(f"Unknown option `{name}`.", hint=did_you_mean(name, CorpusKeywords.__annotations__))
-    if given.get("out") is not None:
-        given["out"] = Path(given["out"])
-    evaluation_options = _taken(EvaluationOptions, given)
+    reading, evaluation_options = option_sets(given, CorpusKeywords)
     if pairs is None or _is_source(pairs):
         sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))
-        job = EvaluationJob.of_sources(plan, sources, read_options(given), evaluation_options)
+        job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options)
     else:
         names = {field.name for kind in (Sources, ReadOptions) for field in fields(kind)} | {"project"}
         if refused := sorted(given.keys() & names):
@@ -92,15 +92,29 @@ def evaluate_corpus(
     return Evaluation.of(evaluation, files=files)
 
 
-def read_options(given: Mapping[str, Any]) -> ReadOptions:
-    """Return the reading options among keyword arguments. Raises DataError if the expressions are invalid."""
+def option_sets(given: Mapping[str, Any], kind: type[SharedKeywords]) -> tuple[ReadOptions, EvaluationOptions]:
+    """Return the options for reading and for evaluating documents among keyword arguments.
+
+    Args:
+        given: The keyword arguments.
+        kind: The arguments that are allowed.
+
+    Raises:
+        OptionError: An option is unknown, or options contradict each other.
+        DataError: The expressions of `project` are invalid.
+    """
+    known = kind.__annotations__
+    if unknown := given.keys() - known.keys():
+        name = min(unknown)
+        raise OptionError.of(f"Unknown option `{name}`.", hint=did_you_mean(name, known))
     project = given.get("project")
     if isinstance(project, Mapping):
         project = Projection.from_expressions(project)
     elif isinstance(project, (str, Path)):
         project = Projection.load(str(project))
-    options: ReadOptions = _taken(ReadOptions, {**given, "projection": project})
-    return options
+    out = given.get("out")
+    evaluation = _taken(EvaluationOptions, {**given, "out": None if out is None else Path(out)})
+    return _taken(ReadOptions, {**given, "projection": project}), evaluation
 
 
 def _is_source(pairs: Pairs) -> bool:
