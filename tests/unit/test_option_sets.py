@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import COMMANDS, app
-from arbitre.cli.commands import evaluate
+from arbitre.cli.commands import evaluate, rank
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
 from arbitre.corpus.joining.sources import Sources
@@ -104,6 +104,18 @@ def test_an_evaluation_takes_every_option_of_the_command_line_by_its_name():
         *("output", "no_color", "quiet"),  # of the terminal
     }
     assert CorpusKeywords.__annotations__.keys() - options.keys() == {"project"}
+
+
+def test_a_ranking_takes_every_option_of_the_command_line_by_its_name():
+    options = {option.name for option in signature(with_option_sets(rank.rank)).parameters.values()}
+    known = SharedKeywords.__annotations__.keys() | signature(arbitre.rank).parameters.keys()
+    assert options - known == {
+        *("overlay", "close", "functions", "max_calls"),  # of the comparator
+        *("manifest", "factors"),  # `arbitre.corpus.systems.factors.factor` compares factors
+        *("projection", "scores", "tables", "fail_under", "fail_over"),
+        *("output", "no_color", "quiet"),  # of the terminal
+    }
+    assert SharedKeywords.__annotations__.keys() - options == {"project"}
 
 
 class TestSources:

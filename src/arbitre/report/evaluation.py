@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
@@ -46,13 +46,6 @@ class Evaluation(corpus.Evaluation):
     """Folder of the results, if they were written."""
     writer: Callable[[corpus.Evaluation, Path], tuple[str, ...]] | None = field(default=None, repr=False)
     """Writes all files of the results to a folder; None if the documents are no longer available."""
-
-    @classmethod
-    def of(cls, found: corpus.Evaluation, **more: Any) -> Self:  # noqa: ANN401  (the values of any fields)
-        """Create an evaluation from the results of a corpus and the values of further fields."""
-        made = cls(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
-        vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
-        return made
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -180,3 +173,10 @@ class Evaluation(corpus.Evaluation):
 
 _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if isinstance(value, cached_property)}
 """Names of the attributes that are computed on first access."""
+
+
+def extend(found: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
+    """Return the results of a corpus with the values of further fields; what is already computed is kept."""
+    made = Evaluation(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
+    vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
+    return made

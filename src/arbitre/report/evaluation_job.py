@@ -17,7 +17,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
-from arbitre.report.evaluation import Evaluation
+from arbitre.report.evaluation import extend
 from arbitre.report.tables import result_files
 from arbitre.report.text_files import atomic_text_file, compact
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
+    from arbitre.report.evaluation import Evaluation
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -221,7 +222,7 @@ class EvaluationJob:
             factors = self.joined.factors if isinstance(self.joined, Join) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
-        return Evaluation.of(
+        return extend(
             found,
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
@@ -240,7 +241,7 @@ class EvaluationJob:
         same = np.array_equal(tables[0].tallies, tables[1].tallies, equal_nan=True)
         if not same or tables[0].ids != tables[1].ids:
             raise DataError.of("The documents changed after the evaluation", hint="Evaluate again.")
-        return Evaluation.of(given)
+        return extend(given)
 
     def write_report(self, evaluation: corpus.Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Write the report, repairs and violations, if there is a folder.

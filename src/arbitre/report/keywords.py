@@ -12,7 +12,7 @@ from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.projection import Projection
 from arbitre.errors import OptionError, did_you_mean
-from arbitre.report.evaluation import Evaluation
+from arbitre.report.evaluation import extend
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
+    from arbitre.report.evaluation import Evaluation
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -89,7 +90,7 @@ def evaluate_corpus(
             progress(compared, job.size)
 
     evaluation, files = job(on_results)
-    return Evaluation.of(evaluation, files=files)
+    return extend(evaluation, files=files)
 
 
 def option_sets(given: Mapping[str, Any], kind: type[SharedKeywords]) -> tuple[ReadOptions, EvaluationOptions]:

@@ -10,10 +10,12 @@ from arbitre.corpus.results.archive import RESULTS, read_archive
 from arbitre.corpus.storage.files import unreadable
 from arbitre.corpus.systems.ranking import Ranking
 from arbitre.errors import DataError
-from arbitre.report.evaluation import FILES, Evaluation
+from arbitre.report.evaluation import FILES, extend
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from arbitre.report.evaluation import Evaluation
 
 RANKING = "ranking.json"
 
@@ -35,7 +37,7 @@ def load(folder: str | Path) -> Evaluation | Ranking:
     folder = Path(folder)
     if (folder / RESULTS).exists():
         found = read_archive(folder / RESULTS)
-        return Evaluation.of(found, folder=folder, files=tuple(name for name in FILES if (folder / name).exists()))
+        return extend(found, folder=folder, files=tuple(name for name in FILES if (folder / name).exists()))
     if not (file := folder / RANKING).exists():
         raise DataError.of(
             f"Expected a folder with {RESULTS} or {RANKING}",
