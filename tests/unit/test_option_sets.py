@@ -20,7 +20,7 @@ from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
-from arbitre.report.keywords import CorpusKeywords
+from arbitre.report.keywords import CorpusKeywords, SharedKeywords
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 FROM_THE_SCHEMA = "texts"
