@@ -9,15 +9,16 @@ import numpy as np
 
 from arbitre.comparison.html_repr import scores_html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
-from arbitre.comparison.levels import FixedLevels, by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.levels import FixedLevels, leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
 from arbitre.comparison.node_tree import NodeTree, Verdict
+from arbitre.comparison.path_sums import by_path
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
 from arbitre.schema.validation.validate import Violation, find_violations
 from arbitre.signature import Signature
-from arbitre.tally import Scores, Tally
+from arbitre.tally import PathScores, Scores, Tally
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -66,13 +67,16 @@ class Comparison:
         """The scores over all leaves, unweighted."""
         return Scores(leaves(self.levels, 1).tally(0))
 
-    def by_path(self) -> dict[str, Scores]:
-        """Return the scores by wildcard path, for paths with leaves and for list items, in document order."""
-        sums = by_path(self.levels, 1)
-        return {path: Scores(sums[path].tally(0)) for path in sorted(sums, key=order)}
+    def by_path(self) -> dict[str, PathScores]:
+        """Return scores and outcomes by wildcard path, for paths with leaves and for list items, in document order."""
+        sums = by_path(self.levels, 1, self.close)
+        return {
+            path: PathScores(sums[path].tallies.tally(0), *sums[path].outcomes[0].tolist())
+            for path in sorted(sums, key=order)
+        }
 
     @property
-    def outside(self) -> dict[str, Scores]:
+    def outside(self) -> dict[str, PathScores]:
         """The scores of the paths outside the entries, which `scores` does not include.
 
         Empty if the root is the entries.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 import numpy as np
 
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.tally import COUNTS
+from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ def compact(value: Json) -> str:
     return _COMPACT.encode(value)
 
 
+_MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
+"""Columns of numbers of values, or of masses."""
+
 CHUNK_ROWS: Final = 4096
 """Number of rows of a frame that are formatted at once."""
 
@@ -116,4 +119,4 @@ def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any]) -> Iterator[str
         elif math.isnan(value):
             yield ""
         else:
-            yield cell(int(value) if name in COUNTS and value.is_integer() else value)
+            yield cell(int(value) if name in _MASSES and value.is_integer() else value)

@@ -110,7 +110,7 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
         yield result_tables.outside(comparison.outside)
     if published:
         yield result_tables.published(arbitre.published(comparison))
-    yield result_tables.by_path(comparison.by_path(), width)
+    yield from result_tables.by_path(comparison.by_path(), width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     yield result_tables.survival(comparison.curve)
     if validate:

@@ -13,7 +13,7 @@ from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.report.tables.exports import ExportTable
 from arbitre.report.tables.table import PLACE, SCORE, SHARE, SIGNED, Table, TableColumn, count, probability, unknown
 from arbitre.signature import Signature
-from arbitre.tally import COUNTS, NAMES
+from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -89,9 +89,12 @@ def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
 
 
 def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
-    """Return the pooled scores of every wildcard path."""
+    """Return the pooled scores and outcomes of every wildcard path."""
     rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
-    made = figures(rows, scores, name="path", counts=COUNTS[:3])
+    outcomes = [name for name in OUTCOMES if name != "wrong_type_predicted"]  # nearly always equal to `wrong_type`
+    made = figures(
+        rows, tuple(dict.fromkeys((*scores, "exact_match_rate"))), name="path", counts=(*COUNTS[:3], *outcomes)
+    )
     return replace(made, title=f"By path: {AVERAGES['micro']}", signature=evaluation.signature.short)
 
 
