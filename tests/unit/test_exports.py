@@ -19,7 +19,7 @@ from arbitre.errors import DataError
 from arbitre.report.tables.exports import FORMS, Export, ExportTable, parse_exports, write
 from arbitre.report.tables.summaries import ROWS
 from arbitre.report.tables.table import SCORE, Table, TableColumn, count
-from arbitre.tally import COUNTS, NAMES
+from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
@@ -113,7 +113,9 @@ class TestEvaluate:
             "groups.md": "| group | documents | omq | irq |",
         }
         assert list(read("groups.csv")[0]) == ["group", "documents", *NAMES, "signature"]
-        assert parquet("paths.parquet").column_names == ["path", *COUNTS, *NAMES, "signature"]
+        assert parquet("paths.parquet").column_names == [
+            *("path", *COUNTS, *NAMES), *OUTCOMES, "exact_match_rate", "signature"
+        ]  # fmt: skip
         assert parquet("documents.parquet").column_names == [
             *("id", "run", "failed", "document_quality"), *COUNTS, *NAMES, "signature"
         ]  # fmt: skip

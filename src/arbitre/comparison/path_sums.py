@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.comparison.levels import TallyArrays, in_order, sum_by_index, summed
+from arbitre.comparison.levels import in_order, sum_by_index, summed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.comparison.levels import Level, Masses
+    from arbitre.comparison.levels import Level
 
 _CELLS: Final = 8
 """Number of cells per document. A cell holds the values of one outcome: exact, close, wrong, missing, spurious, then
@@ -20,16 +20,8 @@ those of a wrong type: pairs, gold values only, predicted values only."""
 _MISSING, _SPURIOUS, _TYPE_OF_BOTH, _TYPE_OF_GOLD, _TYPE_OF_PREDICTED = range(3, _CELLS)
 
 
-class PathSums(NamedTuple):
-    """Sums over the values at one path."""
-
-    tallies: TallyArrays
-    outcomes: Floats
-    """Number of values with each of `OUTCOMES`; shape (documents, 7)."""
-
-
-def by_path(levels: Sequence[Level], documents: int, close: float) -> dict[str, PathSums]:
-    """Return the sums of each path with leaves or items of lists, per document.
+def by_path(levels: Sequence[Level], documents: int, close: float) -> dict[str, Floats]:
+    """Return the sums over each path with leaves or items of lists, per document.
 
     Items that are leaves count once, as items.
 
@@ -37,23 +29,26 @@ def by_path(levels: Sequence[Level], documents: int, close: float) -> dict[str, 
         levels: The levels of documents that were compared together.
         documents: Number of documents.
         close: Minimum quality of the outcome "close", in [0, 1].
+
+    Returns:
+        The five sums of the tally, then the number of values with each of `OUTCOMES`; shapes (documents, 12).
     """
-    masses_by_path: dict[str, list[tuple[Indices, Masses]]] = {}
+    masses_by_path: dict[str, list[tuple[Indices, Floats]]] = {}
     cells_by_path: dict[str, list[tuple[Indices, Floats]]] = {}
     inside = _inside_mismatches(levels)
     for level in in_order(levels):
         if level.item and level.inner:
             continue  # its items are already counted
         gold, predicted, matched = level.node_masks() if level.item else level.leaf_masks()
-        masses = level.masses_of(gold, predicted, matched)
-        if masses[0].any() or masses[1].any():
-            masses_by_path.setdefault(level.text, []).append((level.document, masses))
-            counted = gold | predicted
-            cell = _cells(level, gold, predicted, close, inside)
-            cells = level.document * _CELLS + cell, counted
-            cells_by_path.setdefault(level.text, []).append((cells[0][counted], level.counts(counted)))
+        counted = gold | predicted
+        if counted.any():
+            masses_by_path.setdefault(level.text, []).append(
+                (level.document, level.masses_of(gold, predicted, matched))
+            )
+            cells = level.document * _CELLS + _cells(level, gold, predicted, close, inside)
+            cells_by_path.setdefault(level.text, []).append((cells[counted], level.counts(counted)))
     return {
-        path: PathSums(summed(parts, documents), _outcomes(cells_by_path[path], documents))
+        path: np.hstack([summed(parts, documents), _outcomes(cells_by_path[path], documents)])
         for path, parts in masses_by_path.items()
     }
 

@@ -298,7 +298,7 @@ def quality(found: DocumentQuality) -> str:
     share = found.at_least(LEAST_SHOWN) or 0.0
     return (
         f"document quality: mean {number(found.mean)}, median {number(found.median)}, "
-        f"{LEAST_SHOWN:g} or more in {share:.0%} of documents"
+        f"{LEAST_SHOWN:g} or more in {share:.0%} of documents, exact in {found.exact_match_rate or 0.0:.0%}"
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.arrays import exact_sum
 from arbitre.corpus.reading.records import key
-from arbitre.corpus.storage.exact_sum import exact_sum
 from arbitre.corpus.storage.string_array import LazySequence
 from arbitre.tally import OUTCOMES, PathScores, Scores, Tally
 
@@ -84,10 +84,7 @@ class DocumentTable(LazySequence[DocumentResult]):
         """
         chosen = slice(None) if rows is None else rows
         return {
-            path: PathScores(
-                sum_tallies(self.path_tallies(path)[chosen]), *map(exact_sum, table[chosen].T[-len(OUTCOMES) :])
-            )
-            for path, table in self.paths.items()
+            path: PathScores.of([exact_sum(column) for column in table[chosen].T]) for path, table in self.paths.items()
         }
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:

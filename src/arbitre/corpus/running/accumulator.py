@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.running.document_results import PATH_WIDTH, TALLY_WIDTH
-from arbitre.corpus.storage.exact_sum import ExactSum
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import CurveAccumulator
@@ -36,7 +36,8 @@ class Accumulator:
         self._tallies = SpillArray(np.float64, TALLY_WIDTH)
         self._qualities, self._failed = SpillArray(np.float64), SpillArray(np.bool_)
         self._paths: dict[str, SpillArray] = {}
-        self._leaves, self._steps = ExactSum(TALLY_WIDTH), CurveAccumulator()
+        self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
+        self._steps = CurveAccumulator()
         self._failures: list[Failure] = []
 
     def __len__(self) -> int:
@@ -53,7 +54,10 @@ class Accumulator:
         self._tallies.extend(outcomes.tallies)
         self._qualities.extend(outcomes.qualities)
         self._failed.extend(outcomes.failed)
-        self._leaves.add(outcomes.leaves)
+        self._leaves = [
+            _compressed([*parts, *column.tolist()])
+            for parts, column in zip(self._leaves, outcomes.leaves.T, strict=True)
+        ]
         self._steps.add(*outcomes.steps)
         self._failures += outcomes.failures
 
@@ -87,10 +91,20 @@ class Accumulator:
             signature=plan.signature,
             entries=wildcard(plan.entries),
             document_table=columns,
-            leaves=Scores(Tally(*self._leaves())),
+            leaves=Scores(Tally(*map(math.fsum, self._leaves))),
             curve=self._steps.curve(entries.gold, entries.predicted),
             failures=(*failures, *self._failures),
             without_gold=without_gold,
             declared=tuple(row.path for row in plan.rows),
             chance_factory=chance_factory,
         )
+
+
+def _compressed(values: list[float]) -> list[float]:
+    """Return a few non-overlapping numbers with exactly the same sum (Shewchuk, 1997)."""
+    parts: list[float] = []
+    while rest := math.fsum([*values, *(-part for part in parts)]):
+        parts.append(rest)
+        if not math.isfinite(rest):
+            break
+    return parts

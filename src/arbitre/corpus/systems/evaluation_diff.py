@@ -125,17 +125,21 @@ def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> Evaluatio
 
 def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[ScoreChange, ...]:
     changes = [ScoreChange(name, before[name], after[name]) for name in before if name in after]
-    return tuple(
-        sorted((change for change in changes if _differ(change)), key=lambda change: (change.difference, change.name))
-    )
+    moved = [
+        change
+        for change in changes
+        if (change.before is None) != (change.after is None) or abs(change.difference) > SCORE_TOLERANCE
+    ]
+    return tuple(sorted(moved, key=lambda change: (change.difference, change.name)))
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:
     """Read an `evaluation.json`. Raises DataError if the file is not an evaluation."""
     evaluation = strict_json.load(path)
-    if isinstance(evaluation, dict) and evaluation.get("format") == FORMAT and "document_quality" not in evaluation:
+    earlier = isinstance(evaluation, dict) and evaluation.get("format") == FORMAT
+    if earlier and "exact_match_rate" not in evaluation.get("document_quality", ()):
         raise DataError.of(
-            "The evaluation is from an earlier version and has no document quality",
+            "The evaluation is from an earlier version and has no exact-match rates",
             file=str(path),
             hint="Run the evaluation again.",
         )
@@ -156,9 +160,3 @@ def _documents(path: Path, score: str) -> dict[str, float | None]:
         for identity, run, tally, failed in rows:
             scores[key(identity, run)] = 0.0 if failed else getattr(Scores(Tally(*tally)), score)
     return scores
-
-
-def _differ(change: ScoreChange) -> bool:
-    """Return whether a score changed. A score that is undefined on one side only has changed."""
-    defined = (change.before is None) == (change.after is None)
-    return not defined or abs(change.difference) > SCORE_TOLERANCE
