@@ -68,6 +68,12 @@ def test_paths(evaluation):
     ]
 
 
+def test_paths_have_their_outcomes_as_counts(evaluation):
+    head, _, row, *_ = summaries.table(evaluation, "markdown", "paths").splitlines()
+    assert head.endswith(r"| exact\_match\_rate | exact | close | wrong | wrong\_type | missing | spurious |")
+    assert row.endswith("| 0.3750 | 6 | 0 | 1 | 0 | 9 | 0 |")
+
+
 def test_scores(evaluation):
     rows = list(csv.DictReader(io.StringIO(summaries.table(evaluation, "csv", "scores"))))
     assert [row["score"] for row in rows] == [*NAMES, "document_quality"]

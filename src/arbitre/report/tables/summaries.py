@@ -137,7 +137,8 @@ def figures(
     for one in rows.values():
         for missing in (each for each in names if each not in one):
             raise unknown("column", missing, tuple(one))
-    columns = (TableColumn(name), *_columns(*counts, written=count), *_columns(*scores, written=SCORE))
+    cells = (TableColumn(one, count if one in OUTCOMES else SCORE) for one in scores)
+    columns = (TableColumn(name), *_columns(*counts, written=count), *cells)
     return Table(f"By {name}", columns, tuple((key, *(one[each] for each in names)) for key, one in rows.items()))
 
 
