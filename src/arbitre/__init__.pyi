@@ -10,8 +10,9 @@ from .distances import Facts
 from .errors import ArbitreError, DataError, OptionError, Problem, SchemaError, SolverError
 from .matching import transport
 from .published_scores import published
+from .report.configurations import SideBySideRow, side_by_side
 from .signature import Signature
-from .tally import MacroScores, Scores, Tally
+from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT
 
 __all__ = [
@@ -34,9 +35,11 @@ __all__ = [
     "Missed",
     "Node",
     "OptionError",
+    "PathScores",
     "Problem",
     "SchemaError",
     "Scores",
+    "SideBySideRow",
     "Signature",
     "SolverError",
     "Tally",
@@ -45,5 +48,6 @@ __all__ = [
     "metricity",
     "published",
     "rank",
+    "side_by_side",
     "transport",
 ]

@@ -159,7 +159,7 @@ def test_estimates_have_an_interval(monkeypatch):
     [
         (["--sample", "0"], "or equal to 1"),
         (["--distance", "levenstein"], 'Did you mean "levenshtein"?'),
-        (["--distance", "relative"], "--distance relative has no effect: it applies to no value of the schema"),
+        (["--distance", "relative"], "The distance relative has no effect: it applies to no value of the schema"),
     ],
 )
 def test_what_is_wrong_is_said(options, said):

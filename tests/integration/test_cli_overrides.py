@@ -99,6 +99,25 @@ def test_the_table_as_json_has_the_same_keys():
     assert third["signature"] == compared(match="transport").signature.short
 
 
+def test_one_python_call_gives_the_same_table():
+    options = both("--match", "hungarian", DUMMY) + both("--distance", "levenshtein", "jaro")
+    data = json.loads(run(*options, "--format", "json").stdout)
+    rows = arbitre.side_by_side(
+        PEOPLE,
+        gold=GOLD,
+        predicted=PREDICTED,
+        match=["hungarian", json.loads(DUMMY)],
+        distance=["levenshtein", "jaro"],
+    )
+    assert [row.to_dict() for row in rows] == data["choices"]
+    inferred = arbitre.side_by_side(gold=GOLD, predicted=PREDICTED, match=["ordered"], close=0.9)
+    assert inferred[0].comparison.close == 0.9
+    with pytest.raises(arbitre.SchemaError, match='Did you mean "hungarian"'):
+        arbitre.side_by_side(PEOPLE, gold=GOLD, predicted=PREDICTED, match=["hungarain"])
+    with pytest.raises(arbitre.SchemaError, match="The distance dice has no effect"):
+        arbitre.side_by_side(PEOPLE, gold=GOLD, predicted=PREDICTED, distance=["dice"])
+
+
 def test_every_match_is_taken_with_every_distance():
     options = both("--match", "hungarian", "greedy") + both("--distance", "levenshtein", "jaro", "exact")
     data = json.loads(run(*options, "--format", "json").stdout)
@@ -134,7 +153,7 @@ def test_entries_that_are_no_list_have_no_transport():
         (["--match", '{"transport": {"solver": "x"}}'], ["Expected `solver` to be one of", "at /transport/solver"]),
         (["--distance", '{"absolute": {}}'], ["The required option `scale` of `absolute` is missing"]),
         (["--match", '{"transport":'], ["Expected valid JSON"]),
-        (["--distance", "dice"], ["--distance dice has no effect: it applies to no value of the schema"]),
+        (["--distance", "dice"], ["The distance dice has no effect: it applies to no value of the schema"]),
         (
             [*both("--match", "greedy", "set"), "--fail-under", "f1q=0.5"],
             ["--published need a single --match and --distance"],
@@ -152,7 +171,7 @@ def test_what_is_wrong_is_said(options, said):
 def test_a_match_without_an_array_is_refused():
     Path("schema.json").write_text('{"type": "object", "properties": {"a": {"type": "string"}}}', encoding="utf-8")
     assert (
-        "--match greedy has no effect: the schema has no array that is matched"
+        "The matching greedy has no effect: the schema has no array that is matched"
         in run("--match", "greedy", code=2).stderr
     )
 

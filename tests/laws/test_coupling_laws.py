@@ -74,7 +74,7 @@ def test_the_area_under_the_curve_is_the_quality_mass(case):
 @given(case=CASES.filter(lambda case: "prefixItems" not in str(case[0])))
 def test_a_plan_is_what_its_list_counts(case):
     for node, alignment in transported(compared(case)):
-        plan, counted = alignment.plan, node.tally
+        plan, counted = alignment.coupling, node.tally
         ours, theirs = plan.masses
         assert [ours.sum(), theirs.sum(), plan.mass.sum()] == pytest.approx(
             [counted.gold, counted.predicted, counted.matched], abs=1e-8
@@ -82,7 +82,7 @@ def test_a_plan_is_what_its_list_counts(case):
         qualities = np.array([pair.quality for pair in alignment.pairs])
         assert plan.mass @ qualities == pytest.approx(counted.quality, abs=NEAR)
         assert plan.mass @ qualities**2 == pytest.approx(counted.quality_sq, abs=NEAR)
-        coupling = alignment.coupling
+        coupling = alignment.plan
         assert coupling.shape == (len(node.gold), len(node.predicted))
         assert (coupling.sum(axis=1) <= ours + NEAR).all()
         assert (coupling.sum(axis=0) <= theirs + NEAR).all()
@@ -103,8 +103,8 @@ def test_a_balanced_plan_leaves_nothing_out(case):
             assert (level.scale >= 0.0).all()
     for node, alignment in transported(comparison):
         if node.tally.gold == node.tally.predicted == node.tally.matched:
-            assert alignment.plan.unmatched_gold.sum() == pytest.approx(0.0, abs=1e-8)
-            assert alignment.plan.unmatched_predicted.sum() == pytest.approx(0.0, abs=1e-8)
+            assert alignment.coupling.unmatched_gold.sum() == pytest.approx(0.0, abs=1e-8)
+            assert alignment.coupling.unmatched_predicted.sum() == pytest.approx(0.0, abs=1e-8)
 
 
 FREE = [solver for solver in EVERY if solver not in BALANCED]
@@ -146,9 +146,9 @@ def test_what_is_written_reads_back(case):
     for (node, alignment), (same, other) in zip(transported(comparison), transported(back), strict=True):
         assert (node.path, node.tally, node.verdict) == (same.path, same.tally, same.verdict)
         assert alignment == other
-        assert alignment.coupling.tolist() == other.coupling.tolist()
+        assert alignment.plan.tolist() == other.plan.tolist()
         for side in (0, 1):
-            assert alignment.plan.masses[side].tolist() == other.plan.masses[side].tolist()
+            assert alignment.coupling.masses[side].tolist() == other.coupling.masses[side].tolist()
 
 
 @slow
@@ -165,7 +165,7 @@ def test_a_document_counts_the_same_alone_and_among_others(data):
     for number, (gold, predicted) in enumerate(many):
         alone = compare_to_levels(comparator.plan, [gold], [predicted])
         for path, sums in by_path(alone, 1, CLOSE).items():
-            assert sums[0, :5].tolist() == together[path][number].tolist(), path
+            assert sums[0].tolist() == together[path][number].tolist(), path
         assert leaves(alone, 1)[0].tolist() == leaves(levels, len(many))[number].tolist()
         assert of_nodes(alone, "", 1)[0].tolist() == of_nodes(levels, "", len(many))[number].tolist()
         single = comparator.evaluate([(str(number), gold, predicted)])

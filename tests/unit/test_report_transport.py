@@ -173,7 +173,7 @@ def test_the_plan_of_a_page_is_that_of_its_alignment(match, fed):
     )
     kept, evaluation = keeping(judge.plan, [("page_02", gold, predicted)])
     (found,) = kept.to_dict(evaluation, json_text(evaluation.to_dict()))["kept"]
-    plan, expected = found["matrix"]["plan"], judge.compare(gold=gold, predicted=predicted).alignment(SPEAKERS).plan
+    plan, expected = found["matrix"]["plan"], judge.compare(gold=gold, predicted=predicted).alignment(SPEAKERS).coupling
     table = np.zeros(expected.shape)
     for row, column, mass in plan["cells"]:
         table[row, column] = mass

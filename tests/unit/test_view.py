@@ -28,7 +28,6 @@ from arbitre.report.html.view import (
 )
 from arbitre.report.report_files import view_of
 from arbitre.report.text_files import json_text
-from arbitre.tally import COUNTS, NAMES
 
 SCHEMA = bundled.schema("view.schema.json")
 PEOPLE = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from arbitre.values import ABSENT, Json
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from arbitre.arrays import Floats
     from arbitre.comparison.levels import Level
     from arbitre.paths import Path
     from arbitre.schema.loading.references import Subschema
@@ -48,6 +50,8 @@ class Comparison:
     signature: Signature
     close: float
     schema: Subschema | None = None
+    item_costs: Callable[[Level, int, tuple[int, int]], Floats] | None = None
+    """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -106,6 +110,7 @@ class Comparison:
             verdict=Verdict(int(node_tree.verdicts(self.close)[node_id])).text,
             gold=node_tree.value(node_id, gold=True),
             predicted=node_tree.value(node_id, gold=False),
+            reading=node_tree.reading(node_id),
         )
 
     def alignment(self, pointer: str) -> Alignment:
@@ -145,7 +150,10 @@ class Comparison:
         gold_size, predicted_size = (max(map(len, side_lists)) for side_lists in zip(*lists.values(), strict=True))
         met = {pair.gold for pair in pairs}, {pair.predicted for pair in pairs}
         missing, spurious = (tuple(sorted(unmatched.keys() - own)) for unmatched, own in zip(lone, met, strict=True))
-        return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
+        sizes = gold_size, predicted_size
+        level, at = node_tree.place(next(iter(lists)))
+        costs = None if self.item_costs is None else partial(self.item_costs, level, at, sizes)
+        return Alignment(tuple(pairs), missing, spurious, sizes, lone, costs)
 
     def _node_id_at(self, node_tree: NodeTree, pointer: str) -> int:
         """Return the id of the node at a pointer of the gold document. Raises DataError if there is none."""
@@ -183,6 +191,7 @@ class Comparison:
                         share=float(shares[node_id])
                         if level.leaf or level.gold[at] + level.predicted[at] == 0.0
                         else 0.0,
+                        reading=node_tree.reading(node_id),
                     )
                 )
         return tuple(

@@ -57,7 +57,7 @@ def _cells(level: Level, gold: Mask, predicted: Mask, close: float, inside: Mask
     """Return the cell of each node of a level, given which nodes are a gold and a predicted value."""
     cell = (level.quality < 1.0).astype(np.intp) + (level.quality < close)
     if level.leaf or level.kind_mismatch:
-        cell[level.gold_kind != level.predicted_kind] = _TYPE_OF_BOTH
+        cell[level.kinds_differ] = _TYPE_OF_BOTH
     alone = gold != predicted
     if alone.any():
         mismatched = False if inside is None else inside[level.first : level.first + len(level)]
@@ -73,7 +73,7 @@ def _inside_mismatches(levels: Sequence[Level]) -> Mask | None:
         return None
     inside = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
     for level in levels:
-        differ = level.gold_kind != level.predicted_kind if level.kind_mismatch else False
+        differ = level.kinds_differ if level.kind_mismatch else False
         inside[level.first : level.first + len(level)] = inside[level.parent] | differ
     return inside
 

@@ -20,6 +20,7 @@ from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.results.gates import gate
+from arbitre.report.configurations import compare_choices
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def compare(
             raise typer.BadParameter(
                 "--fail-under, --fail-over, --validate and --published need a single --match and --distance."
             )
-        rows = side_by_side.rows(chosen, *documents)
+        rows = compare_choices(chosen, *documents)
         screen.result(partial(side_by_side.to_json, rows), partial(side_by_side.blocks, rows))
         return
     comparator = chosen[0].comparator
