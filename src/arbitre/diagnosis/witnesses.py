@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.distances.custom import MemoPool
+from arbitre.distances.floor import base_pool
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.row_codes import row_codes
@@ -37,6 +38,9 @@ DRAWS: Final = 12
 
 DOCUMENTS: Final = 48
 """Maximum number of documents compared with each other at once."""
+
+LENGTH: Final = 100
+"""Length of the texts that are tried for distances with a floor."""
 
 POOLS: Final = 40
 """Maximum number of sets of documents compared for one violation."""
@@ -80,7 +84,19 @@ def _scalar_values(plan: Plan) -> list[Json]:
             distance = leaf.distance
             for values in (distance.facts.witness, *map(distance.options.get, ("values", "order", "parents"))):
                 found += [value for value in values or () if kind_of(value).scalar]
+            if distance.without_floor is not None:
+                found += _around_floor(distance.options["floor"])
     return list({canonical(value): value for value in found}.values())
+
+
+def _around_floor(floor: float) -> Iterator[Json]:
+    """Yield texts and numbers of which two steps, but not one, lead to a quality below a floor."""
+    share = 1.0 - floor
+    for most in (share * LENGTH, 2.0 * share / (2.0 - share) * LENGTH):  # `levenshtein` and `yujian-bo`
+        changed = min(LENGTH, int(most) + 1)
+        for count in (0, changed // 2, changed):
+            yield "a" * (LENGTH - count) + "b" * count
+            yield LENGTH - count
 
 
 def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:
@@ -150,7 +166,8 @@ def _pairwise_distances(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, 
     size = len(documents)
     try:
         columns = build_columns(plan, documents, documents)
-        if any(isinstance(pool, MemoPool) for one in columns if isinstance(one, LeafColumn) for pool in one.pools):
+        pools = (base_pool(pool) for one in columns if isinstance(one, LeafColumn) for pool in one.pools)
+        if any(isinstance(pool, MemoPool) for pool in pools):
             return None
         root = columns[0]
         present = np.ones(size, dtype=np.bool_) if root.present is None else root.present[:size]

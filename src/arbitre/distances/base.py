@@ -145,6 +145,7 @@ class Distance:
         pool: Prepares a sequence of values.
         options: Every option with its value, including defaults: equal options give equal results.
         expensive_above: Number of candidate pairs from which it is deferred until bounds show which pairs matter.
+        without_floor: The same distance without its floor; None if it has no floor (see `arbitre.distances.floor`).
     """
 
     name: str
@@ -153,6 +154,7 @@ class Distance:
     pool: Callable[[Sequence[Json]], Pool] = field(compare=False)
     options: Mapping[str, Any] = field(default_factory=dict)
     expensive_above: float = math.inf
+    without_floor: Distance | None = field(default=None, compare=False)
 
     def __call__(self, gold: Json, predicted: Json) -> float:
         """Return the distance of two values of the accepted kinds, in [0, 1]; 0 for equal values."""

@@ -170,10 +170,9 @@ _NUMBERS: Final = {
         required=("grid",),
     ),
     "tolerance": Factory(
-        lambda options: numbers.tolerance(options["within"]),
-        "0 if |a - b| is at most `within`, else 1.",
-        {"within": _SCALE},
-        required=("within",),
+        lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
+        "0 if |a - b| is at most `within`, or at most `relative` times the larger magnitude, else 1.",
+        {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
     "cycle": Factory(
         lambda options: numbers.cycle(int(options["period"])),

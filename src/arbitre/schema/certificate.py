@@ -24,6 +24,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from arbitre.distances.base import Distance
     from arbitre.paths import Path
     from arbitre.schema.nodes import Leaf, ListNode, Site
     from arbitre.schema.reach import Reach
@@ -229,6 +230,8 @@ def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Equivalence]:
         yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"the field under {sources} in a prediction")
     for name in sorted(site.object.ignored):
         yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
+    if site.object.closed:
+        yield Equivalence(text, "undeclared", "objects that differ only in keys that the schema does not declare")
 
 
 def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumption]:
@@ -255,7 +258,7 @@ def _is_list(site: Site) -> bool:
 def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bool) -> Iterator[MetricViolation]:  # noqa: FBT001
     """Yield the violations of a site's leaves and list; `equal` checks identity only, for items compared if equal."""
     for leaf in leaves:
-        facts, name = leaf.distance.facts, leaf.distance.name
+        facts, name = leaf.distance.facts, _named(leaf.distance)
         fact: Fact
         if leaf.metric_if is not None:  # listed under `assumes`
             continue
@@ -267,7 +270,7 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
             fact, reason = "symmetric", f"{name} is not symmetric"
         elif not facts.triangle:
             fact, reason = "triangle", f"{name} violates the triangle inequality"
-        elif name == "date":  # different notations of one date are already listed under `identifies`
+        elif leaf.distance.name == "date":  # different notations of one date are already listed under `identifies`
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
@@ -298,7 +301,16 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
+def _named(distance: Distance) -> str:
+    return (
+        distance.name if distance.without_floor is None else f"{distance.name} with floor {distance.options['floor']}"
+    )
+
+
 def _closest_alternative(leaf: Leaf) -> str:
+    if (base := leaf.distance.without_floor) is not None:
+        closest = base.name if base.facts.pseudometric else _closest_alternative(replace(leaf, distance=base))
+        return f"{closest} without a floor"
     if leaf.distance.name in _CLOSEST:
         return _CLOSEST[leaf.distance.name]
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")

@@ -102,6 +102,7 @@ class ObjectNode:
             its own name.
         tagged: Whether a site of `patterns` or `additional` depends on the branch of this object.
         ignored: Keys that are not compared.
+        closed: Whether keys that the schema does not declare are not compared.
         aliases: Other places where a prediction may hold a field.
     """
 
@@ -112,6 +113,7 @@ class ObjectNode:
     declared_map: bool = False
     tagged: bool = False
     ignored: frozenset[str] = frozenset()
+    closed: bool = False
     aliases: tuple[Alias, ...] = ()
 
 

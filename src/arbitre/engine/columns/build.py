@@ -254,11 +254,11 @@ class _ColumnBuilder:
                 if key in known:
                     continue
                 index = next((site for pattern, site in patterns if self._fits(pattern, key, column, row)), None)
-                if index is None and not node.declared_map:
-                    named.setdefault(key, []).append((row, value[key]))
-                else:
+                if index is not None or node.declared_map:
                     maps.setdefault(node.additional if index is None else index, []).append((row, key, value[key]))
-        for key in sorted(named):
+                else:
+                    named.setdefault(key, []).append((row, value[key]))
+        for key in () if node.closed else sorted(named):
             site = self.plan.sites[node.additional]
             entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
             if entries:

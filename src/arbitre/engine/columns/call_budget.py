@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.distances.custom import CHEAPER, MemoPool
+from arbitre.distances.floor import base_pool
 from arbitre.engine.columns.column import Column, descendants, leaf_columns
 from arbitre.errors import SolverError
 from arbitre.paths import wildcard
@@ -31,7 +32,7 @@ def most_calls(columns: Sequence[Column], documents: Indices, first: int) -> Ite
         Each pool of a custom distance, its wildcard path, and the maximum number of calls of one document.
     """
     for column in leaf_columns(columns):
-        for slot, pool in enumerate(column.pools):
+        for slot, pool in enumerate(map(base_pool, column.pools)):
             if isinstance(pool, MemoPool):
                 in_slot = ((column.codes >= 0) & (column.slots[column.codes] == slot)).nonzero()[0]
                 root = column.root_rows(in_slot)
@@ -68,11 +69,11 @@ def limit_calls(columns: Sequence[Column], documents: Indices, first: int, limit
 def _is_only_information(columns: Sequence[Column], pool: MemoPool) -> bool:
     """Return whether only calls can distinguish the items of the list that contains the values of a pool."""
     holder: Column | None = next(
-        column for column in leaf_columns(columns) if any(candidate is pool for candidate in column.pools)
+        column for column in leaf_columns(columns) if any(base_pool(candidate) is pool for candidate in column.pools)
     )
     while holder is not None and not holder.item:
         holder = holder.parent
     if holder is None:
         return True
-    pools = (item_pool for column in leaf_columns(descendants(holder)) for item_pool in column.pools)
+    pools = (base_pool(item_pool) for column in leaf_columns(descendants(holder)) for item_pool in column.pools)
     return all(isinstance(item_pool, MemoPool) and item_pool.has_no_bound for item_pool in pools)

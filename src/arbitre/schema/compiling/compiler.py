@@ -171,7 +171,16 @@ class Compiler:
             declared_map=any(shape.additional for _, shape in branches),
             tagged=by_pattern or by_branch,
             ignored=ignored,
+            closed=self._closed(variants),
         )
+
+    def _closed(self, shapes: Sequence[Tagged]) -> bool:
+        """Return whether keys that the branches of an object do not declare are ignored."""
+        setting = self._common_setting(shapes, "undeclared", "objects")
+        if setting is not None and any(shape.additional for _, shape in shapes):
+            message = "`undeclared` has no effect: `additionalProperties` declares all other keys"
+            self.problems.append(setting.problem(message))
+        return setting is not None and setting.value == "ignore"
 
     def _fields(
         self, index: int, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
@@ -242,16 +251,21 @@ class Compiler:
         return ListNode(site, self._matcher(shapes), tuple(prefix), tagged or len(items) > 1)
 
     def _matcher(self, shapes: Sequence[Tagged]) -> Matcher:
-        chosen = [shape.settings["match"] for _, shape in shapes if "match" in shape.settings]
-        if chosen and (len(chosen) < len(shapes) or len({canonical(setting.value) for setting in chosen}) > 1):
-            message = "`match` differs between the branches of a union"
-            self.problems.append(chosen[-1].problem(message, "Set the same `match` on all branches that are lists."))
-        if chosen:
+        chosen = self._common_setting(shapes, "match", "lists")
+        if chosen is not None:
             try:
-                return self.matchers.build(chosen[0].value, pointer=chosen[0].pointer)
+                return self.matchers.build(chosen.value, pointer=chosen.pointer)
             except SchemaError as error:
-                self.problems.extend(error.located(file=chosen[0].file).problems)
+                self.problems.extend(error.located(file=chosen.file).problems)
         return self.matchers.build("hungarian")
+
+    def _common_setting(self, shapes: Sequence[Tagged], key: str, kind: str) -> Annotation | None:
+        """Return a setting that all branches of one kind must share."""
+        chosen = [shape.settings[key] for _, shape in shapes if key in shape.settings]
+        if chosen and (len(chosen) < len(shapes) or len({canonical(setting.value) for setting in chosen}) > 1):
+            message = f"`{key}` differs between the branches of a union"
+            self.problems.append(chosen[-1].problem(message, f"Set the same `{key}` on all branches that are {kind}."))
+        return chosen[0] if chosen else None
 
     def _field_settings(self, subschemas: Iterable[Subschemas], overlay: Overlay | None) -> Annotations:
         """Return the settings of a field itself. Its branches must agree unless an overlay sets them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.distances.floor import with_floor
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.compiling.metric_domains import condition
 from arbitre.schema.nodes import Leaf, ScalarBranch
@@ -93,12 +94,13 @@ class LeafBuilder:
         found = frozenset[Kind]().union(*(_kinds(shape, normalizers, scalar=False) for shape in shapes))
         if not found & distance.kinds:
             self._refuse(setting, distance, found)
-        return Leaf(distance, normalizers)
+        return Leaf(_floored(distance, common), normalizers)
 
     def scalars(self, alternatives: Sequence[Tagged], common: Annotations) -> Mapping[Kind, tuple[ScalarBranch, ...]]:
         """Return the scalar branches by kind; a kind without a branch uses its default distance.
 
-        The normalisers in `common` apply to all branches first, then a branch's own normalisers.
+        The normalisers in `common` apply to all branches first, then a branch's own normalisers. A floor applies
+        to the declared kinds and to the kinds that normalisers make of them.
         """
         first = self.normalizers_of(common.get("normalize"))
         branches = [
@@ -107,7 +109,8 @@ class LeafBuilder:
             if shape.kinds is None or any(kind.scalar for kind in shape.kinds)
         ]
         self._check_branches(branches, first)
-        return {kind: self._choices(kind, branches, first) for kind in SCALARS}
+        made = frozenset[Kind]().union(*(_kinds(branch.shape, first) for branch in branches))
+        return {kind: self._choices(kind, branches, first, common if kind in made else {}) for kind in SCALARS}
 
     def _branch(self, tags: Tags, shape: Alternative, first: tuple[Normalizer, ...], *, own: bool) -> _Branch:
         setting, distance = shape.settings.get("distance"), None
@@ -116,7 +119,9 @@ class LeafBuilder:
             distance = self._distance(setting, shape.enum, first + normalizers)
         return _Branch(tags, shape, distance, normalizers)
 
-    def _choices(self, kind: Kind, branches: list[_Branch], first: tuple[Normalizer, ...]) -> tuple[ScalarBranch, ...]:
+    def _choices(
+        self, kind: Kind, branches: list[_Branch], first: tuple[Normalizer, ...], default: Annotations
+    ) -> tuple[ScalarBranch, ...]:
         taking = [branch for branch in branches if branch.shape.takes(kind)]
         if not taking and first:  # normalisers may turn a value into a kind that is not declared
             taking = [branch for branch in branches if branch.distance is not None and kind in branch.distance.kinds]
@@ -125,12 +130,13 @@ class LeafBuilder:
             distance = branch.distance
             if distance is None or kind not in distance.kinds:
                 distance = self.distances.build(default_distance(branch.shape, kind))
+            distance = _floored(distance, branch.shape.settings)
             values = None
             if len(taking) > 1 and branch.shape.enum is not None:
                 values = frozenset(canonical(_normalized(value, first)) for value in branch.shape.enum)
             metric_if = self._metric_if(distance, branch, first) if len(branches) == 1 else None
             choices.append(ScalarBranch(Leaf(distance, branch.normalizers, metric_if), values, branch.tags))
-        return tuple(choices) or (ScalarBranch(Leaf(self.distances.build(_BY_KIND[kind]))),)
+        return tuple(choices) or (ScalarBranch(Leaf(_floored(self.distances.build(_BY_KIND[kind]), default))),)
 
     def _metric_if(self, distance: Distance, branch: _Branch, first: tuple[Normalizer, ...]) -> str | None:
         """Return the condition under which the distance of a position's only branch is a metric."""
@@ -189,6 +195,10 @@ _BY_KIND: Final = {
     Kind.NUMBER: "relative",
     Kind.STRING: "yujian-bo",
 }
+
+
+def _floored(distance: Distance, settings: Annotations) -> Distance:
+    return with_floor(distance, settings["floor"].value) if "floor" in settings else distance
 
 
 def _kinds(shape: Alternative, normalizers: tuple[Normalizer, ...], *, scalar: bool = True) -> frozenset[Kind]:

@@ -45,7 +45,7 @@ def condition(distance: Distance, values: Sequence[Json] | None, *, integer: boo
             return LISTED if two else None
         return LISTED if len(own) <= MOST and _metric(distance, own) else None
     if integer and (distance.name, True) in (
-        ("tolerance", distance.options.get("within", 1) < 1),
+        ("tolerance", distance.options.get("within", 1) < 1 and "relative" not in distance.options),
         ("rounded", distance.options.get("grid", 2) <= 1),
     ):
         return WHOLE
