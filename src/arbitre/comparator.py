@@ -46,6 +46,8 @@ class Comparator:
         distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
             need more calls are refused before the first call (see `most_calls`).
+        format_assertion: Whether a value that does not have its `format` violates the schema. Affects
+            `Comparison.violations` and `check_gold`, not the scores.
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.
@@ -65,6 +67,7 @@ class Comparator:
         match: Json = None,
         distance: Json = None,
         max_calls: int | None = MAX_CALLS,
+        format_assertion: bool = False,
     ) -> None:
         self.plan: Plan = compile_plan(
             load(schema),
@@ -74,6 +77,7 @@ class Comparator:
             match=match,
             distance=distance,
             max_calls=max_calls,
+            format_assertion=format_assertion,
         )
 
     @classmethod
@@ -145,6 +149,7 @@ class Comparator:
             signature=self.signature,
             close=self.plan.close,
             schema=self.plan.root,
+            format_assertion=self.plan.format_assertion,
         )
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:

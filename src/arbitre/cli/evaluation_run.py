@@ -150,7 +150,9 @@ class EvaluationRun:
     def _observers(self, kept: WorstDocuments) -> Observers:
         observers: dict[str, Any] = {}
         if self.validate:
-            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(self.plan.root)
+            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
+                self.plan.root, self.plan.format_assertion
+            )
         if self.report and self.out is not None:
             observers |= kept.observers
         if self.cluster_by is not None and self.cluster_by.startswith("/"):

@@ -41,6 +41,9 @@ Overlay = Annotated[
 ]
 Output = Annotated[OutputFormat, typer.Option("--format", help="Print text tables or one JSON document.")]
 Validate = Annotated[bool, typer.Option("--validate", help="List the schema violations of the predictions.")]
+FormatAssertion = Annotated[
+    bool, typer.Option("--format-assertion", help="Report values that do not have the `format` of the schema, too.")
+]
 FailUnder = Annotated[
     list[Gate] | None,
     typer.Option(
@@ -128,6 +131,12 @@ ClusterBy = Annotated[
 Engine = Annotated[EngineKind, typer.Option("--engine", help="Compare on this machine or on a Dask cluster.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
+
+
+def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:
+    """Raise typer.BadParameter if `--format-assertion` is given without `--validate`."""
+    if format_assertion and not validate:
+        raise typer.BadParameter("--format-assertion requires --validate: formats are checked while validating.")
 
 
 def export_option(examples: str) -> OptionInfo:

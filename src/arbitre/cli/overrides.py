@@ -111,6 +111,7 @@ def configurations(
     close: float = CLOSE,
     own: DistanceCatalogue = distances,
     max_calls: int = MAX_CALLS,
+    format_assertion: bool = False,
 ) -> list[Configuration]:
     """Build a comparator for every combination of matching and distance.
 
@@ -126,6 +127,7 @@ def configurations(
             close=close,
             distances=own,
             max_calls=max_calls,
+            format_assertion=format_assertion,
             match=None if match is None else match.choice,
             distance=None if distance is None else distance.choice,
         )

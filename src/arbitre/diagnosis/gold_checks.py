@@ -69,7 +69,7 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
 
 def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
     """Yield the values that violate the schema."""
-    for violation in find_violations(plan.root, document):
+    for violation in find_violations(plan.root, document, format_assertion=plan.format_assertion):
         yield Finding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
 
 

@@ -40,6 +40,7 @@ def compile_plan(
     match: Json = None,
     distance: Json = None,
     max_calls: int | None = None,
+    format_assertion: bool = False,
 ) -> Plan:
     """Compile a schema to a plan.
 
@@ -52,6 +53,7 @@ def compile_plan(
         distance: A distance for every leaf that it can compare; overrides the schema. See
             `arbitre.schema.compiling.forced_choices`.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
+        format_assertion: Whether validation checks `format`.
 
     Raises:
         SchemaError: The schema, the overlay or an option is not valid. Lists every problem.
@@ -64,7 +66,8 @@ def compile_plan(
         None if distance is None else distances.build(distance),
     )
     compiler = Compiler(distances, matching.catalogue, normalizers.catalogue)
-    return replace(_compiled(root, laid, float(close), compiler, forced), max_calls=max_calls)
+    plan = _compiled(root, laid, float(close), compiler, forced)
+    return replace(plan, max_calls=max_calls, format_assertion=format_assertion)
 
 
 def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides) -> Plan:

@@ -29,6 +29,7 @@ class Plan:
         certificate: Whether the distance between documents is a metric.
         facts: Properties that allow a faster computation with the same result.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
+        format_assertion: Whether validation checks `format`.
     """
 
     sites: tuple[Site, ...]
@@ -40,3 +41,4 @@ class Plan:
     certificate: Certificate
     facts: PlanFacts
     max_calls: int | None = None
+    format_assertion: bool = False

@@ -14,6 +14,7 @@ from arbitre.cli.options import (
     Close,
     FailOver,
     FailUnder,
+    FormatAssertion,
     Functions,
     MaxCalls,
     MaxDepth,
@@ -24,6 +25,7 @@ from arbitre.cli.options import (
     Overlay,
     Quiet,
     Validate,
+    check_format_assertion,
 )
 from arbitre.cli.output import result_tables, side_by_side
 from arbitre.cli.output.console import Terminal, titled
@@ -63,6 +65,7 @@ def compare(
     functions: Functions = None,
     max_calls: MaxCalls = MAX_CALLS,
     validate: Validate = False,
+    format_assertion: FormatAssertion = False,
     fail_under: FailUnder = None,
     fail_over: FailOver = None,
     max_depth: MaxDepth = strict_json.MAX_DEPTH,
@@ -77,6 +80,7 @@ def compare(
     """
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
+    check_format_assertion(format_assertion=format_assertion, validate=validate)
     screen = Terminal.create(plain=no_color, quiet=quiet)
     documents = [read(source, max_depth) for source in (gold, predicted)]
     if schema is None:
@@ -89,6 +93,7 @@ def compare(
         close=close,
         own=load_catalogue(functions),
         max_calls=max_calls,
+        format_assertion=format_assertion,
     )
     for one in chosen:
         warn_call_count(one.comparator, documents[0], documents[1], screen)

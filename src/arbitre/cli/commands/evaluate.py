@@ -18,6 +18,7 @@ from arbitre.cli.options import (
     EngineKind,
     FailOver,
     FailUnder,
+    FormatAssertion,
     Functions,
     Gold,
     GoldKey,
@@ -43,6 +44,7 @@ from arbitre.cli.options import (
     Schema,
     Validate,
     Workers,
+    check_format_assertion,
     export_option,
 )
 from arbitre.cli.output import result_tables
@@ -101,6 +103,7 @@ def evaluate(
     fail_over: FailOver = None,
     strict: Strict = False,
     validate: Validate = False,
+    format_assertion: FormatAssertion = False,
     output: Output = OutputFormat.TEXT,
     max_depth: MaxDepth = MAX_DEPTH,
     close: Close = CLOSE,
@@ -118,11 +121,17 @@ def evaluate(
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     if resume and out is None:
         raise typer.BadParameter("--resume requires --out: the folder of the interrupted evaluation.")
+    check_format_assertion(format_assertion=format_assertion, validate=validate)
     asked = _requested_exports(asked_for or (), scores or (), out, cluster_by)
     sources = InputSources(gold or [], predicted or [], pairs or [], manifest)
     screen = Terminal.create(plain=no_color, quiet=quiet)
     comparator = arbitre.Comparator(
-        schema, overlay=overlay, close=close, distances=load_catalogue(functions), max_calls=max_calls
+        schema,
+        overlay=overlay,
+        close=close,
+        distances=load_catalogue(functions),
+        max_calls=max_calls,
+        format_assertion=format_assertion,
     )
     projection = None if project is None else Projection.load(project)
     reading = ReadOptions(id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection)

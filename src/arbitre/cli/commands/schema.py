@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 import arbitre
-from arbitre.cli.options import IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
+from arbitre.cli.options import FormatAssertion, IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
@@ -77,6 +77,7 @@ def check(
     *,
     gold: Gold = None,
     overlay: Overlay = None,
+    format_assertion: FormatAssertion = False,
     certificate: Certified = False,
     output: Output = OutputFormat.TEXT,
     id_key: IdKey = "id",
@@ -87,9 +88,14 @@ def check(
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
     """
     screen = Terminal.create(plain=no_color)
-    comparator = arbitre.Comparator(schema, overlay=overlay)
+    comparator = arbitre.Comparator(schema, overlay=overlay, format_assertion=format_assertion)
+    plan = comparator.plan
     read = [record for source in documents or () for record in _documents(source, id_key)]
-    found = [(record, one) for record in read for one in find_violations(comparator.plan.root, record.value)]
+    found = [
+        (record, one)
+        for record in read
+        for one in find_violations(plan.root, record.value, format_assertion=plan.format_assertion)
+    ]
     checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
     if output is OutputFormat.JSON:
         plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}

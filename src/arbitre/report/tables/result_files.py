@@ -122,6 +122,7 @@ class ViolationObserver:
     """Corpus observer that records schema violations of predictions."""
 
     schema: Subschema
+    format_assertion: bool = False
 
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
         """Return all violations as JSON."""
@@ -129,7 +130,7 @@ class ViolationObserver:
             {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
             for pair in pairs
             if pair.predicted is not ABSENT
-            for one in find_violations(self.schema, pair.predicted)
+            for one in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
 
 
