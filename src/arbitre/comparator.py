@@ -5,23 +5,26 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
 from arbitre.corpus.running.check_gold import check_gold
 from arbitre.corpus.running.evaluate import evaluate
 from arbitre.diagnosis import witnesses
-from arbitre.distances import catalogue
+from arbitre.distances import DistanceCatalogue, catalogue
 from arbitre.engine import compare_batch, count_calls
+from arbitre.normalizers import catalogue as normalisers
+from arbitre.normalizers import with_normalizer
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
-    from arbitre.distances import DistanceCatalogue
+    from arbitre.normalizers import Normalizer
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath
@@ -40,8 +43,10 @@ class Comparator:
         schema: JSON Schema as a dictionary, path of a JSON file, or Pydantic model class.
         overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
         close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
-        distances: Distances that the schema may name. Add your own with
-            `arbitre.distances.catalogue.with_distance`.
+        distances: Distances that the schema may name: a catalogue (see `arbitre.distances.catalogue.with_distance`), or
+            your functions (gold, predicted) by name, in addition to the built-in distances.
+        normalizers: Normalisers that the schema may name: a catalogue (see
+            `arbitre.normalizers.with_normalizer`), or your functions of one text by name.
         match: Matching for every array, instead of the one in the schema.
         distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
@@ -63,7 +68,8 @@ class Comparator:
         *,
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
-        distances: DistanceCatalogue = catalogue,
+        distances: DistanceCatalogue | Mapping[str, Callable[[Any, Any], Any]] = catalogue,
+        normalizers: Catalogue[Normalizer] | Mapping[str, Callable[[Any], Any]] = normalisers,
         match: Json = None,
         distance: Json = None,
         max_calls: int | None = MAX_CALLS,
@@ -73,7 +79,8 @@ class Comparator:
             load(schema),
             overlay=overlay,
             close=close,
-            distances=distances,
+            distances=distances if isinstance(distances, DistanceCatalogue) else _with_distances(distances),
+            normalizers=normalizers if isinstance(normalizers, Catalogue) else _with_normalizers(normalizers),
             match=match,
             distance=distance,
             max_calls=max_calls,
@@ -193,3 +200,19 @@ class Comparator:
         [('alias', '/date')]
         """
         return check_gold(self.plan, gold, id_key=id_key)
+
+
+def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
+    """Return the built-in distances and these functions, about which nothing is claimed."""
+    found = catalogue
+    for name, function in functions.items():
+        found = found.with_distance(name, function)
+    return found
+
+
+def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:
+    """Return the built-in normalisers and these functions of texts."""
+    found = normalisers
+    for name, function in functions.items():
+        found = with_normalizer(name, function, known=found)
+    return found

@@ -109,8 +109,12 @@ Lenient = Annotated[
 ]
 Only = Annotated[list[str] | None, typer.Option(metavar="ID", help="Evaluate only this document. May be repeated.")]
 Functions = Annotated[
-    str | None,
-    typer.Option("--functions", metavar="MODULE:NAME", help="Catalogue with custom distances in a Python module."),
+    list[str] | None,
+    typer.Option(
+        "--functions",
+        metavar="MODULE:NAME",
+        help="Custom distance, normaliser or catalogue in a Python module. May be repeated.",
+    ),
 ]
 MaxCalls = Annotated[
     int, typer.Option(metavar="N", min=0, help="Maximum number of calls to a custom distance per document.")

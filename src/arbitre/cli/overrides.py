@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -20,11 +21,10 @@ from arbitre.schema.reach import Reach
 from arbitre.signature import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from arbitre.catalogue import Catalogue
-    from arbitre.distances import DistanceCatalogue
     from arbitre.values import Json
 
 AS_IN_SCHEMA: Final = "as the schema says"
@@ -109,7 +109,7 @@ def configurations(
     *,
     overlay: str | None = None,
     close: float = CLOSE,
-    own: DistanceCatalogue = distances,
+    functions: Mapping[str, Any] = MappingProxyType({}),
     max_calls: int = MAX_CALLS,
     format_assertion: bool = False,
 ) -> list[Configuration]:
@@ -125,11 +125,11 @@ def configurations(
             schema,
             overlay=overlay,
             close=close,
-            distances=own,
             max_calls=max_calls,
             format_assertion=format_assertion,
             match=None if match is None else match.choice,
             distance=None if distance is None else distance.choice,
+            **functions,
         )
         _check_used(comparator, match, distance)
         found.append(Configuration(match, distance, comparator))

@@ -6,9 +6,10 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from arbitre import matching, normalizers
+from arbitre import matching
 from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
+from arbitre.normalizers import catalogue as normalisers
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.aliases import with_aliases
 from arbitre.schema.compiling.canonical_plan import canonical_sites
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from arbitre.catalogue import Catalogue
     from arbitre.distances import DistanceCatalogue
+    from arbitre.normalizers import Normalizer
     from arbitre.values import Json
 
 __all__ = ["CLOSE", "Plan", "SchemaSource", "Subschema", "compile_plan", "load"]
@@ -37,6 +40,7 @@ def compile_plan(
     overlay: Mapping[str, Json] | str | Path | None = None,
     close: float = CLOSE,
     distances: DistanceCatalogue = catalogue,
+    normalizers: Catalogue[Normalizer] = normalisers,
     match: Json = None,
     distance: Json = None,
     max_calls: int | None = None,
@@ -49,6 +53,7 @@ def compile_plan(
         overlay: Annotations by wildcard path, or the path of a JSON file that holds them.
         close: Minimum quality of a value that counts as close, in (0, 1].
         distances: The distances that the schema may name.
+        normalizers: The normalisers that the schema may name.
         match: A matching for every list; overrides the schema.
         distance: A distance for every leaf that it can compare; overrides the schema. See
             `arbitre.schema.compiling.forced_choices`.
@@ -65,7 +70,7 @@ def compile_plan(
         None if match is None else matching.catalogue.build(match),
         None if distance is None else distances.build(distance),
     )
-    compiler = Compiler(distances, matching.catalogue, normalizers.catalogue)
+    compiler = Compiler(distances, matching.catalogue, normalizers)
     plan = _compiled(root, laid, float(close), compiler, forced)
     return replace(plan, max_calls=max_calls, format_assertion=format_assertion)
 

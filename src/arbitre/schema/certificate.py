@@ -199,6 +199,8 @@ def _undeclared(
         leaves = reach.others if known else reach.every
         listed = reach.other_lists or (reach.lists and not known)
         yield from _broken(leaves, site.list if listed else None, path, here.equal)
+        for leaf in leaves:
+            yield from _stated(leaf, wildcard(path))
         if listed:
             yield from _with_keys(site.list, wildcard(path))
         for child in below(site):
@@ -236,6 +238,7 @@ def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Equivalence]:
 
 def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumption]:
     for leaf in reach.leaves:
+        yield from _stated(leaf, path)
         if leaf.metric_if is not None and not (equal and leaf.distance.facts.identity):
             yield Assumption(path, leaf.metric_if)
     if reach.lists:
@@ -243,6 +246,22 @@ def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[As
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
         yield Assumption(path + wildcard(alias.target), f"gold has no value under the alias {sources}")
+
+
+def _stated(leaf: Leaf, path: str) -> Iterator[Assumption]:
+    """Yield the claims about a custom distance, which only its author can know to hold."""
+    distance = leaf.distance.without_floor or leaf.distance
+    claims = [words for fact, words in _CLAIMS.items() if getattr(distance.facts, fact)]
+    if distance.custom and claims:
+        yield Assumption(path, f"{distance.name} is {', '.join(claims)} (stated by its author)")
+
+
+_CLAIMS: Final[dict[Fact, str]] = {
+    "identity": "0 for equal values",
+    "symmetric": "symmetric",
+    "separating": "above 0 for different values",
+    "triangle": "within the triangle inequality",
+}
 
 
 def _with_keys(node: ListNode, path: str) -> Iterator[Assumption]:
@@ -274,9 +293,11 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        yield MetricViolation(
-            wildcard(path), reason, _closest_alternative(leaf), fact, (path,), known=facts.witness or ()
-        )
+        remedy = _closest_alternative(leaf)
+        if leaf.distance.custom and leaf.distance.without_floor is None and facts.witness is None:
+            reason = f"{name} is not stated to be {_CLAIMS[fact]}"
+            remedy = f"state it in its Facts if it holds, or {remedy}"
+        yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), known=facts.witness or ())
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.custom_distances import load_catalogue, warn_call_count
+from arbitre.cli.custom_distances import load_functions, warn_call_count
 from arbitre.cli.options import (
     Close,
     FailOver,
@@ -91,7 +91,7 @@ def compare(
         distance,
         overlay=overlay,
         close=close,
-        own=load_catalogue(functions),
+        functions=load_functions(functions),
         max_calls=max_calls,
         format_assertion=format_assertion,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.custom_distances import load_catalogue
+from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.evaluation_run import EvaluationRun, engine, exports, repair_without_folder
 from arbitre.cli.options import (
     Close,
@@ -129,9 +129,9 @@ def evaluate(
         schema,
         overlay=overlay,
         close=close,
-        distances=load_catalogue(functions),
         max_calls=max_calls,
         format_assertion=format_assertion,
+        **load_functions(functions),
     )
     projection = None if project is None else Projection.load(project)
     reading = ReadOptions(id_key, id_pattern, max_depth, gold_key, predicted_key, lenient, projection)

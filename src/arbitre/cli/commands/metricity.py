@@ -14,7 +14,8 @@ from rich.text import Text
 
 import arbitre
 from arbitre.cli.commands.compare import read
-from arbitre.cli.options import IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
+from arbitre.cli.custom_distances import load_functions
+from arbitre.cli.options import Functions, IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, counted
 from arbitre.cli.overrides import Distances, Matches, configurations
@@ -69,6 +70,7 @@ def metricity(
     overlay: Overlay = None,
     match: Matches = None,
     distance: Distances = None,
+    functions: Functions = None,
     out: Out = None,
     sample: Sample = None,
     seed: Seed = 0,
@@ -83,7 +85,7 @@ def metricity(
     Compares every gold and predicted entry with every other.
     """
     screen = Terminal.create(plain=no_color, quiet=quiet)
-    chosen = configurations(schema, match, distance, overlay=overlay)
+    chosen = configurations(schema, match, distance, overlay=overlay, functions=load_functions(functions))
     documents = MetricityInput.of(gold, predicted, ReadOptions(id_key, max_depth=max_depth))
     measured = [MetricityRow.of(choice, documents, sample=sample, seed=seed) for choice in chosen]
     if output is OutputFormat.JSON:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 import arbitre
+from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.evaluation_run import EvaluationRun, engine, exports
 from arbitre.cli.options import (
     ClusterBy,
@@ -16,6 +17,7 @@ from arbitre.cli.options import (
     EngineKind,
     FailOver,
     FailUnder,
+    Functions,
     Gold,
     GoldKey,
     IdKey,
@@ -111,6 +113,7 @@ def rank(
     out: Out = None,
     tables: Tables = None,
     overlay: Overlay = None,
+    functions: Functions = None,
     id_key: IdKey = "id",
     id_pattern: IdPattern = None,
     gold_key: GoldKey = "gold",
@@ -140,7 +143,7 @@ def rank(
         )
     asked = exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = Terminal.create(plain=no_color, quiet=quiet)
-    comparator = arbitre.Comparator(schema, overlay=overlay)
+    comparator = arbitre.Comparator(schema, overlay=overlay, **load_functions(functions))
     projection = None if project is None else Projection.load(project)
     reading = ReadOptions(
         id_key,

@@ -10,7 +10,17 @@ import typer
 from rich.text import Text
 
 import arbitre
-from arbitre.cli.options import FormatAssertion, IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
+from arbitre.cli.custom_distances import load_functions
+from arbitre.cli.options import (
+    FormatAssertion,
+    Functions,
+    IdKey,
+    NoColor,
+    Output,
+    OutputFormat,
+    Overlay,
+    SchemaArgument,
+)
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
@@ -77,6 +87,7 @@ def check(
     *,
     gold: Gold = None,
     overlay: Overlay = None,
+    functions: Functions = None,
     format_assertion: FormatAssertion = False,
     certificate: Certified = False,
     output: Output = OutputFormat.TEXT,
@@ -88,7 +99,9 @@ def check(
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
     """
     screen = Terminal.create(plain=no_color)
-    comparator = arbitre.Comparator(schema, overlay=overlay, format_assertion=format_assertion)
+    comparator = arbitre.Comparator(
+        schema, overlay=overlay, format_assertion=format_assertion, **load_functions(functions)
+    )
     plan = comparator.plan
     read = [record for source in documents or () for record in _documents(source, id_key)]
     found = [
@@ -165,11 +178,16 @@ def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room
 
 @app.command()
 def explain(
-    schema: SchemaArgument, *, overlay: Overlay = None, output: Output = OutputFormat.TEXT, no_color: NoColor = False
+    schema: SchemaArgument,
+    *,
+    overlay: Overlay = None,
+    functions: Functions = None,
+    output: Output = OutputFormat.TEXT,
+    no_color: NoColor = False,
 ) -> None:
     """Show how each path is compared: kind, weight, distance, matching, normalisation."""
     screen = Terminal.create(plain=no_color)
-    comparator = arbitre.Comparator(schema, overlay=overlay)
+    comparator = arbitre.Comparator(schema, overlay=overlay, **load_functions(functions))
     if output is OutputFormat.JSON:
         rows = [row.to_dict() for row in comparator.explain()]
         screen.json({"entries": comparator.entries, "signature": comparator.signature.to_dict(), "paths": rows})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,7 @@ from arbitre.engine.columns.interning import intern
 from arbitre.engine.columns.link import link_children
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.engine.columns.union_branch import choose_branch
-from arbitre.errors import DataError, Problem, clipped
+from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
 from arbitre.paths import STAR, Path, Token, pointer
 from arbitre.values import (
     ABSENT,
@@ -196,12 +196,13 @@ class _ColumnBuilder:
     def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
         try:
             parts = intern(site, values, types, place.tags)
-        except DataError:
+        except (DataError, FunctionError):
             for row, value in enumerate(values):  # find the invalid value
                 try:
                     check(value)
-                except DataError as error:
-                    raise _at(error, place, row) from error
+                    intern(site, [value], {type(value)}, None if place.tags is None else place.tags[[row]])
+                except (DataError, FunctionError) as error:
+                    raise _at(error, place, row) from error.__cause__
             raise
         column = LeafColumn(**self._common(values, place), **parts._asdict())
         self._keep(column, site)
@@ -357,7 +358,7 @@ def _read(name: str, site: Site, values: Sequence[dict[str, Json]]) -> list[Json
         return [value.get(name, absent) for value in values]
 
 
-def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
+def _at(error: ArbitreError, place: ValueOrigin, row: int) -> ArbitreError:
     """Return the error with the JSON Pointer and the side of its row."""
     tokens: list[int | str] = []
     if place.tokens is not None:
@@ -367,18 +368,17 @@ def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
         tokens.append(place.token)
     above = place.parent.address(int(place.origin[row])) if place.parent is not None else ()
     side = "gold" if row < place.gold else "predicted"
-    return DataError(
+    here = pointer((*above, *tokens))
+    found = type(error)(
         *(
-            Problem(
-                f"{problem.message} in the {side} document",
-                problem.file,
-                problem.line,
-                pointer((*above, *tokens)) + (problem.pointer or ""),
-                problem.hint,
-            )
-            for problem in error.problems
+            replace(one, message=f"{one.message} in the {side} document", pointer=here + (one.pointer or ""))
+            for one in error.problems
         )
     )
+    if isinstance(found, FunctionError) and isinstance(error, FunctionError):
+        found.values = error.values
+        found.document = row if place.parent is None else int(place.parent.root_rows(place.origin[[row]])[0])
+    return found
 
 
 def build_columns(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:
