@@ -10,6 +10,7 @@ from arbitre.comparison import Comparison
 from arbitre.corpus.running.check_gold import check_gold
 from arbitre.corpus.running.evaluate import evaluate
 from arbitre.diagnosis import witnesses
+from arbitre.diagnosis.claims import MAX_VALUES, check_claims
 from arbitre.distances import DistanceCatalogue, catalogue
 from arbitre.engine import compare_batch, count_calls
 from arbitre.normalizers import catalogue as normalisers
@@ -19,11 +20,12 @@ from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
+    from arbitre.diagnosis.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
@@ -166,6 +168,25 @@ class Comparator:
         items, the actual number of calls is close to the number of items.
         """
         return count_calls(self.plan, gold, predicted)
+
+    def check_claims(
+        self, *, gold: Sequence[Json], predicted: Sequence[Json] = (), sample: int = MAX_VALUES, seed: int = 0
+    ) -> tuple[ClaimCheck, ...]:
+        """Check what is claimed about custom distances, on the values of documents.
+
+        Each function is called for all ordered pairs of at most `sample` distinct values of each path.
+
+        Args:
+            gold: Gold documents.
+            predicted: Predictions.
+            sample: Maximum number of values of a path; more are sampled at random.
+            seed: Random seed of the sample.
+
+        Returns:
+            One check for each path and claim, with the number of violations and the values of the largest one; see
+            `arbitre.diagnosis.claims.ClaimCheck`.
+        """
+        return check_claims(self.plan, gold, predicted, sample=sample, seed=seed)
 
     def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
         """Compare all documents of a corpus.

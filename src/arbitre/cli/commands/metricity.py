@@ -42,6 +42,8 @@ DISPLAY_TOLERANCE: Final = 1e-12
 """Values up to this are printed as 0."""
 
 _GAP: Final = 3
+_EXAMPLE: Final = 20
+"""Maximum length of a value in the table of claims."""
 _LEGEND: Final = (
     "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass); 1 if the distances between these "
     "entries form a metric. The certificate covers all documents; it is derived from the schema alone."
@@ -134,6 +136,7 @@ class MetricityRow:
     pool: EntryPool
     found: Metricity
     scores: Scores
+    claims: tuple[ClaimCheck, ...] = ()
 
     @classmethod
     def of(cls, choice: Configuration, documents: MetricityInput, *, sample: int | None, seed: int) -> MetricityRow:
@@ -141,7 +144,8 @@ class MetricityRow:
         sides = [list(side.values()) for side in (documents.gold, documents.predicted)]
         entries = build_entry_pool(choice.comparator.plan, *sides, sample=sample, seed=seed)
         found = arbitre.metricity(entries.distances, seed=seed)
-        return cls(choice, entries, found, choice.comparator.evaluate(documents.pairs).micro)
+        claims = choice.comparator.check_claims(gold=sides[0], predicted=sides[1], seed=seed)
+        return cls(choice, entries, found, choice.comparator.evaluate(documents.pairs).micro, claims)
 
     @property
     def asymmetry(self) -> float:
@@ -199,6 +203,7 @@ def _plain(measured: Sequence[MetricityRow]) -> dict[str, Any]:
         "predicted": len(first) - first.gold,
         "drawn_from": first.whole,
         "choices": [one.to_dict() for one in measured],
+        "claims": [one.to_dict() for one in _claims(measured)],
     }
 
 
@@ -212,6 +217,8 @@ def _blocks(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
     )
     yield from _tables(measured, width)
     yield Text(_LEGEND, style="dim")
+    if claims := _claims(measured):
+        yield titled("Claims about custom distances", _claims_table(claims))
 
 
 def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[RenderableType]:
@@ -231,6 +238,20 @@ def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
         room -= needed
     if columns is not None:
         yield _columns_table(columns, names)
+
+
+def _claims(measured: Sequence[MetricityRow]) -> list[ClaimCheck]:
+    """Return the checks of claims; a distance that several choices use is listed once."""
+    return list({(one.path, one.distance, one.claim): one for row in measured for one in row.claims}.values())
+
+
+def _claims_table(claims: Iterable[ClaimCheck]) -> RenderableType:
+    grid = result_tables.table("path", "distance", "claim", "checked", "violated", "largest", "example", left=3)
+    for one in claims:
+        example = "" if one.witness is None else ", ".join(shown(value, _EXAMPLE) for value in one.witness)
+        cells = (str(one.checked), str(one.violations), _number(one.largest), escape_hidden(example))
+        grid.add_row(escape_hidden(one.path or "(the whole)"), one.distance, one.claim, *cells)
+    return grid
 
 
 def _columns_table(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
