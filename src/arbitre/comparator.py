@@ -122,7 +122,7 @@ class Comparator:
     @property
     def certificate(self) -> Certificate:
         """Whether the distance between documents (1 - quality) is a metric, and if not, where and why."""
-        return self.plan.certificate.seeking(partial(witnesses.find, self.plan))
+        return self.plan.certificate.with_witness_search(partial(witnesses.find, self.plan))
 
     @property
     def entries(self) -> str:

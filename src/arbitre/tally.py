@@ -75,13 +75,13 @@ def _ratio(numerator: float, denominator: float) -> float | None:
     return numerator / denominator if denominator > 0.0 else None
 
 
-def _harmonic(one: float | None, two: float | None, three: float | None) -> float | None:
+def _harmonic(a: float | None, b: float | None, c: float | None) -> float | None:
     """Return the harmonic mean: 0 if any term is 0, else None if any term is None."""
-    if 0.0 in (one, two, three):
+    if 0.0 in (a, b, c):
         return 0.0
-    if one is None or two is None or three is None:
+    if a is None or b is None or c is None:
         return None
-    return 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
+    return 3.0 / (1.0 / a + 1.0 / b + 1.0 / c)
 
 
 COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
@@ -236,16 +236,18 @@ class MacroScores:
             scores: Scores of the documents.
             failed: Scores of failed documents; their counts are used, their scores count as 0.
         """
-        kept = [one for one in scores if not one.vacuous]
+        defined = [document for document in scores if not document.vacuous]
         means: dict[str, float | None] = {}
         documents: dict[str, int] = {}
         for name in COUNTS:
-            values = [getattr(one, name) for one in (*kept, *failed)]
+            values = [getattr(document, name) for document in (*defined, *failed)]
             means[name], documents[name] = (fmean(values) if values else None), len(values)
         for name in NAMES:
-            values = [value for one in kept if (value := getattr(one, name)) is not None] + [0.0] * len(failed)
+            values = [value for document in defined if (value := getattr(document, name)) is not None] + [0.0] * len(
+                failed
+            )
             means[name], documents[name] = (fmean(values) if values else None), len(values)
-        return cls(means, documents, vacuous=len(scores) - len(kept), failed=len(failed))
+        return cls(means, documents, vacuous=len(scores) - len(defined), failed=len(failed))
 
     def __getattr__(self, name: str) -> float | None:
         try:

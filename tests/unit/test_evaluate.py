@@ -14,7 +14,7 @@ from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus.joining.join import Pair, join
 from arbitre.corpus.reading.options import Failure, Record
 from arbitre.corpus.running import worker as module
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})
@@ -289,7 +289,7 @@ def test_no_input_is_changed():
 def test_an_observer_sees_every_document_once():
     seen = []
     observers = {"seen": lambda members, _: seen.extend(members) or []}
-    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], RunOptions(observers))
+    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], ExecutionOptions(observers))
     assert [(pair.id, pair.failure is not None) for pair in seen] == [("a", False), ("b", True)]
 
 

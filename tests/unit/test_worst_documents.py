@@ -13,7 +13,7 @@ from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.running import evaluate as corpus
 from arbitre.corpus.running import worker as work
 from arbitre.corpus.running.document_results import DocumentResults
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.statistics import document_intervals
 from arbitre.errors import DataError
 from arbitre.report.documents import quality_matrix
@@ -156,7 +156,7 @@ def test_notes_of_several_processes_come_to_the_same(monkeypatch):
         together.take(read)
 
     joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
-    evaluation = evaluate(plan, joined, RunOptions(together.observers, taken, executor=either))
+    evaluation = evaluate(plan, joined, ExecutionOptions(together.observers, taken, executor=either))
     together.fill(evaluation, Join(tuple(joined)))
     text = json_text(evaluation.to_dict())
     assert len(notes) > 4

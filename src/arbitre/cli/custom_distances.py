@@ -17,10 +17,6 @@ from arbitre.distances import catalogue as distances
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.cli.output.console import Terminal
-    from arbitre.comparator import Comparator
-    from arbitre.values import Json
-
 
 def load_functions(names: Sequence[str] | None) -> dict[str, Any]:
     """Import custom functions from the installed modules or the current folder.
@@ -37,25 +33,25 @@ def load_functions(names: Sequence[str] | None) -> dict[str, Any]:
         SchemaError: A name is already in use.
     """
     known: dict[str, Catalogue[Any]] = {"distances": distances, "normalizers": normalizers.catalogue}
-    found: dict[str, Any] = dict(known)
+    functions: dict[str, Any] = dict(known)
     for name in names or ():
         loaded = _imported(name)
         if isinstance(loaded, Catalogue):
             key = "distances" if isinstance(loaded, DistanceCatalogue) else "normalizers"
             for own in sorted(loaded.entries.keys() - known[key].entries.keys()):
-                found[key] = found[key].with_factory(own, loaded.entries[own])
+                functions[key] = functions[key].with_factory(own, loaded.entries[own])
         elif _arity(loaded) == 2:  # noqa: PLR2004  (gold and predicted)
-            found["distances"] = found["distances"].with_distance(name.partition(":")[2], loaded)
+            functions["distances"] = functions["distances"].with_distance(name.partition(":")[2], loaded)
         elif _arity(loaded) == 1:
-            found["normalizers"] = normalizers.with_normalizer(
-                name.partition(":")[2], loaded, known=found["normalizers"]
+            functions["normalizers"] = normalizers.with_normalizer(
+                name.partition(":")[2], loaded, known=functions["normalizers"]
             )
         else:
             raise typer.BadParameter(
                 "Expected --functions to name a function of two values (a distance) or of one value (a normaliser), "
                 f"or a catalogue of such functions, got {type(loaded).__name__} for {name!r}."
             )
-    return found
+    return functions
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401  (anything that a module may contain)
@@ -81,9 +77,3 @@ def _arity(loaded: Any) -> int | None:  # noqa: ANN401
         return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(one.kind in positional and one.default is inspect.Parameter.empty for one in parameters)
-
-
-def warn_call_count(comparator: Comparator, gold: Json, predicted: Json, screen: Terminal) -> None:
-    """Print the maximum number of calls to each custom distance, before the comparison."""
-    for path, most in comparator.most_calls(gold=gold, predicted=predicted).items():
-        screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")

@@ -10,8 +10,8 @@ import numpy as np
 from arbitre.comparison.html_repr import scores_html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
 from arbitre.comparison.levels import FixedLevels, by_path, leaves, of_nodes, pair_qualities, squared_masses
-from arbitre.comparison.nodes import Alignment, LeafVerdict, Match, Node
-from arbitre.comparison.records import RecordTree, Verdict
+from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
+from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
@@ -49,7 +49,7 @@ class Comparison:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The records of all compared nodes, recomputed on each access."""
+        """All compared nodes, recomputed on each access."""
         return self.level_source.levels()
 
     @property
@@ -91,19 +91,19 @@ class Comparison:
     def at(self, pointer: str) -> Node:
         """Return the node at a JSON Pointer of the gold document. Raises DataError if no node was compared there."""
         levels = self.levels
-        records = RecordTree.of(levels)
-        record = self._found(records, pointer)
-        level, at = records.place(record)
+        node_tree = NodeTree.of(levels)
+        node_id = self._node_id_at(node_tree, pointer)
+        level, at = node_tree.place(node_id)
         squares = squared_masses(levels)
         return Node(
             path=level.text,
-            pointer=records.pointer(record, gold=True),
-            predicted_pointer=records.pointer(record, gold=False),
-            tally=Tally.sum(_tally(*records.place(side), squares[side]) for side in records.sides(record)),
+            pointer=node_tree.pointer(node_id, gold=True),
+            predicted_pointer=node_tree.pointer(node_id, gold=False),
+            tally=Tally.sum(_tally(*node_tree.place(side), squares[side]) for side in node_tree.sides(node_id)),
             quality=float(level.quality[at]),
-            verdict=Verdict(int(records.verdicts(self.close)[record])).text,
-            gold=records.value(record, gold=True),
-            predicted=records.value(record, gold=False),
+            verdict=Verdict(int(node_tree.verdicts(self.close)[node_id])).text,
+            gold=node_tree.value(node_id, gold=True),
+            predicted=node_tree.value(node_id, gold=False),
         )
 
     def alignment(self, pointer: str) -> Alignment:
@@ -116,69 +116,69 @@ class Comparison:
             levels = self.entry_levels if pointer == self.entries else self.level_source.levels(parse(pointer))
         except ValueError:
             levels = self.levels
-        records = RecordTree.of(levels)
+        node_tree = NodeTree.of(levels)
         lists: dict[int, list[Sequence[Json]]] = {}
-        for side in records.sides(self._found(records, pointer)):
-            values = [records.value(side, gold=gold) for gold in (True, False)]
-            if not records.place(side)[0].leaf and any(isinstance(value, list) for value in values):
+        for side in node_tree.sides(self._node_id_at(node_tree, pointer)):
+            values = [node_tree.value(side, gold=gold) for gold in (True, False)]
+            if not node_tree.place(side)[0].leaf and any(isinstance(value, list) for value in values):
                 lists[side] = [value if isinstance(value, list) else () for value in values]
         if not lists:
             raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
         pairs: list[Match] = []
         lone: tuple[dict[int, float], dict[int, float]] = {}, {}
-        depth = len(records.place(next(iter(lists)))[0].path) + 1
-        for level in (one for one in levels if len(one.path) == depth and not one.inner):
-            at = np.logical_or.reduce([level.parent == record for record in lists]).nonzero()[0]
+        depth = len(node_tree.place(next(iter(lists)))[0].path) + 1
+        for level in (candidate for candidate in levels if len(candidate.path) == depth and not candidate.inner):
+            at = np.logical_or.reduce([level.parent == node_id for node_id in lists]).nonzero()[0]
             left, right = level.left[at], level.right[at]
             both = (left >= 0) & (right >= 0)
             share = np.ones(len(at)) if level.share is None else level.share[at]
             gold, predicted = (map(int, level.source.tokens_of(rows[both])) for rows in (left, right))
             quality = level.quality[at[both]].tolist()
             pairs += map(Match, gold, predicted, share[both].tolist(), quality)
-            for spare, rows in zip(lone, (left, right), strict=True):
+            for unmatched, rows in zip(lone, (left, right), strict=True):
                 alone = ~both & (rows >= 0)
                 tokens = map(int, level.source.tokens_of(rows[alone]))
-                spare.update(zip(tokens, share[alone].tolist(), strict=True))
+                unmatched.update(zip(tokens, share[alone].tolist(), strict=True))
         pairs.sort()
-        gold_size, predicted_size = (max(map(len, held)) for held in zip(*lists.values(), strict=True))
+        gold_size, predicted_size = (max(map(len, side_lists)) for side_lists in zip(*lists.values(), strict=True))
         met = {pair.gold for pair in pairs}, {pair.predicted for pair in pairs}
-        missing, spurious = (tuple(sorted(spare.keys() - own)) for spare, own in zip(lone, met, strict=True))
+        missing, spurious = (tuple(sorted(unmatched.keys() - own)) for unmatched, own in zip(lone, met, strict=True))
         return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
 
-    def _found(self, records: RecordTree, pointer: str) -> int:
-        """Return the record of the gold node at a pointer. Raises DataError if there is none."""
+    def _node_id_at(self, node_tree: NodeTree, pointer: str) -> int:
+        """Return the id of the node at a pointer of the gold document. Raises DataError if there is none."""
         try:
             tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))
         except ValueError as error:
             raise DataError.of(str(error), hint=f'Did you mean "/{pointer}"?') from error
-        record = records.find(tokens)
-        if record is None:
-            every = RecordTree.of(self.levels)
+        node_id = node_tree.find(tokens)
+        if node_id is None:
+            every = NodeTree.of(self.levels)
             known = [text for number in range(len(every)) if (text := every.pointer(number, gold=True)) is not None]
             hint = did_you_mean(pointer, known) or "Pointers refer to the gold document."
             raise DataError.of("No value was compared", pointer=pointer, hint=hint)
-        return record
+        return node_id
 
     def explain(self) -> tuple[LeafVerdict, ...]:
         """Return all leaves with verdict and share of the document, in document order of gold, then spurious ones."""
         levels = self.levels
-        records = RecordTree.of(levels)
-        shares, verdicts = records.shares(), records.verdicts(self.close)
+        node_tree = NodeTree.of(levels)
+        shares, verdicts = node_tree.shares(), node_tree.verdicts(self.close)
         rows = []
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
             for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
-                record = level.first + at
+                node_id = level.first + at
                 rows.append(
                     LeafVerdict(
                         path=level.text,
-                        pointer=records.pointer(record, gold=True),
-                        predicted_pointer=records.pointer(record, gold=False),
-                        gold=records.value(record, gold=True),
-                        predicted=records.value(record, gold=False),
+                        pointer=node_tree.pointer(node_id, gold=True),
+                        predicted_pointer=node_tree.pointer(node_id, gold=False),
+                        gold=node_tree.value(node_id, gold=True),
+                        predicted=node_tree.value(node_id, gold=False),
                         quality=float(level.quality[at]),
-                        verdict=Verdict(int(verdicts[record])).text,
-                        share=float(shares[record]) if level.leaf or not _holds_more(level, at) else 0.0,
+                        verdict=Verdict(int(verdicts[node_id])).text,
+                        share=float(shares[node_id]) if level.leaf or not _holds_more(level, at) else 0.0,
                     )
                 )
         return tuple(
@@ -245,7 +245,7 @@ class Comparison:
 
 
 def _tally(level: Level, at: int, square: float) -> Tally:
-    """Return the tally of one record: a leaf counts itself, an object its fields, a list its items."""
+    """Return the tally of one node: a leaf counts itself, an object its fields, a list its items."""
     if level.leaf:
         gold, predicted, matched, mass, square = (float(m[at]) for m in replace(level, scale=None).leaf_masses())
         return Tally(gold, predicted, matched, mass, square)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.levels import NONE, Level, with_scales
-from arbitre.comparison.records import RecordTree, Verdict, kind_name
+from arbitre.comparison.node_tree import NodeTree, Verdict, kind_name
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.tally import COUNTS
@@ -27,17 +27,19 @@ FORMAT: Final = "arbitre-comparison/1"
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
     """Return every node as plain JSON; a side without a node is null."""
-    records = RecordTree.of(levels)
-    verdicts = records.verdicts(close)
-    return [_node(records, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))]
+    node_tree = NodeTree.of(levels)
+    verdicts = node_tree.verdicts(close)
+    return [
+        _node(node_tree, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))
+    ]
 
 
-def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
-    record = level.first + at
+def _node(node_tree: NodeTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
+    node_id = level.first + at
     node: dict[str, Any] = {
         "path": level.text,
-        "gold": records.pointer(record, gold=True),
-        "predicted": records.pointer(record, gold=False),
+        "gold": node_tree.pointer(node_id, gold=True),
+        "predicted": node_tree.pointer(node_id, gold=False),
         "gold_kind": kind_name(int(level.gold_kind[at])),
         "predicted_kind": kind_name(int(level.predicted_kind[at])),
         "leaf": level.leaf,
@@ -52,7 +54,7 @@ def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str,
         node["mass"] = float(level.share[at])
     if level.leaf:
         for side, gold in (("gold_value", True), ("predicted_value", False)):
-            value = records.value(record, gold=gold)
+            value = node_tree.value(node_id, gold=gold)
             if value is not ABSENT:
                 node[side] = value
     else:
@@ -98,8 +100,8 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
     nodes: list[dict[str, Any]] = data["nodes"]
     levels = []
     first = 0
-    for _, group in groupby(nodes, key=_level_of):
-        members = list(group)
+    for _, level_nodes in groupby(nodes, key=_level_of):
+        members = list(level_nodes)
         levels.append(_level(members, first, nodes, documents))
         first += len(members)
     return with_scales(levels)
@@ -108,10 +110,10 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
 def _level_of(node: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the key shared by the nodes of one level. The depth distinguishes deep paths with equal abridged text."""
     depth = (node["gold"] or node["predicted"] or "").count("/")
-    return node["path"], depth, node["leaf"], node["item"], _clashes(node), node["inner"], node["weight"]
+    return node["path"], depth, node["leaf"], node["item"], _is_kind_mismatch(node), node["inner"], node["weight"]
 
 
-def _clashes(node: Mapping[str, Any]) -> bool:
+def _is_kind_mismatch(node: Mapping[str, Any]) -> bool:
     """Return whether a node pairs an object or list with a value of another kind. Leaves may have any kinds."""
     kinds = node["gold_kind"], node["predicted_kind"]
     return not node["leaf"] and None not in kinds and kinds[0] != kinds[1]
@@ -143,7 +145,7 @@ def _level(
         path=_path(head, nodes),
         leaf=head["leaf"],
         item=head["item"],
-        kind_mismatch=_clashes(head),
+        kind_mismatch=_is_kind_mismatch(head),
         inner=head["inner"],
         weight=float(head["weight"]),
         first=first,

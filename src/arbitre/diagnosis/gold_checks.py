@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import regex
 
-from arbitre.engine.columns.aliases import aliased
+from arbitre.engine.columns.apply_aliases import aliased
 from arbitre.errors import DataError
 from arbitre.paths import order, pointer
 from arbitre.schema.validation.validate import find_violations
@@ -64,7 +64,7 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
         check(document)
     except DataError as error:
         return (Finding(UNREADABLE, error.pointer, error.message, error.hint),)
-    return tuple(found for run in CHECKS.values() for found in run(plan, document))
+    return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
 
 
 def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
 def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
     """Yield the values under an alias. Aliases are read in predictions only."""
     reaching = _reaching(plan.sites)
-    found: dict[Tokens, Tokens] = {}
+    targets: dict[Tokens, Tokens] = {}
     pending: deque[tuple[int, Json, Tokens]] = deque([(0, document, ())])
     while pending:
         index, value, above = pending.popleft()
@@ -85,9 +85,9 @@ def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
         if isinstance(value, dict):
             node = plan.sites[index].object
             for field, alias in aliased(value, node.aliases):
-                found.setdefault((*above, *alias), (*above, *field))
+                targets.setdefault((*above, *alias), (*above, *field))
         pending.extend((child, inner, (*above, token)) for child, inner, token in _children(plan.sites[index], value))
-    for source, target in sorted(found.items(), key=lambda item: order(pointer(item[0]))):
+    for source, target in sorted(targets.items(), key=lambda item: order(pointer(item[0]))):
         yield Finding(
             "alias",
             pointer(source),

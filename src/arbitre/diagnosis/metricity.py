@@ -181,7 +181,7 @@ class _Options:
 
 def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
     size, slack = len(table), options.tolerance
-    scale, unit = _scaled(table)
+    scale, unit = _scale_to_unit(table)
     asymmetry, diagonal = np.abs(unit - unit.T), unit.diagonal()
     lengths = (unit + unit.T) / 2.0
     np.fill_diagonal(lengths, 0.0)
@@ -190,14 +190,14 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
     exact = number <= options.exact_up_to
     rng = np.random.default_rng(options.seed)
     chosen = None if exact else draw_tuples(rng, size, 3, options.samples)
-    found = survey(triples(lengths, chosen), slack)
-    rates = _Rates.of(found, number, scale, None if exact else options)
+    violations = survey(triples(lengths, chosen), slack)
+    rates = _Rates.of(violations, number, scale, None if exact else options)
     part = lengths
     if not exact and size > MAX_REPAIRED:
         points = rng.permutation(size)[:MAX_REPAIRED]
         part = lengths[np.ix_(points, points)]
     # without violated triples there is nothing to repair
-    lowered = _lowered(part, part if exact and not found.count else repair(part), slack)
+    lowered = _reductions(part, part if exact and not violations.count else repair(part), slack)
 
     symmetry = _share(asymmetry[asymmetry > slack], unit + unit.T)
     identity = float(diagonal[diagonal > slack].sum() / size) * scale
@@ -214,12 +214,12 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
         triangle_interval=rates.interval,
         triangle_max=rates.largest,
         triangle_mean=rates.mean,
-        relaxed_triangle=found.relaxed,
-        snowflake=snowflake(lengths, slack, chosen) if found.count else 1.0,
+        relaxed_triangle=violations.relaxed,
+        snowflake=snowflake(lengths, slack, chosen) if violations.count else 1.0,
         repair_mass=mass,
         repaired=int(np.count_nonzero(lowered)) // 2,
         repair_size=len(part),
-        witness=found.witness,
+        witness=violations.witness,
         exact=exact,
         seed=options.seed,
         samples=None if exact else options.samples,
@@ -230,20 +230,20 @@ def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
 
 def _of_table(table: Floats, options: _Options) -> Metricity:
     (rows, columns), slack = table.shape, options.tolerance
-    scale, unit = _scaled(table)
+    scale, unit = _scale_to_unit(table)
     number = rows * (rows - 1) * columns * (columns - 1)
     exact = number <= options.exact_up_to
     rng = np.random.default_rng(options.seed)
     chosen = None
     if not exact:
         chosen = np.vstack([draw_tuples(rng, size, 2, options.samples) for size in table.shape])
-    found = survey(quadruples(unit, chosen), slack)
-    rates = _Rates.of(found, number, scale, None if exact else options)
+    violations = survey(quadruples(unit, chosen), slack)
+    rates = _Rates.of(violations, number, scale, None if exact else options)
     part = unit
     if not exact and rows + columns > MAX_REPAIRED:
-        kept = (rng.permutation(size)[: max(1, size * MAX_REPAIRED // (rows + columns))] for size in table.shape)
-        part = unit[np.ix_(*kept)]
-    lowered = _lowered(part, part if exact and not found.count else repair_table(part), slack)
+        repaired = (rng.permutation(size)[: max(1, size * MAX_REPAIRED // (rows + columns))] for size in table.shape)
+        part = unit[np.ix_(*repaired)]
+    lowered = _reductions(part, part if exact and not violations.count else repair_table(part), slack)
     return Metricity(
         pool=False,
         size=rows + columns,
@@ -251,11 +251,11 @@ def _of_table(table: Floats, options: _Options) -> Metricity:
         quadrangle_interval=rates.interval,
         quadrangle_max=rates.largest,
         quadrangle_mean=rates.mean,
-        relaxed_quadrangle=found.relaxed,
+        relaxed_quadrangle=violations.relaxed,
         repair_mass=_share(lowered, part),
         repaired=int(np.count_nonzero(lowered)),
         repair_size=sum(part.shape),
-        witness=found.witness,
+        witness=violations.witness,
         exact=exact,
         seed=options.seed,
         samples=None if exact else options.samples,
@@ -282,31 +282,31 @@ class _Rates:
     mean: float | None
 
     @classmethod
-    def of(cls, found: InequalityViolations, number: int, scale: float, sampled: _Options | None) -> _Rates:
+    def of(cls, violations: InequalityViolations, number: int, scale: float, sampled: _Options | None) -> _Rates:
         """Return the rates for `number` inequalities; `sampled` holds the options if they were sampled."""
         if not number:
             return cls(None, None, None, None)
         interval = None
         if sampled is not None:
             number = sampled.samples
-            bounds = scipy.stats.binomtest(found.count, number).proportion_ci(sampled.level, method="exact")
+            bounds = scipy.stats.binomtest(violations.count, number).proportion_ci(sampled.level, method="exact")
             interval = (float(bounds.low), float(bounds.high))
-        return cls(found.count / number, interval, found.largest * scale, found.total / number * scale)
+        return cls(violations.count / number, interval, violations.largest * scale, violations.total / number * scale)
 
 
-def _scaled(table: Floats) -> tuple[float, Floats]:
+def _scale_to_unit(table: Floats) -> tuple[float, Floats]:
     """Return the largest entry and the table divided by it, so that sums stay finite."""
     scale = float(table.max()) or 1.0
     return scale, table / scale
 
 
-def _lowered(lengths: Floats, repaired: Floats, slack: float) -> Floats:
+def _reductions(lengths: Floats, repaired: Floats, slack: float) -> Floats:
     """Return the amount that a repair removes; amounts within `slack` are set to 0."""
     lowered = lengths - repaired
     lowered[lowered <= slack] = 0.0
     return lowered
 
 
-def _share(part: Floats, whole: Floats) -> float:
+def _share(part: Floats, total: Floats) -> float:
     """Return the sum of a part divided by the sum of the whole; 0 if the whole is 0."""
-    return float(part.sum() / (whole.sum() or 1.0))
+    return float(part.sum() / (total.sum() or 1.0))

@@ -64,29 +64,31 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
         None if none were found.
     """
     examples = Examples(plan.root, _scalar_values(plan))
-    moved = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
-    most = POOLS // 4 if moved else POOLS
+    transported = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
+    max_pools = POOLS // 4 if transported else POOLS
     pools = (
         (frame, values)
         for place in broken.places
         for frame in examples.frames(place)
         for values in _pools(plan, examples, frame, broken)
     )
-    found = (_strongest_witness(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
-    return next((one for one in found if one is not None), None)
+    witnesses = (
+        _strongest_witness(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, max_pools)
+    )
+    return next((witness for witness in witnesses if witness is not None), None)
 
 
 def _scalar_values(plan: Plan) -> list[Json]:
     """Return scalar values from the options and the known violations of a plan's distances."""
-    found: list[Json] = []
+    scalars: list[Json] = []
     for site in plan.sites:
         for leaf in Reach.of(site).every:
             distance = leaf.distance
             for values in (distance.facts.witness, *map(distance.options.get, ("values", "order", "parents"))):
-                found += [value for value in values or () if kind_of(value).scalar]
+                scalars += [value for value in values or () if kind_of(value).scalar]
             if distance.without_floor is not None:
-                found += _around_floor(distance.options["floor"])
-    return list({canonical(value): value for value in found}.values())
+                scalars += _around_floor(distance.options["floor"])
+    return list({canonical(value): value for value in scalars}.values())
 
 
 def _around_floor(floor: float) -> Iterator[Json]:
@@ -109,10 +111,17 @@ def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation
     items = examples.items(frame.inside)
     yield [several for size in range(4) for several in examples.lists(frame.inside, items[:2], size)]
     repeated = [list(examples.repeated(frame.inside, items, size)) for size in (1, 2, 3)]
-    singles = next((some for some in repeated if any(examples.valid(frame.wrap(one)) for one in some)), [])
+    singles = next(
+        (
+            chosen_items
+            for chosen_items in repeated
+            if any(examples.valid(frame.wrap(copies)) for copies in chosen_items)
+        ),
+        [],
+    )
     yield singles
-    for some in _triples(plan, examples, frame, items, singles):
-        yield [several for size in range(4) for several in examples.lists(frame.inside, some, size)]
+    for chosen_items in _triples(plan, examples, frame, items, singles):
+        yield [several for size in range(4) for several in examples.lists(frame.inside, chosen_items, size)]
 
 
 def _triples(
@@ -124,8 +133,8 @@ def _triples(
         return
     yield items[:3]
     measured = None
-    if len(items) == len(singles) and all(examples.valid(frame.wrap(one)) for one in singles[:DOCUMENTS]):
-        measured = _pairwise_distances(plan, [frame.wrap(one) for one in singles[:DOCUMENTS]])
+    if len(items) == len(singles) and all(examples.valid(frame.wrap(item)) for item in singles[:DOCUMENTS]):
+        measured = _pairwise_distances(plan, [frame.wrap(item) for item in singles[:DOCUMENTS]])
     if measured is not None:
         table = measured[0]
         slack = table[:, :, None] + table[None, :, :] - table[:, None, :]
@@ -144,17 +153,17 @@ def _strongest_witness(
 ) -> Witness | None:
     """Return the documents with these values that violate a property most; None if none do."""
     pairs = ((value, frame.wrap(value)) for value in values)
-    some = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
-    measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
+    valid_pairs = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
+    measured = _pairwise_distances(plan, [document for _, document in valid_pairs]) if valid_pairs else None
     if measured is None:  # possibly only some of them cannot be compared
-        some = [pair for pair in some if _pairwise_distances(plan, [pair[1]]) is not None]
-        measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
+        valid_pairs = [pair for pair in valid_pairs if _pairwise_distances(plan, [pair[1]]) is not None]
+        measured = _pairwise_distances(plan, [document for _, document in valid_pairs]) if valid_pairs else None
     if measured is None:
         return None
-    for one in _ORDER.get(fact, (fact,)):
-        at = _most_violating(*measured, one)
+    for violated in _ORDER.get(fact, (fact,)):
+        at = _most_violating(*measured, violated)
         if at is not None:
-            return Witness(tuple(some[index][1] for index in at), tuple(some[index][0] for index in at))
+            return Witness(tuple(valid_pairs[index][1] for index in at), tuple(valid_pairs[index][0] for index in at))
     return None
 
 
@@ -166,7 +175,7 @@ def _pairwise_distances(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, 
     size = len(documents)
     try:
         columns = build_columns(plan, documents, documents)
-        pools = (base_pool(pool) for one in columns if isinstance(one, LeafColumn) for pool in one.pools)
+        pools = (base_pool(pool) for column in columns if isinstance(column, LeafColumn) for pool in column.pools)
         if any(isinstance(pool, MemoPool) for pool in pools):
             return None
         root = columns[0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.catalogue import Factory
 from arbitre.errors import DataError, FunctionError, SchemaError
-from arbitre.normalizers.builtin import Normalizer, catalogue
+from arbitre.normalizers.builtin_normalizers import Normalizer, catalogue
 from arbitre.values import Kind, check, kind_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.schema.certificate import certify
-from arbitre.schema.compiling.aliases import with_aliases
+from arbitre.schema.compiling.alias_annotations import with_aliases
 from arbitre.schema.compiling.canonical_plan import canonical_sites
 from arbitre.schema.compiling.compiler import Compiler
 from arbitre.schema.compiling.forced_choices import Overrides

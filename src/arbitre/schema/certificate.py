@@ -81,8 +81,8 @@ class MetricViolation:
         (x,) if d(x, x) is not 0, (x, y) if d is not symmetric or is 0 for different documents, and (x, y, z) if
         d(x, z) exceeds d(x, y) + d(y, z). Reading this property runs the search.
         """
-        found = self.shown
-        return None if found is None else found.documents
+        witness = self.shown
+        return None if witness is None else witness.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,13 @@ class Certificate:
     @property
     def verdict(self) -> str:
         """One of "metric", "pseudo-metric" (different documents may be at distance 0) and "not a metric"."""
-        if any(found.fact != "separating" for found in self.breaks):
+        if any(violated.fact != "separating" for violated in self.breaks):
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
-    def seeking(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
+    def with_witness_search(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
         """Return a copy of the certificate that uses this function to find witnesses."""
-        return replace(self, breaks=tuple(replace(one, seek=seek) for one in self.breaks))
+        return replace(self, breaks=tuple(replace(violation, seek=seek) for violation in self.breaks))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON with the verdict, the violations, the identified values and the assumptions."""
@@ -136,8 +136,8 @@ class Certificate:
                     "path": one.path,
                     "reason": one.reason,
                     "remedy": one.remedy,
-                    "witness": None if (found := one.shown) is None else list(found.documents),
-                    "values": None if found is None else list(found.values),
+                    "witness": None if (witness := one.shown) is None else list(witness.documents),
+                    "values": None if witness is None else list(witness.values),
                 }
                 for one in self.breaks
             ],
@@ -170,18 +170,18 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
             identified[Equivalence(text, "absent", _absent_values(site.absent))] = None
         identified |= dict.fromkeys(_identified(site, reached[index], path))
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
-    known = {found.reason for found in breaks}
+    known = {violation.reason for violation in breaks}
     further: dict[str, list[MetricViolation]] = {}
-    conditions = {found.condition for found in assumed}
-    for found in _undeclared(sites, reached, declared):
-        if isinstance(found, Assumption):
-            if found.condition not in conditions:
-                conditions.add(found.condition)
-                assumed[replace(found, condition=found.condition + _UNDECLARED)] = None
-        elif found.reason not in known:
-            further.setdefault(found.reason, []).append(found)
+    conditions = {violation.condition for violation in assumed}
+    for violation in _undeclared(sites, reached, declared):
+        if isinstance(violation, Assumption):
+            if violation.condition not in conditions:
+                conditions.add(violation.condition)
+                assumed[replace(violation, condition=violation.condition + _UNDECLARED)] = None
+        elif violation.reason not in known:
+            further.setdefault(violation.reason, []).append(violation)
     for reason, several in further.items():
-        places = tuple(place for found in several for place in found.places)
+        places = tuple(place for violation in several for place in violation.places)
         breaks[replace(several[0], reason=reason + _UNDECLARED, places=places[:_PLACES])] = None
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
 
@@ -293,7 +293,7 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        remedy = _closest_alternative(leaf)
+        remedy = _closest_remedy(leaf)
         if leaf.distance.custom and leaf.distance.without_floor is None and facts.witness is None:
             reason = f"{name} is not stated to be {_CLAIMS[fact]}"
             remedy = f"state it in its Facts if it holds, or {remedy}"
@@ -328,9 +328,9 @@ def _named(distance: Distance) -> str:
     )
 
 
-def _closest_alternative(leaf: Leaf) -> str:
+def _closest_remedy(leaf: Leaf) -> str:
     if (base := leaf.distance.without_floor) is not None:
-        closest = base.name if base.facts.pseudometric else _closest_alternative(replace(leaf, distance=base))
+        closest = base.name if base.facts.pseudometric else _closest_remedy(replace(leaf, distance=base))
         return f"{closest} without a floor"
     if leaf.distance.name in _CLOSEST:
         return _CLOSEST[leaf.distance.name]

@@ -119,13 +119,13 @@ def _notes(site: Site, step: SchemaStep) -> str:
     return "undeclared keys ignored" if site.object.closed and site.leaf is None else ""
 
 
-def _choice(made: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a normaliser)
-    options = ", ".join(f"{name}={text_of(value)}" for name, value in made.options.items() if value is not None)
-    return f"{made.name}({options})" if options else str(made.name)
+def _choice(component: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a normaliser)
+    options = ", ".join(f"{name}={text_of(value)}" for name, value in component.options.items() if value is not None)
+    return f"{component.name}({options})" if options else str(component.name)
 
 
-def _choices(made: Sequence[Any]) -> str:
-    return ", ".join(map(_choice, made))
+def _choices(components: Sequence[Any]) -> str:
+    return ", ".join(map(_choice, components))
 
 
 def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path, list[str]]:
@@ -175,11 +175,11 @@ def _is_list(site: Site) -> bool:
 
 def signature_of(rows: Sequence[ResolvedPath], digest: str, entries: Path, close: float, version: str) -> Signature:
     """Return the signature of a plan: the options of every path, and a digest of everything that can change a score."""
-    found = {row.path or "/": text for row in rows if (text := _entry(row))}
-    found |= {"entries": wildcard(entries) or "/", "plan": digest}
+    options = {row.path or "/": text for row in rows if (text := _entry(row))}
+    options |= {"entries": wildcard(entries) or "/", "plan": digest}
     if close != CLOSE:
-        found["close"] = repr(close)
-    return Signature.of(found, version)
+        options["close"] = repr(close)
+    return Signature.of(options, version)
 
 
 def _entry(row: ResolvedPath) -> str:

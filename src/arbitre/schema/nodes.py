@@ -95,7 +95,7 @@ class ObjectNode:
 
     Attributes:
         fields: The declared keys.
-        variants: The branches of a union of objects.
+        branches: The branches of a union of objects.
         patterns: Pairs of a regular expression for keys and a site.
         additional: Site of every other key.
         declared_map: Whether the schema declares other keys. They are counted together under `*`, otherwise each under
@@ -107,7 +107,7 @@ class ObjectNode:
     """
 
     fields: tuple[FieldNode, ...] = ()
-    variants: tuple[ObjectBranch, ...] = ()
+    branches: tuple[ObjectBranch, ...] = ()
     patterns: tuple[tuple[str, int], ...] = ()
     additional: int = 0
     declared_map: bool = False

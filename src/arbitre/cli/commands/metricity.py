@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,15 +15,16 @@ from rich.text import Text
 
 import arbitre
 from arbitre.cli.commands.compare import read
-from arbitre.cli.custom_distances import load_functions
-from arbitre.cli.options import Functions, IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, counted
-from arbitre.cli.overrides import Distances, Matches, configurations
-from arbitre.corpus.joining.join import join
+from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.overrides import OverrideOptions
+from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
+from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
+from arbitre.errors import shown
 from arbitre.report.text_files import atomic_text_file, csv_writer, json_text
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from arbitre import Metricity, Scores
     from arbitre.cli.overrides import Configuration
+    from arbitre.diagnosis.claims import ClaimCheck
     from arbitre.diagnosis.entry_pool import EntryPool
     from arbitre.values import Json
 
@@ -70,33 +73,26 @@ def metricity(
     *,
     schema: Schema,
     overlay: Overlay = None,
-    match: Matches = None,
-    distance: Distances = None,
     functions: Functions = None,
+    overrides: OverrideOptions,
     out: Out = None,
     sample: Sample = None,
     seed: Seed = 0,
-    output: Output = OutputFormat.TEXT,
     id_key: IdKey = "id",
     max_depth: MaxDepth = MAX_DEPTH,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    output: OutputOptions,
 ) -> None:
     """Measure how far the distances between entries deviate from a metric.
 
     Compares every gold and predicted entry with every other.
     """
-    screen = Terminal.create(plain=no_color, quiet=quiet)
-    chosen = configurations(schema, match, distance, overlay=overlay, functions=load_functions(functions))
+    screen = output.terminal()
+    chosen = overrides.configurations(schema, ComparatorOptions(overlay=overlay, functions=functions))
     documents = MetricityInput.of(gold, predicted, ReadOptions(id_key, max_depth=max_depth))
     measured = [MetricityRow.of(choice, documents, sample=sample, seed=seed) for choice in chosen]
-    if output is OutputFormat.JSON:
-        screen.json(_plain(measured))
-    else:
-        screen.show(_blocks(measured, screen.width))
+    screen.result(partial(_plain, measured), partial(_blocks, measured))
     if out is not None:
-        files = _write(out, measured, documents)
-        screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")
+        screen.wrote(_write(out, measured, documents), out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +119,7 @@ class MetricityInput:
         if all(source == STDIN or Path(source).suffix.lower() == ".json" for source in (gold, predicted)):
             sides = [read(source, reading.max_depth) for source in (gold, predicted)]
             return cls({"": sides[0]}, [("", *sides)])
-        joined = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
+        joined = Sources(gold=gold, predicted=predicted).joined(reading)
         pairs = [(pair.id, (pair.key, pair.gold, pair.predicted)) for pair in joined]
         return cls({name: document for name, (_, document, _) in pairs}, [pair for _, pair in pairs])
 

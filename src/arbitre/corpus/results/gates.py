@@ -158,14 +158,14 @@ def gate(
         return tuple(
             missed
             for name, evaluation in result.items()
-            for missed in _missed(gates, Gated.of(evaluation, declared), name)
+            for missed in _missed_gates(gates, Gated.of(evaluation, declared), name)
         )
-    return tuple(_missed(gates, Gated.of(result, declared)))
+    return tuple(_missed_gates(gates, Gated.of(result, declared)))
 
 
 def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
     """Check the contents of `evaluation.json` against gates. Raises DataError."""
-    return tuple(_missed(gates, Gated.read(plain)))
+    return tuple(_missed_gates(gates, Gated.read(plain)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +183,16 @@ class Gated:
     def of(cls, result: Comparison | Evaluation, declared: Collection[str]) -> Self:
         """Collect the values from a comparison or an evaluation."""
         if isinstance(result, Comparison):
-            whole = result.quality
+            root_quality = result.quality
             scopes = {"micro": result.scores, "leaves": result.leaves}
-            return cls(scopes, result.by_path(), declared, _no_mean, lambda gate: _of_one(gate, whole), None)
-        found, quality = result, result.document_quality
+            return cls(
+                scopes, result.by_path(), declared, _refuse_mean, lambda gate: _single_quality(gate, root_quality), None
+            )
+        evaluation, quality = result, result.document_quality
 
         def of_documents(gate: Gate) -> float | None:
-            kept = (each for each in found.documents if each.failed or not each.scores.vacuous)
-            values = (0.0 if each.failed else _score(gate, each.scores) for each in kept)
+            scored = (each for each in evaluation.documents if each.failed or not each.scores.vacuous)
+            values = (0.0 if each.failed else _score(gate, each.scores) for each in scored)
             known = [value for value in values if value is not None]
             return fmean(known) if known else None
 
@@ -199,9 +201,11 @@ class Gated:
                 return quality.at_least(gate.argument)
             return quality.median if gate.score == "median" else quality.mean
 
-        scopes = {"micro": found.micro, "leaves": found.leaves}
-        known = (*declared, *found.declared)
-        return cls(scopes, found.by_path, known, of_documents, of_quality, int(found.document_table.failed.sum()))
+        scopes = {"micro": evaluation.micro, "leaves": evaluation.leaves}
+        known = (*declared, *evaluation.declared)
+        return cls(
+            scopes, evaluation.by_path, known, of_documents, of_quality, int(evaluation.document_table.failed.sum())
+        )
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Self:
@@ -209,18 +213,18 @@ class Gated:
 
         def of_documents(gate: Gate) -> float | None:
             if gate.argument is not None:
-                raise _not_kept(gate)
+                raise _not_in_file(gate)
             value: float | None = plain["macro"][gate.score]
             return value
 
         def of_quality(gate: Gate) -> float | None:
-            found: Any = plain[QUALITY]
+            quality: Any = plain[QUALITY]
             if gate.argument is None:
-                value: float | None = found[gate.score]
+                value: float | None = quality[gate.score]
                 return value
-            shares = {each["quality"]: each["share"] for each in found["at_least"]}
+            shares = {each["quality"]: each["share"] for each in quality["at_least"]}
             if gate.argument not in shares:
-                raise _not_kept(gate)
+                raise _not_in_file(gate)
             share: float | None = shares[gate.argument]
             return share
 
@@ -232,7 +236,7 @@ class Gated:
         """Return the value that a gate bounds; None if there is nothing to count. Raises DataError."""
         if gate.scope == FAILED:
             if self.failed is None:
-                raise _of_one_comparison(gate)
+                raise _not_of_a_single_comparison(gate)
             return float(self.failed)
         if gate.scope == QUALITY:
             return self.quality(gate)
@@ -259,7 +263,7 @@ def _gates(given: Iterable[str | Gate] | Mapping[str, float], *, over: bool) -> 
         yield from (gate if isinstance(gate, Gate) else Gate.parse(gate, over=over) for gate in given)
 
 
-def _missed(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
+def _missed_gates(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
     for gate in gates:
         value = result.value(gate)
         beyond = value is None or (value - gate.bound if gate.over else gate.bound - value) > TOLERANCE
@@ -274,27 +278,27 @@ def _score(gate: Gate, scores: Column) -> float | None:
             return scores[gate.score]
         masses = (scores[name] or 0.0 for name in ("gold", "predicted", "matched", "quality_mass"))
         return Scores(Tally(*masses)).fq(gate.argument)
-    found: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
-    return found
+    bounded: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
+    return bounded
 
 
-def _of_one(gate: Gate, quality: float) -> float | None:
+def _single_quality(gate: Gate, quality: float) -> float | None:
     """Return the bounded document quality of a single document."""
     return quality if gate.argument is None else float(quality >= gate.argument)
 
 
-def _no_mean(gate: Gate) -> float | None:
-    raise _of_one_comparison(gate)
+def _refuse_mean(gate: Gate) -> float | None:
+    raise _not_of_a_single_comparison(gate)
 
 
-def _of_one_comparison(gate: Gate) -> DataError:
+def _not_of_a_single_comparison(gate: Gate) -> DataError:
     return DataError.of(
         f"Expected {gate.option} to name a score of a single comparison, got {str(gate)!r}",
         hint="Use `arbitre evaluate` for several documents.",
     )
 
 
-def _not_kept(gate: Gate) -> DataError:
+def _not_in_file(gate: Gate) -> DataError:
     return DataError.of(
         f"Expected {gate.option} to name a value in evaluation.json, got {str(gate)!r}",
         hint="Pass this option to `arbitre evaluate` instead.",

@@ -83,11 +83,11 @@ def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
     if isinstance(gold, Mapping):
         raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it in a list.")
-    count, found = 0, list[GoldFinding]()
+    count, findings = 0, list[GoldFinding]()
     for record in _records(gold, id_key):
         count += 1
-        found += _findings(plan, record)
-    return GoldCheck(count, tuple(found))
+        findings += _findings(plan, record)
+    return GoldCheck(count, tuple(findings))
 
 
 def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
@@ -118,10 +118,10 @@ def _records(gold: Gold, id_key: str) -> Iterator[Record | Failure]:
 
 def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:
     if isinstance(record, Failure):
-        found: Iterable[Finding] = [Finding(UNREADABLE, record.pointer, record.reason)]
+        findings: Iterable[Finding] = [Finding(UNREADABLE, record.pointer, record.reason)]
     else:
-        found = findings_of(plan, record.value)
-    for finding in found:
+        findings = findings_of(plan, record.value)
+    for finding in findings:
         yield GoldFinding(
             finding.check, record.id, finding.pointer, finding.message, finding.hint, record.file or None, record.line
         )

@@ -85,11 +85,11 @@ class Checkpoints:
 
     def _digest(self, part: WorkUnit) -> str:
         """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
-        found = hashlib.sha256(json.dumps(self._identity).encode())
+        digest = hashlib.sha256(json.dumps(self._identity).encode())
         for item in part.items:
             origins = [(self._content(origin.file), origin.line) for origin in item.origins]
-            found.update(json.dumps([item.id, item.run, origins]).encode())
-        return found.hexdigest()
+            digest.update(json.dumps([item.id, item.run, origins]).encode())
+        return digest.hexdigest()
 
     def _content(self, file: str | None) -> str:
         """Return the digest of a file. Each file is read only once."""

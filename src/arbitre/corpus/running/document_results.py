@@ -82,25 +82,25 @@ class DocumentResults:
     @classmethod
     def joined(cls, parts: Iterable[DocumentResults]) -> DocumentResults:
         """Concatenate the results of consecutive batches of documents."""
-        found = list(parts)
-        if len(found) < 2:  # noqa: PLR2004
-            return found[0] if found else cls()
-        paths = dict.fromkeys(path for part in found for path in part.paths)
-        observed = dict.fromkeys(name for part in found for name in part.seen)
+        batches = list(parts)
+        if len(batches) < 2:  # noqa: PLR2004
+            return batches[0] if batches else cls()
+        paths = dict.fromkeys(path for part in batches for path in part.paths)
+        observed = dict.fromkeys(name for part in batches for name in part.seen)
         return cls(
-            [identity for part in found for identity in part.ids],
-            [run for part in found for run in part.runs],
-            np.concatenate([part.tallies for part in found]),
-            np.concatenate([part.leaves for part in found]),
-            np.concatenate([part.qualities for part in found]),
-            np.concatenate([part.failed for part in found]),
+            [identity for part in batches for identity in part.ids],
+            [run for part in batches for run in part.runs],
+            np.concatenate([part.tallies for part in batches]),
+            np.concatenate([part.leaves for part in batches]),
+            np.concatenate([part.qualities for part in batches]),
+            np.concatenate([part.failed for part in batches]),
             {
-                path: np.concatenate([part.paths.get(path, np.zeros((len(part), TALLY_WIDTH))) for part in found])
+                path: np.concatenate([part.paths.get(path, np.zeros((len(part), TALLY_WIDTH))) for part in batches])
                 for path in paths
             },
-            (np.concatenate([part.steps[0] for part in found]), np.concatenate([part.steps[1] for part in found])),
-            [failure for part in found for failure in part.failures],
-            {name: [value for part in found for value in part.seen.get(name, [])] for name in observed},
+            (np.concatenate([part.steps[0] for part in batches]), np.concatenate([part.steps[1] for part in batches])),
+            [failure for part in batches for failure in part.failures],
+            {name: [value for part in batches for value in part.seen.get(name, [])] for name in observed},
         )
 
     def lines(self) -> Iterator[str]:

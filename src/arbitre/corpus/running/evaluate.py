@@ -32,7 +32,7 @@ PART_SIZE: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
+class ExecutionOptions:
     """Options for running an evaluation. They do not change the results.
 
     Attributes:
@@ -51,7 +51,7 @@ class RunOptions:
 def evaluate(
     plan: Plan,
     pairs: Iterable[Pair | tuple[Any, Json, Json]],
-    options: RunOptions | None = None,
+    options: ExecutionOptions | None = None,
 ) -> Evaluation:
     """Evaluate a corpus.
 
@@ -63,22 +63,22 @@ def evaluate(
         pairs: A `Join`, pairs, or (id, gold, predicted) triples.
         options: Options for running the evaluation.
     """
-    options, totals = options or RunOptions(), Accumulator()
+    options, totals = options or ExecutionOptions(), Accumulator()
     failures = list(pairs.failures) if isinstance(pairs, Join) else []
-    drawn = Reservoir()
-    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, drawn)
+    reservoir = Reservoir()
+    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, reservoir)
     for outcomes in _outcomes(Worker(plan, options.observers), parts, options):
         totals.add(outcomes)
         options.on_results(outcomes)
 
     def chance_factory() -> Chance:
-        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else drawn()
+        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else reservoir()
         return estimate_chance(plan, sample, len(totals))
 
     return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
 
 
-def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: RunOptions) -> Iterator[DocumentResults]:
+def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptions) -> Iterator[DocumentResults]:
     """Yield the results of all work units in order, from checkpoints or by comparing."""
     if options.checkpoints is None:
         return options.executor(worker, parts)
@@ -86,12 +86,12 @@ def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: RunOptions) ->
 
 
 def _parts(
-    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], drawn: Reservoir
+    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], reservoir: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
     while chunk := tuple(islice(stream, PART_SIZE)):
         for pair in chunk:
-            drawn.add(pair)
+            reservoir.add(pair)
         yield WorkUnit(start, chunk)
         start += len(chunk)
 

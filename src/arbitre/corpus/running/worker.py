@@ -60,7 +60,7 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
     except DataError:
         for pair in pairs:
             try:
-                yield _alone(plan, pair)
+                yield _compare_alone(plan, pair)
             except FunctionError as error:
                 raise _of_document(error, pair) from error.__cause__
     except FunctionError as error:
@@ -73,7 +73,7 @@ def _of_document(error: FunctionError, pair: Pair) -> FunctionError:
     return error.placed(f", in document {pair.key!r}", file=file, line=line)
 
 
-def _alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
+def _compare_alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
     """Compare one pair. A prediction that is not JSON becomes ABSENT; a pair whose gold is not JSON is skipped."""
     try:
         return [pair], compare_to_levels(plan, [pair.gold], [pair.predicted]), []

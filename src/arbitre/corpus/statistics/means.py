@@ -33,7 +33,7 @@ def means(tallies: Floats, failed: Mask) -> MacroScores:
         sums.add(np.hstack([counts, values]))
         numbers += [*[np.count_nonzero(present)] * len(COUNTS), *np.count_nonzero(known, axis=0)]
     documents = dict(zip(names, numbers.tolist(), strict=True))
-    found = {
+    by_name = {
         name: total / documents[name] if documents[name] else None for name, total in zip(names, sums(), strict=True)
     }
-    return MacroScores(found, documents, vacuous=len(tallies) - documents["gold"], failed=lost)
+    return MacroScores(by_name, documents, vacuous=len(tallies) - documents["gold"], failed=lost)

@@ -88,8 +88,8 @@ class Sample:
         starts = np.arange(size, dtype=np.intp)
         if clusters is not None:
             codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
-            grouped = np.argsort(codes, kind="stable")
-            order, starts = order[grouped], np.flatnonzero(np.diff(codes[grouped], prepend=-1))
+            by_cluster = np.argsort(codes, kind="stable")
+            order, starts = order[by_cluster], np.flatnonzero(np.diff(codes[by_cluster], prepend=-1))
         clustered = clusters is not None
         return cls(StringArray.of(names[at] for at in order), rows[order], flags[order], starts, clustered, runs)
 
@@ -249,7 +249,7 @@ def scored(tallies: Floats) -> Floats:
     gold, predicted, matched, quality, squares = np.moveaxis(tallies, -1, 0)
     precision, recall, amq = ratio(matched, predicted), ratio(matched, gold), ratio(quality, matched)
     imq, union = ratio(quality, predicted), gold + predicted - matched
-    found = {
+    by_name = {
         "precision": precision,
         "recall": recall,
         "f1": ratio(2.0 * matched, gold + predicted),
@@ -262,7 +262,7 @@ def scored(tallies: Floats) -> Floats:
         "quality": np.where(union > 0.0, ratio(quality, union), 1.0),
         "variance": np.maximum(0.0, ratio(squares, matched) - amq * amq),
     }
-    return np.stack([found[name] for name in NAMES], axis=-1)
+    return np.stack([by_name[name] for name in NAMES], axis=-1)
 
 
 def known_of(tallies: Floats, failed: Mask) -> tuple[Floats, Mask]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from arbitre.engine.columns.aliases import apply_aliases
+from arbitre.engine.columns.apply_aliases import apply_aliases
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.columns.interning import intern
 from arbitre.engine.columns.link import link_children
@@ -132,7 +132,7 @@ class _ColumnBuilder:
         if len(families) == 1:
             return self._single(Kind(families[0]), site, values, types, place)
         mixed = MixedColumn(**self._common(values, place))
-        self._keep(mixed, site)
+        self._register(mixed, site)
         for kind in families:
             rows = (family == kind).nonzero()[0]
             part = [values[row] for row in rows.tolist()]
@@ -161,11 +161,11 @@ class _ColumnBuilder:
             return self._leaf(site, values, types, place)
         if kind is Kind.ARRAY:
             lists = ListColumn(**self._common(values, place), matcher=site.list.matcher)
-            self._keep(lists, site)
+            self._register(lists, site)
             self.pending.append(lambda: self._items(lists, site, values, place))
             return lists
         objects = ObjectColumn(**self._common(values, place))
-        self._keep(objects, site)
+        self._register(objects, site)
         self.pending.append(lambda: self._fields(objects, site.object, values, place))
         return objects
 
@@ -187,7 +187,7 @@ class _ColumnBuilder:
             "item": place.item,
         }
 
-    def _keep(self, column: Column, site: Site) -> None:
+    def _register(self, column: Column, site: Site) -> None:
         if len(column.path) >= MAX_DEPTH and not isinstance(column, LeafColumn):
             self.check_depth()
         self.columns.append(column)
@@ -205,7 +205,7 @@ class _ColumnBuilder:
                     raise _at(error, place, row) from error.__cause__
             raise
         column = LeafColumn(**self._common(values, place), **parts._asdict())
-        self._keep(column, site)
+        self._register(column, site)
         return column
 
     def _fields(
@@ -214,7 +214,7 @@ class _ColumnBuilder:
         """Build the columns of the keys of objects."""
         if node.aliases:
             values = [*values[: place.gold], *(apply_aliases(value, node.aliases) for value in values[place.gold :])]
-        taken = choose_branch(node.variants, values, place.tags) if node.variants else None
+        branches = choose_branch(node.branches, values, place.tags) if node.branches else None
         total = 0
         for child in node.fields:
             site = self.plan.sites[child.site]
@@ -226,10 +226,10 @@ class _ColumnBuilder:
                 present = [read[row] for row in rows.tolist()]
             total += len(present)
             if present:
-                below = place.below(column, rows, child.name, tags=taken if child.tagged else None)
+                below = place.below(column, rows, child.name, tags=branches if child.tagged else None)
                 column.links.append(Link(self.open(site, present, below, types), child.weight))
         if total != sum(map(len, values)):
-            self._other_keys(column, node, values, place, taken if node.tagged else None)
+            self._other_keys(column, node, values, place, branches if node.tagged else None)
 
     def _other_keys(
         self,
@@ -237,7 +237,7 @@ class _ColumnBuilder:
         node: ObjectNode,
         values: Sequence[dict[str, Json]],
         place: ValueOrigin,
-        taken: Indices | None,
+        branches: Indices | None,
     ) -> None:
         """Build the columns of keys that are not in `properties`: by pattern, by `additionalProperties`, or by name."""
         known = {child.name for child in node.fields} | node.ignored
@@ -254,7 +254,7 @@ class _ColumnBuilder:
             for key in value:
                 if key in known:
                     continue
-                index = next((site for pattern, site in patterns if self._fits(pattern, key, column, row)), None)
+                index = next((site for pattern, site in patterns if self._matches(pattern, key, column, row)), None)
                 if index is not None or node.declared_map:
                     maps.setdefault(node.additional if index is None else index, []).append((row, key, value[key]))
                 else:
@@ -267,7 +267,7 @@ class _ColumnBuilder:
                 child = self.open(site, [value for _, value in entries], place.below(column, rows, key))
                 column.links.append(Link(child, 1.0))
         for index in sorted(maps):
-            self._map(column, self.plan.sites[index], maps[index], place, taken)
+            self._map(column, self.plan.sites[index], maps[index], place, branches)
 
     def _map(
         self,
@@ -275,7 +275,7 @@ class _ColumnBuilder:
         site: Site,
         entries: list[tuple[int, str, Json]],
         place: ValueOrigin,
-        taken: Indices | None,
+        branches: Indices | None,
     ) -> None:
         """Build the column of (row, key, value) entries of a map."""
         entries = [entry for entry in entries if entry[2] is not None or not site.absent.null]
@@ -285,13 +285,13 @@ class _ColumnBuilder:
         rows = np.array([row for row, _, _ in entries], dtype=np.intp)
         keys = [key for _, key, _ in entries]
         child = self.open(
-            site, [value for _, _, value in entries], place.below(column, rows, STAR, tokens=keys, tags=taken)
+            site, [value for _, _, value in entries], place.below(column, rows, STAR, tokens=keys, tags=branches)
         )
         names = {name: code for code, name in enumerate(sorted(set(keys)))}
         codes = np.array([names[key] for key in keys], dtype=np.intp)
         column.maps.append(MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes))
 
-    def _fits(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
+    def _matches(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
             return pattern.search(key, timeout=PATTERN_SECONDS) is not None
         except TimeoutError as error:
@@ -334,9 +334,9 @@ class _ColumnBuilder:
         types = set(map(type, items))
         if child.absent.null and type(None) in types:
             types.remove(type(None))
-            kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
-            origin, positions = origin[kept], positions[kept]
-            items = [items[row] for row in kept.tolist()]
+            present = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
+            origin, positions = origin[present], positions[present]
+            items = [items[row] for row in present.tolist()]
             starts = starts_of(np.bincount(origin, minlength=len(values)))
         column.starts = starts
         if items:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
 
 
-def most_calls(columns: Sequence[Column], documents: Indices, first: int) -> Iterator[tuple[MemoPool, str, int]]:
-    """Compute the maximum number of calls that one document can need.
+def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int) -> Iterator[tuple[MemoPool, str, int]]:
+    """Compute an upper bound on the number of calls that one document can need.
 
     Each distinct pair of a gold and a predicted value of the document needs at most one call.
 
@@ -29,7 +29,7 @@ def most_calls(columns: Sequence[Column], documents: Indices, first: int) -> Ite
         first: Number of gold rows of the root column, which come first.
 
     Yields:
-        Each pool of a custom distance, its wildcard path, and the maximum number of calls of one document.
+        Each pool of a custom distance, its wildcard path, and the upper bound on the calls of one document.
     """
     for column in leaf_columns(columns):
         for slot, pool in enumerate(map(base_pool, column.pools)):
@@ -57,11 +57,11 @@ def limit_calls(columns: Sequence[Column], documents: Indices, first: int, limit
     Raises:
         SolverError: A document may need more calls.
     """
-    for pool, path, most in most_calls(columns, documents, first):
+    for pool, path, bound in call_upper_bounds(columns, documents, first):
         pool.limit = limit * max(1, len(np.unique(documents)))
-        if most > limit and pool.has_no_bound and _is_only_information(columns, pool):
+        if bound > limit and pool.has_no_bound and _is_only_information(columns, pool):
             raise SolverError.of(
-                f"Expected at most {limit} calls to `{pool.function.name}` for a document, got up to {most} at {path}",
+                f"Expected at most {limit} calls to `{pool.function.name}` for a document, got up to {bound} at {path}",
                 hint=CHEAPER,
             )
 

@@ -258,8 +258,8 @@ class ListColumn(_Container):
     """Row of `items` of each item; None if item i is row i."""
     lengths: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Number of items of each row, without those of `prefixItems`; shape (size,)."""
-    groups: Indices | None = None
-    """Group of each item in a keyed or set matching, which pairs items of the same group only; -1 for no partner."""
+    match_keys: Indices | None = None
+    """Code of the key of each item in a keyed or set matching, which pairs equal keys only; -1 for no partner."""
     multiset_keys: MultisetKeys | None = None
     """Set if two items always have distance 0 or 1."""
     match_equal_first: bool = False

@@ -56,31 +56,31 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     normalizers = site.leaf.normalizers if site.leaf is not None else site.normalizers
     raw, size = None, len(values)
     inputs: Iterable[Json] = values
-    if types <= _HASHED and not _quick(normalizers):  # normalise each distinct value once
-        raw, inputs = _coded(values, size)
+    if types <= _HASHED and not _as_cheap_as_lookup(normalizers):  # normalise each distinct value once
+        raw, inputs = _codes_and_distinct(values, size)
         size = len(inputs)
     normals, types = normalized(normalizers, inputs, types)
     leaf = _only_leaf(site, KINDS[next(iter(types))]) if len(types) == 1 and types <= _HASHED else None
     if leaf is None:
         return _by_value(site, values, None)
-    codes, kept = _coded(normals, size)
+    codes, distinct = _codes_and_distinct(normals, size)
     alive = None
-    if site.absent.text and "" in kept:
-        codes[codes == kept.index("")] = -1
+    if site.absent.text and "" in distinct:
+        codes[codes == distinct.index("")] = -1
         alive = (codes if raw is None else codes[raw]) >= 0
     return Interned(
         codes=codes if raw is None else codes[raw],
-        values=kept,
-        kinds=np.full(len(kept), int(KINDS[type(kept[0])]), dtype=np.int8),
-        slots=np.zeros(len(kept), dtype=np.int16),
-        local=np.arange(len(kept), dtype=np.intp),
-        pools=(leaf.distance.pool(kept),),
+        values=distinct,
+        kinds=np.full(len(distinct), int(KINDS[type(distinct[0])]), dtype=np.int8),
+        slots=np.zeros(len(distinct), dtype=np.int16),
+        local=np.arange(len(distinct), dtype=np.intp),
+        pools=(leaf.distance.pool(distinct),),
         leaves=(leaf,),
         present=alive,
     )
 
 
-def _quick(normalizers: Sequence[Normalizer]) -> bool:
+def _as_cheap_as_lookup(normalizers: Sequence[Normalizer]) -> bool:
     """Return whether normalising a value is as cheap as looking it up: only built-in string methods."""
     return all(isinstance(normalizer.of_text, MethodDescriptorType) for normalizer in normalizers)
 
@@ -91,7 +91,7 @@ _HASHED: Final = frozenset({str, int})
 _PLAIN: Final = _HASHED | {list}
 
 
-def _coded(values: Iterable[Json], size: int) -> tuple[Indices, list[Json]]:
+def _codes_and_distinct(values: Iterable[Json], size: int) -> tuple[Indices, list[Json]]:
     """Return a code for each of `size` values, and the distinct values in order of appearance."""
     code: defaultdict[Json, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=size)
@@ -111,7 +111,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
     raw, distinct = _distinct(values, tags)
     codes: dict[tuple[int, Hashable], int] = {}
     leaves: list[Leaf] = []
-    kept: list[Json] = []
+    normals: list[Json] = []
     kinds: list[int] = []
     slots: list[int] = []
     local: list[int] = []
@@ -129,8 +129,8 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
         key = (slot, canonical(normal))
         code = codes.get(key)
         if code is None:
-            code = codes[key] = len(kept)
-            kept.append(normal)
+            code = codes[key] = len(normals)
+            normals.append(normal)
             kinds.append(kind)
             slots.append(slot)
             local.append(len(members[slot]))
@@ -140,7 +140,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
     alive = rows >= 0 if len(recoded) and recoded.min() < 0 else None
     return Interned(
         codes=rows,
-        values=kept,
+        values=normals,
         kinds=np.array(kinds, dtype=np.int8),
         slots=np.array(slots, dtype=np.int16),
         local=np.array(local, dtype=np.intp),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.engine.columns.ragged import counts_of, run_starts
+from arbitre.engine.columns.ragged import counts_of, first_of_equal
 from arbitre.engine.solve.batches import Batch, MatchedPairs
 from arbitre.engine.solve.matching_problems import MatchingProblems
 from arbitre.errors import SolverError
@@ -65,7 +65,7 @@ def match_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
             long = cells[counts_of(problems.starts)[owner] >= DEEP_BOUND_MIN_CELLS]
             if len(long):
                 problems.tighten(long)
-                active = owner[run_starts(owner)]
+                active = owner[first_of_equal(owner)]
                 continue
         bounds = problems.quality[cells]
         computed = np.union1d(cells, _rivals(problems, cells, rival_count)) if rival_count else cells
@@ -75,7 +75,7 @@ def match_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
         problems.settle(computed, batch)
         evaluated.append((batch, computed))
         owner = problems.problem_of(cells[problems.quality[cells] < bounds])
-        active = owner[run_starts(owner)]
+        active = owner[first_of_equal(owner)]
     matches = _collect(problems, chosen, evaluated, column)
     return matches if equal_items is None else [equal_items, *matches]
 

@@ -181,8 +181,8 @@ class TransportSolver:
             masses = normalise_masses(side.weights, side.counts, lambda problem: self._name(which[problem]))
             masses *= unit.repeat(side.counts)
             rest = masses - np.bincount(positions, plan.mass, minlength=len(masses))
-            kept = (rest > SHARE_TOLERANCE * masses).nonzero()[0]
-            unmatched.append(Unmatched(side.rows[kept], rest[kept], which.repeat(side.counts)[kept]))
+            positive = (rest > SHARE_TOLERANCE * masses).nonzero()[0]
+            unmatched.append(Unmatched(side.rows[positive], rest[positive], which.repeat(side.counts)[positive]))
         shift = np.where(balanced, gold.counts - predicted.counts, 0.0)
         return TransportMatches(
             batch, at, which[plan.pairs.owner], plan.mass, which, plan.matched, plan.total, shift, *unmatched

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.levels import NONE
-from arbitre.comparison.records import RecordTree, Verdict
+from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.paths import order
 from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
 from arbitre.report.text_files import compact
@@ -91,24 +91,24 @@ class _TreeWalk:
 
     @classmethod
     def over(cls, plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> _TreeWalk:
-        verdicts = RecordTree.of(levels).verdicts(plan.close)
+        verdicts = NodeTree.of(levels).verdicts(plan.close)
         made = cls(EntryLayout.of(plan), {}, {}, {number: [] for number in documents})
         for level in levels:
             at = np.flatnonzero(np.isin(level.document, documents))
             (gold, gold_tokens), (predicted, predicted_tokens) = sides(level, at)
             for number, position in enumerate(at.tolist()):
-                record, parent = level.first + position, int(level.parent[position])
-                made.nodes[record] = _Node(
+                node_id, parent = level.first + position, int(level.parent[position])
+                made.nodes[node_id] = _Node(
                     level,
                     float(level.quality[position]),
-                    Verdict(int(verdicts[record])),
+                    Verdict(int(verdicts[node_id])),
                     (gold[number], predicted[number]),
                     (gold_tokens[number], predicted_tokens[number]),
                     1.0 if level.share is None else float(level.share[position]),
                     1.0 if level.scale is None else float(level.scale[position]),
                 )
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
-                siblings.append(record)
+                siblings.append(node_id)
         return made
 
     def all(self) -> dict[int, AlignedDocument]:
@@ -125,9 +125,9 @@ class _TreeWalk:
         rows, values = found.all()
         return AlignedDocument(rows, rest, values)
 
-    def around(self, record: int, tokens: tuple[tuple[int | str, ...], ...], found: _EntryRows) -> Plain | None:
+    def around(self, node_id: int, tokens: tuple[tuple[int | str, ...], ...], found: _EntryRows) -> Plain | None:
         """Return the document around the entries, or None if there is nothing; add the entries to `found`."""
-        node, held = self.nodes[record], self.held(record)
+        node, held = self.nodes[node_id], self.held(node_id)
         path = node.level.path
         if path == self.entries.path:
             for child in held:
@@ -135,30 +135,30 @@ class _TreeWalk:
                     found.add(self, child, *tokens)
             return None
         if len(path) >= len(self.entries.path) or not _on_the_way(path, self.entries.path):
-            return self.plain(record)
+            return self.plain(node_id)
         parts = []
         for child in held:
             added = zip(tokens, self.nodes[child].tokens, strict=True)
             part = self.around(child, tuple((*above, token) for above, token in added), found)
             if part is not None:
                 parts.append(part)
-        return self.head(record) | {"below": parts} if parts else None
+        return self.head(node_id) | {"below": parts} if parts else None
 
-    def held(self, record: int) -> list[int]:
-        """Return the child records in document order, including both sides of pairs of different kinds."""
+    def held(self, node_id: int) -> list[int]:
+        """Return the child nodes in document order, including both sides of pairs of different kinds."""
         children: list[int] = []
-        for child in self.below.get(record, ()):
+        for child in self.below.get(node_id, ()):
             children += self.held(child) if self.nodes[child].level.inner else [child]
         return sorted(children, key=self.place)
 
-    def place(self, record: int) -> tuple[bool, bool, tuple[tuple[int, int, str], ...]]:
+    def place(self, node_id: int) -> tuple[bool, bool, tuple[tuple[int, int, str], ...]]:
         """Return a sort key: fields in schema order; items in gold order, then spurious items."""
-        node = self.nodes[record]
+        node = self.nodes[node_id]
         lone, item = node.values[0] is ABSENT, node.level.item
-        return item and lone, item, order(f"/{node.tokens[lone]}") if item else ((0, record, ""),)
+        return item and lone, item, order(f"/{node.tokens[lone]}") if item else ((0, node_id, ""),)
 
-    def head(self, record: int) -> Plain:
-        node = self.nodes[record]
+    def head(self, node_id: int) -> Plain:
+        node = self.nodes[node_id]
         gold, predicted = (
             token if value is not ABSENT else None for token, value in zip(node.tokens, node.values, strict=True)
         )
@@ -169,9 +169,9 @@ class _TreeWalk:
             made["item"] = True
         return made | {"verdict": node.verdict.text, "quality": node.quality}
 
-    def plain(self, record: int, deep: int = 0) -> Plain:
+    def plain(self, node_id: int, deep: int = 0) -> Plain:
         """Convert a node: its values if it is a leaf, one-sided, of two kinds or correct; otherwise its children."""
-        node, made = self.nodes[record], self.head(record)
+        node, made = self.nodes[node_id], self.head(node_id)
         gold, predicted = node.values
         if node.verdict is Verdict.CORRECT and equal(gold, predicted):
             return made | {"gold": shown(gold)}
@@ -179,19 +179,19 @@ class _TreeWalk:
         if lone or node.level.leaf or node.level.kind_mismatch or deep >= MAX_DEPTH:
             values = {"gold": gold, "predicted": predicted}
             return made | {side: shown(value) for side, value in values.items() if value is not ABSENT}
-        return made | {"below": [self.part(child, deep + 1) for child in self.held(record)]}
+        return made | {"below": [self.part(child, deep + 1) for child in self.held(node_id)]}
 
-    def part(self, record: int, deep: int) -> Plain:
+    def part(self, node_id: int, deep: int) -> Plain:
         """Convert a child node, with its share if it is matched in part."""
-        made, share = self.plain(record, deep), self.nodes[record].share
+        made, share = self.plain(node_id, deep), self.nodes[node_id].share
         return made if share == 1.0 else made | {"mass": share}
 
-    def faults(self, record: int) -> set[str]:
+    def faults(self, node_id: int) -> set[str]:
         """Return the wildcard paths of the nodes below that are not correct; one-sided nodes are not expanded."""
-        node = self.nodes[record]
+        node = self.nodes[node_id]
         if node.verdict is Verdict.CORRECT:
             return set()
-        inner = self.held(record) if ABSENT not in node.values and not node.level.kind_mismatch else []
+        inner = self.held(node_id) if ABSENT not in node.values and not node.level.kind_mismatch else []
         return {node.level.text} if not inner else set().union(*(self.faults(child) for child in inner))
 
 
@@ -202,8 +202,8 @@ class _EntryRows:
     path: Path
     rows: list[tuple[object, Plain, tuple[Json, Json]]] = field(default_factory=list)
 
-    def add(self, walk: _TreeWalk, record: int, *above: tuple[int | str, ...]) -> None:
-        node = walk.nodes[record]
+    def add(self, walk: _TreeWalk, node_id: int, *above: tuple[int | str, ...]) -> None:
+        node = walk.nodes[node_id]
         indices: list[str | None] = [
             index_of(node.level.path, (*tokens, token)) if node.level.path and value is not ABSENT else None
             for tokens, token, value in zip(above, node.tokens, node.values, strict=True)
@@ -215,8 +215,8 @@ class _EntryRows:
             "status": "matched" if gold and predicted else "missing" if gold else "spurious",
             "mass": node.scale,
             "masses": [None, None],
-            "faults": sorted(walk.faults(record), key=order),
-            "entry": walk.plain(record),
+            "faults": sorted(walk.faults(node_id), key=order),
+            "entry": walk.plain(node_id),
         }
         lone = not (gold and predicted)
         self.rows.append(((not gold, order(f"/{indices[not gold] or ''}"), lone, -node.scale), row, node.values))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from arbitre.comparison.levels import NONE
-from arbitre.comparison.records import RecordTree
+from arbitre.comparison.node_tree import NodeTree
 from arbitre.matching import Candidates
 from arbitre.paths import order
 from arbitre.schema.describe import walk
@@ -99,9 +99,9 @@ class EntryLayout:
 
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[EntryRow]:
         """Yield the entries by document: in gold order, then the spurious ones."""
-        records = RecordTree.of(levels)
-        lists = np.zeros(len(records) + 1, dtype=np.bool_)  # the last element is for NONE (no record)
-        owner = np.full(len(records) + 1, NONE, dtype=np.intp)
+        node_tree = NodeTree.of(levels)
+        lists = np.zeros(len(node_tree) + 1, dtype=np.bool_)  # the last element is for NONE (no node)
+        owner = np.full(len(node_tree) + 1, NONE, dtype=np.intp)
         found: dict[int, tuple[tuple[object, ...], EntryRow]] = {}
         for level in levels:
             here = slice(level.first, level.first + len(level))
@@ -115,7 +115,7 @@ class EntryLayout:
             elif own.any():
                 numbers = np.flatnonzero(own)
                 owner[level.first + numbers] = level.first + numbers
-                indices = [_indices(records, level, numbers, gold=gold) for gold in (True, False)]
+                indices = [_indices(node_tree, level, numbers, gold=gold) for gold in (True, False)]
                 for (at, _, cell), *pair in zip(_cells(level, numbers), *indices, strict=True):
                     found[level.first + at] = _entry(pairs, int(level.document[at]), cell, *pair)
             if self.listed and level.path == self.path and not level.leaf:
@@ -127,7 +127,7 @@ _LIST = (NONE, Kind.ARRAY)
 
 
 def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]:
-    """Return the values (or ABSENT) of some records and their keys or positions, for gold and for predicted."""
+    """Return the values (or ABSENT) of some nodes and their keys or positions, for gold and for predicted."""
     found = []
     for rows in (level.left[at], level.right[at]):
         present = np.flatnonzero(rows >= 0)
@@ -145,7 +145,7 @@ def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]
 
 
 def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, FieldPair]]:
-    """Yield the row, the key or position and the values of some records of a level."""
+    """Yield the row, the key or position and the values of some nodes of a level."""
     (gold, gold_names), (predicted, predicted_names) = sides(level, at)
     for number, position in enumerate(at.tolist()):
         name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
@@ -162,15 +162,15 @@ def _entry(
     return place, EntryRow(pairs[document], gold_index, predicted_index, status, whole)
 
 
-def _indices(records: RecordTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
-    """Return the indices of some records of a level on one side (see `index_of`)."""
+def _indices(node_tree: NodeTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
+    """Return the indices of some nodes of a level on one side (see `index_of`)."""
     found: list[str | None] = [None] * len(at)
     if not level.path:
         return found
 
     @cache
-    def above(record: int) -> tuple[str, ...]:
-        return _positions(level.path[:-1], records.tokens(record, gold=gold) or ())
+    def above(node_id: int) -> tuple[str, ...]:
+        return _positions(level.path[:-1], node_tree.tokens(node_id, gold=gold) or ())
 
     rows = (level.left if gold else level.right)[at]
     present = np.flatnonzero(rows >= 0)

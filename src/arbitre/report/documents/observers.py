@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.levels import pair_qualities
-from arbitre.comparison.records import RecordTree
+from arbitre.comparison.node_tree import NodeTree
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import quadrature
 from arbitre.report.documents.document_tree import shown
@@ -56,7 +56,7 @@ class CurveAreaObserver:
 
 def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[tuple[str, list[Json]]]:
     """Yield the worst matched pairs of every path, without equal ones."""
-    records = RecordTree.of(levels)
+    node_tree = NodeTree.of(levels)
     stop = len(plan.entries) + EntryLayout.of(plan).listed
     found: dict[str, list[dict[str, Any]]] = {}
     for level in levels:
@@ -66,7 +66,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
         costs = _costs(level, at).tolist()
         gold, predicted = (values for values, _ in sides(level, at))
         for number, place in enumerate(at.tolist()):
-            tokens = records.tokens(level.first + place, gold=True) or ()
+            tokens = node_tree.tokens(level.first + place, gold=True) or ()
             document = int(level.document[place])
             one = {
                 "at": document,

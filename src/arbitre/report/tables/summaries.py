@@ -55,7 +55,7 @@ def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", s
     return made.text(kind)
 
 
-def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
+def export_tables(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
     """Return the tables of a corpus by name.
 
     Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters.
@@ -73,7 +73,7 @@ def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, Expo
     }
     if (by := evaluation.clusters) is not None:
         found["groups"] = ExportTable(
-            lambda: groups(evaluation, by, scores or SHOWN), lambda: groups(evaluation, by, NAMES).frame
+            lambda: by_cluster(evaluation, by, scores or SHOWN), lambda: by_cluster(evaluation, by, NAMES).frame
         )
     return found
 
@@ -110,8 +110,8 @@ def means(evaluation: Evaluation) -> Table:
     return Table("Scores", columns, tuple(rows), evaluation.signature.short)
 
 
-def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
-    """Return mean scores of groups of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
+def by_cluster(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
+    """Return mean scores of clusters of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
     columns = evaluation.document_table
     marks = cluster_labels(columns.ids, by) or ["all"] * len(columns)
     of = np.array(marks, dtype=np.object_)
@@ -163,7 +163,7 @@ def leaderboard(ranking: Ranking) -> Table:
         rows.append(
             (one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed, one.document_quality)
         )
-    return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
+    return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _short_signature(ranking))
 
 
 def side_by_side(ranking: Ranking) -> Table:
@@ -171,7 +171,7 @@ def side_by_side(ranking: Ranking) -> Table:
     names = tuple(ranking.systems[0].scores)
     columns = (TableColumn("system"), *(TableColumn(name, SCORE) for name in names), TableColumn("mean rank", PLACE))
     rows = ((one.name, *one.scores.values(), one.mean_rank) for one in ranking.systems)
-    return Table(f"Several scores: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
+    return Table(f"Several scores: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _short_signature(ranking))
 
 
 def pairs(found: Iterable[PairwiseResult]) -> Table:
@@ -179,7 +179,7 @@ def pairs(found: Iterable[PairwiseResult]) -> Table:
     return Table(
         "Pairwise differences",
         (TableColumn("a"), TableColumn("b"), *_VERSUS),
-        tuple((one.a, one.b, *_apart(one)) for one in found),
+        tuple((one.a, one.b, *_difference_cells(one)) for one in found),
     )
 
 
@@ -197,7 +197,9 @@ def winners(ranking: Ranking) -> Table:
         others = [one for name, one in known.items() if name not in names and one is not None]
         named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
         rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
-    return Table(f"Highest score by path (not tested): {AVERAGES['micro']}", columns, tuple(rows), _signed(ranking))
+    return Table(
+        f"Highest score by path (not tested): {AVERAGES['micro']}", columns, tuple(rows), _short_signature(ranking)
+    )
 
 
 def lacking(ranking: Ranking) -> Table:
@@ -205,7 +207,7 @@ def lacking(ranking: Ranking) -> Table:
     best = ranking.systems[0]
     columns = (TableColumn("path"), TableColumn("share of loss", SHARE), TableColumn(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
-    return Table(f"Loss of {best.name} by path", columns, tuple(rows), _signed(ranking))
+    return Table(f"Loss of {best.name} by path", columns, tuple(rows), _short_signature(ranking))
 
 
 def levels(factors: Sequence[Factor]) -> Table:
@@ -229,7 +231,7 @@ def levels(factors: Sequence[Factor]) -> Table:
 def contrasts(factors: Sequence[Factor]) -> Table:
     """Return the difference of every pair of levels of a factor, on the documents that both have."""
     rows = (
-        (factor.name, one.a or "(empty)", one.b or "(empty)", shared, *_apart(one))
+        (factor.name, one.a or "(empty)", one.b or "(empty)", shared, *_difference_cells(one))
         for factor in factors
         for one, shared in zip(factor.pairs, factor.shared, strict=True)
     )
@@ -275,11 +277,11 @@ _VERSUS: Final = (
 )
 
 
-def _apart(one: PairwiseResult) -> tuple[float | None, ...]:
+def _difference_cells(one: PairwiseResult) -> tuple[float | None, ...]:
     return one.difference, one.low, one.high, one.p, one.p_holm
 
 
-def _signed(ranking: Ranking) -> str:
+def _short_signature(ranking: Ranking) -> str:
     return Signature.from_dict(ranking.signature).short
 
 

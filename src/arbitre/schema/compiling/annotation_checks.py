@@ -1,4 +1,4 @@
-"""The settings of a position over all its alternatives, and checks that they have an effect there."""
+"""The settings of a position over all its branches, and checks that they have an effect there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arbitre.errors import Problem
-    from arbitre.schema.compiling.alternative import Alternative
+    from arbitre.schema.compiling.branch import Branch
     from arbitre.schema.loading.vocabulary import Annotation, Annotations
 
 _CONTAINERS: Final = frozenset({Kind.ARRAY, Kind.OBJECT})
@@ -27,47 +27,47 @@ _OWNERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The alternatives of one position of a schema.
+    """The branches of one position of a schema.
 
     Attributes:
-        shapes: The alternatives.
-        common: Settings that all alternatives except null share.
+        branches: The branches.
+        common: Settings that all branches except null share.
         declared: The declared kinds.
-        open: Whether an alternative accepts any kind.
+        open: Whether a branch accepts any kind.
         root: Whether this is the root of the schema.
     """
 
-    shapes: Sequence[Alternative]
+    branches: Sequence[Branch]
     common: Annotations
     declared: frozenset[Kind]
     open: bool
     root: bool = False
 
     @classmethod
-    def of(cls, shapes: Sequence[Alternative], *, root: bool = False) -> Self:
-        valued = [shape for shape in shapes if shape.kinds != frozenset({Kind.NULL})] or shapes
+    def of(cls, branches: Sequence[Branch], *, root: bool = False) -> Self:
+        valued = [branch for branch in branches if branch.kinds != frozenset({Kind.NULL})] or branches
         first = valued[0].settings
-        common = {key: first[key] for key in first if all(_same(key, first[key], shape) for shape in valued)}
-        declared = frozenset(kind for shape in shapes for kind in shape.kinds or ())
-        return cls(shapes, common, declared, any(shape.kinds is None for shape in shapes), root)
+        common = {key: first[key] for key in first if all(_same(key, first[key], branch) for branch in valued)}
+        declared = frozenset(kind for branch in branches for kind in branch.kinds or ())
+        return cls(branches, common, declared, any(branch.kinds is None for branch in branches), root)
 
     @property
-    def whole(self) -> bool:
+    def is_leaf(self) -> bool:
         """Whether every value here is one leaf, whatever its kind."""
         return "distance" in self.common and (self.open or bool(self.declared & _CONTAINERS))
 
     def setting(self, key: str) -> Annotation | None:
         """Return the first setting with this key."""
-        return next((shape.settings[key] for shape in self.shapes if key in shape.settings), None)
+        return next((branch.settings[key] for branch in self.branches if key in branch.settings), None)
 
     def problems(self) -> Iterator[Problem]:
-        """Yield a problem for each setting that has no effect, or that only some of the alternatives have."""
-        if self.whole:
+        """Yield a problem for each setting that has no effect, or that only some of the branches have."""
+        if self.is_leaf:
             yield from self._nested_problems(self.common["distance"])
         for key in ("distance", "normalize", "floor", "match", "entries", "undeclared", "absent"):
-            settings = [shape.settings[key] for shape in self.shapes if key in shape.settings]
+            settings = [branch.settings[key] for branch in self.branches if key in branch.settings]
             for setting in {(setting.pointer, setting.file): setting for setting in settings}.values():
-                carrying = [shape for shape in self.shapes if shape.settings.get(key) == setting]
+                carrying = [branch for branch in self.branches if branch.settings.get(key) == setting]
                 problem = self._problem(key, setting, carrying)
                 if problem is not None:
                     yield problem
@@ -75,14 +75,14 @@ class Position:
     def _nested_problems(self, distance: Annotation) -> Iterator[Problem]:
         """Yield a problem for each annotation inside a leaf, except in definitions, which may be used elsewhere."""
         place = distance.pointer.removesuffix(f"{KEYWORD}/distance")
-        for located in (located for shape in self.shapes for located in shape.below()):
-            written = located.file == distance.file and located.pointer.startswith(place)
-            if written and isinstance(located.schema, dict) and KEYWORD in located.schema:
+        for subschema in (subschema for branch in self.branches for subschema in branch.below()):
+            written = subschema.file == distance.file and subschema.pointer.startswith(place)
+            if written and isinstance(subschema.schema, dict) and KEYWORD in subschema.schema:
                 hint = "Move it to the list or object that has the `distance`, or remove that `distance`."
-                yield located.problem(f"`{KEYWORD}` has no effect inside a leaf", KEYWORD, hint=hint)
+                yield subschema.problem(f"`{KEYWORD}` has no effect inside a leaf", KEYWORD, hint=hint)
 
-    def _problem(self, key: str, setting: Annotation, carrying: list[Alternative]) -> Problem | None:
-        kinds = frozenset(kind for shape in carrying for kind in (shape.kinds if shape.kinds is not None else Kind))
+    def _problem(self, key: str, setting: Annotation, carrying: list[Branch]) -> Problem | None:
+        kinds = frozenset(kind for branch in carrying for kind in (branch.kinds if branch.kinds is not None else Kind))
         shared = key in self.common
         message: str | None = None
         hint: str | None = "Put it on the union."
@@ -92,13 +92,13 @@ class Position:
                 message, hint = f"`{key}` applies to {name}s, but no {name} is declared here", None
                 if key == "entries":
                     hint = 'The root may be marked too, with `"entries": true`.'
-            elif self.whole and _same_annotation(setting, self.common["distance"]):
+            elif self.is_leaf and _same_annotation(setting, self.common["distance"]):
                 message, hint = f"`{key}` has no effect: `distance` makes the {name} a leaf", None
         elif key == "absent" and not shared:
             message = "`absent` differs between the branches of a union"
-        elif key in ("distance", "normalize", "floor") and self.whole and not shared:
+        elif key in ("distance", "normalize", "floor") and self.is_leaf and not shared:
             message = f"`{key}` is set on one branch, but the union is compared as one leaf"
-        elif key in ("normalize", "floor") and not self.whole and not any(kind.scalar for kind in kinds):
+        elif key in ("normalize", "floor") and not self.is_leaf and not any(kind.scalar for kind in kinds):
             message = f"`{key}` applies to single values, but none is declared here"
             hint = "Put it on the nested values, or give the list or object a `distance` that makes it a leaf."
         elif key == "distance" and not shared and kinds & _CONTAINERS:
@@ -106,8 +106,8 @@ class Position:
         return None if message is None else setting.problem(message, hint)
 
 
-def _same(key: str, setting: Annotation, shape: Alternative) -> bool:
-    other = shape.settings.get(key)
+def _same(key: str, setting: Annotation, branch: Branch) -> bool:
+    other = branch.settings.get(key)
     return other is not None and (other == setting or canonical(other.value) == canonical(setting.value))
 
 

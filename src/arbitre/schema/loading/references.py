@@ -34,7 +34,7 @@ _BESIDE: Final = frozenset(
 class Subschema:
     """A subschema with its location in a document and the context for resolving references.
 
-    Two subschemas are equal if they are the same object of a document and have equal `soft` and `scope`.
+    Two subschemas are equal if they are the same object of a document and have equal `conditional` and `scope`.
 
     Attributes:
         schema: Its JSON: an object or a boolean.
@@ -42,7 +42,7 @@ class Subschema:
         shelf: All documents of the schema.
         resolver: Resolves its references.
         pointer: Its JSON Pointer in the document.
-        soft: Whether it occurs in a condition, so that its types and constants are not declarations.
+        conditional: Whether it occurs in a condition, so that its types and constants are not declarations.
         scope: URIs with dynamic anchors on the way here; they determine the target of `$dynamicRef`.
     """
 
@@ -51,7 +51,7 @@ class Subschema:
     shelf: SchemaStore
     resolver: Resolver[Any]
     pointer: str = ""
-    soft: bool = False
+    conditional: bool = False
     scope: tuple[str, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ class Subschema:
 
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
-        return id(self.schema), self.soft, self.scope
+        return id(self.schema), self.conditional, self.scope
 
     def below(self, *tokens: str | int) -> Subschema:
         """Return the subschema under these keys."""
@@ -90,33 +90,33 @@ class Subschema:
         """Return the target of `$ref`, `$dynamicRef` or `$recursiveRef`. Raises SchemaError if there is none."""
         reference = self.schema[keyword]
         try:
-            found = self._resolved(keyword, reference)
+            resolved = self._resolved(keyword, reference)
         except (Unresolvable, ValueError, TypeError) as error:
             hint = self._reference_hint(reference, error)
             message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
             raise SchemaError(self.problem(message, keyword, hint=hint)) from error
-        schema = found.contents
+        schema = resolved.contents
         document, place = self.shelf.place(schema) or (self.document, "")
         if not isinstance(schema, (dict, bool)):
             message = f'Expected `{keyword}` to name a subschema, got "{reference}", which is not a subschema'
             raise SchemaError(self.problem(message, keyword))
         self.shelf.check(schema, document, place)
-        seen = reversed([uri for uri, _ in found.resolver.dynamic_scope()])
+        seen = reversed([uri for uri, _ in resolved.resolver.dynamic_scope()])
         scope = tuple(dict.fromkeys(uri for uri in seen if uri in self.shelf.dynamic))
-        return replace(self, schema=schema, document=document, resolver=found.resolver, pointer=place, scope=scope)
+        return replace(self, schema=schema, document=document, resolver=resolved.resolver, pointer=place, scope=scope)
 
     def direct(self) -> Subschema:
         """Return the target of a plain reference, or the subschema itself if it is not one."""
-        found, seen = self, {self}
-        while found._plain:
+        target, seen = self, {self}
+        while target._plain:
             try:
-                found = found.follow("$ref")
+                target = target.follow("$ref")
             except SchemaError:  # reported when the subschema is expanded
                 return self
-            if found in seen:
+            if target in seen:
                 return self
-            seen.add(found)
-        return found
+            seen.add(target)
+        return target
 
     @property
     def _plain(self) -> bool:

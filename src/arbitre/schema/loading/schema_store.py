@@ -173,12 +173,12 @@ def read_json(path: Path, what: str) -> Json:
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
         message = f"an object has the key {shown(key)} twice"
         raise ValueError(message)
-    return found
+    return unique
 
 
 def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
@@ -192,7 +192,7 @@ def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
             if isinstance(value, dict):
                 check_keys(value)
         except DataError as error:
-            raise SchemaError(*(replace(one, file=file, pointer=place) for one in error.problems)) from error
+            raise SchemaError(*(replace(problem, file=file, pointer=place) for problem in error.problems)) from error
         if isinstance(value, (dict, list)):
             if level > MAX_DEPTH:
                 message = f"Expected at most {MAX_DEPTH} nested lists and objects in a schema, got more"

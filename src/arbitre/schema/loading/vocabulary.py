@@ -89,7 +89,7 @@ def check_annotation(value: Json, place: str, file: str | None, problems: list[P
         problems.append(Problem(message, file=file, pointer=place))
         return {}
     known = _vocabulary()["properties"]
-    found: Annotations = {}
+    settings: Annotations = {}
     for key, choice in value.items():
         where = f"{place}/{escape(key)}"
         if key not in known:
@@ -101,5 +101,5 @@ def check_annotation(value: Json, place: str, file: str | None, problems: list[P
             message = f"Expected `{key}` to be {_EXPECTED.get(key, _CHOICE)}, got {shown(error.instance)}"
             problems.append(Problem(message, file=file, pointer=where + pointer(error.absolute_path)))
             continue
-        found[key] = Annotation(choice, where, file)
-    return found
+        settings[key] = Annotation(choice, where, file)
+    return settings

@@ -27,11 +27,11 @@ CHECKS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation: the JSON Pointer of the value, the error message, and the violated schema keyword."""
+    """One violation: the JSON Pointer of the value, the violated schema keyword, and the error message."""
 
     pointer: str
-    message: str
     keyword: str
+    message: str
 
 
 def find_violations(root: Subschema, document: Json, *, format_assertion: bool = False) -> tuple[Violation, ...]:
@@ -46,26 +46,28 @@ def find_violations(root: Subschema, document: Json, *, format_assertion: bool =
         format_assertion: Whether a value that does not have its `format` violates the schema.
 
     Raises:
-        SchemaError: A reference cannot be resolved, validation exceeds its limit because alternatives multiply or
+        SchemaError: A reference cannot be resolved, validation exceeds its limit because branches multiply or
             references form a cycle, or a format cannot be checked.
     """
 
-    def found() -> list[Violation]:
+    def validate_document() -> list[Violation]:
         validator = _bounded(root, _STEPS * (100 + _size(document)), format_assertion=format_assertion)
         return [
-            Violation(pointer(error.absolute_path), _shortened(error.message), str(error.validator or "false"))
+            Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
             for error in validator.iter_errors(document)
         ]
 
     try:
-        violated = deep_stack.call_with_deep_stack(found)
+        violated = deep_stack.call_with_deep_stack(validate_document)
     except TooManyStepsError as error:
         message = "Schema validation of a document takes too many steps"
         hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
     except SchemaError as error:
         raise error.located(file=root.file) from error
-    return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
+    return tuple(
+        sorted(violated, key=lambda violation: (order(violation.pointer), violation.keyword, violation.message))
+    )
 
 
 def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
@@ -77,8 +79,8 @@ def _bounded(located: Subschema, steps: int, *, format_assertion: bool = False) 
     """Return a validator of a subschema that follows at most `steps` references."""
 
     def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
-        whole, place = located.shelf.place(schema) or (located.document, "")
-        replace(located, schema=schema, document=whole, resolver=resolver, pointer=place).follow(keyword)
+        document, place = located.shelf.place(schema) or (located.document, "")
+        replace(located, schema=schema, document=document, resolver=resolver, pointer=place).follow(keyword)
 
     bounded = SafeValidator(steps, check, format_assertion).validator(located.document.validator)
     return bounded(located.schema, _resolver=located.resolver)

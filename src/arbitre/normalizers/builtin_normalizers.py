@@ -75,12 +75,12 @@ def normalized(
     Returns:
         The normalised values, which can be iterated once, and their types.
     """
-    for one in normalizers:
-        if one.of_text is not None and types <= {str}:
-            values = map(one.of_text, values)
+    for normalizer in normalizers:
+        if normalizer.of_text is not None and types <= {str}:
+            values = map(normalizer.of_text, values)
         else:
-            of_all = one.of_lists if types <= {list} else None
-            values = list(map(one.apply, values)) if of_all is None else of_all(values)
+            of_all = normalizer.of_lists if types <= {list} else None
+            values = list(map(normalizer.apply, values)) if of_all is None else of_all(values)
             types = set(map(type, values))
     return values, types
 
@@ -100,8 +100,8 @@ def _is_number(value: Json) -> bool:
 
 
 def _unaccent(text: str) -> str:
-    bare = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
-    return unicodedata.normalize("NFC", bare)
+    base_letters = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+    return unicodedata.normalize("NFC", base_letters)
 
 
 def _squash_space(text: str) -> str:
@@ -114,8 +114,8 @@ def _strip_punctuation(text: str) -> str:
 
 def _decimal_text(number: float) -> str:
     """Return a number as text without exponent; 2 and 2.0 give the same text."""
-    whole = math.trunc(number)
-    return format(Decimal(whole) if whole == number else Decimal(repr(float(number))), "f")
+    integer = math.trunc(number)
+    return format(Decimal(integer) if integer == number else Decimal(repr(float(number))), "f")
 
 
 def _text(value: Json) -> Json:
@@ -148,10 +148,10 @@ def _read(digits: str) -> float | None:
 
 
 def _number(mark: str, text: str) -> Json:
-    bare = text.strip()
-    if _NUMBER[mark].fullmatch(bare) is None:
+    stripped = text.strip()
+    if _NUMBER[mark].fullmatch(stripped) is None:
         return text
-    number = _read(re.sub(_GROUPS, "", bare).replace(mark, "."))
+    number = _read(re.sub(_GROUPS, "", stripped).replace(mark, "."))
     return text if number is None else number
 
 
@@ -164,7 +164,7 @@ def _numbers_in(value: Json) -> Iterator[float]:
         for item in value:
             yield from _numbers_in(item)
     elif isinstance(value, str):
-        yield from (number for found in _NUMBERS.findall(value) if (number := _read(found)) is not None)
+        yield from (number for numeral in _NUMBERS.findall(value) if (number := _read(numeral)) is not None)
     elif _is_number(value):
         yield value
 
@@ -199,15 +199,15 @@ _FORMAT = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
 
 
 def _date(formats: Sequence[str], text: str) -> str:
-    bare = text.strip()
-    if _PARTIAL_DATE.fullmatch(bare):
+    stripped = text.strip()
+    if _PARTIAL_DATE.fullmatch(stripped):
         return text
-    if _DAY.fullmatch(bare):
+    if _DAY.fullmatch(stripped):
         with suppress(ValueError):
-            return datetime.fromisoformat(bare.upper()).date().isoformat()
+            return datetime.fromisoformat(stripped.upper()).date().isoformat()
     for form in formats:
         with suppress(ValueError):
-            day = datetime.strptime(bare, form).replace(tzinfo=UTC).date()
+            day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
             return day.isoformat()[: _precision(form)]
     return text
 

@@ -53,9 +53,9 @@ class Alignment:
         met = [pair.gold for pair in self.pairs], [pair.predicted for pair in self.pairs]
         mass = np.array([pair.mass for pair in self.pairs], dtype=np.float64)
         masses = np.zeros(self.sizes[0]), np.zeros(self.sizes[1])
-        for own, positions, spare in zip(masses, met, self.unmatched, strict=True):
-            np.add.at(own, positions, mass)
-            np.add.at(own, list(spare), list(spare.values()))
+        for totals, positions, unmatched in zip(masses, met, self.unmatched, strict=True):
+            np.add.at(totals, positions, mass)
+            np.add.at(totals, list(unmatched), list(unmatched.values()))
         return Coupling.of(*met, self.sizes, mass, masses)
 
     @property
