@@ -225,15 +225,15 @@ class Comparator:
 
 def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
     """Return the built-in distances and these functions, about which nothing is claimed."""
-    found = catalogue
+    extended = catalogue
     for name, function in functions.items():
-        found = found.with_distance(name, function)
-    return found
+        extended = extended.with_distance(name, function)
+    return extended
 
 
 def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:
     """Return the built-in normalisers and these functions of texts."""
-    found = normalisers
+    extended = normalisers
     for name, function in functions.items():
-        found = with_normalizer(name, function, known=found)
-    return found
+        extended = with_normalizer(name, function, known=extended)
+    return extended

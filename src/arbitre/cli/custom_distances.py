@@ -76,4 +76,4 @@ def _arity(loaded: Any) -> int | None:  # noqa: ANN401
     except (TypeError, ValueError):
         return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.kind in positional and one.default is inspect.Parameter.empty for one in parameters)
+    return sum(each.kind in positional and each.default is inspect.Parameter.empty for each in parameters)

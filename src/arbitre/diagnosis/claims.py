@@ -59,8 +59,8 @@ class ClaimCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as JSON."""
-        found = {name: getattr(self, name) for name in self.__slots__}
-        return found | {"witness": None if self.witness is None else list(self.witness)}
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {"witness": None if self.witness is None else list(self.witness)}
 
 
 def check_claims(

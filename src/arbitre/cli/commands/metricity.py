@@ -199,7 +199,7 @@ def _plain(measured: Sequence[MetricityRow]) -> dict[str, Any]:
         "predicted": len(first) - first.gold,
         "drawn_from": first.whole,
         "choices": [one.to_dict() for one in measured],
-        "claims": [one.to_dict() for one in _claims(measured)],
+        "claims": [check.to_dict() for check in _claims(measured)],
     }
 
 
@@ -238,15 +238,15 @@ def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
 
 def _claims(measured: Sequence[MetricityRow]) -> list[ClaimCheck]:
     """Return the checks of claims; a distance that several choices use is listed once."""
-    return list({(one.path, one.distance, one.claim): one for row in measured for one in row.claims}.values())
+    return list({(check.path, check.distance, check.claim): check for row in measured for check in row.claims}.values())
 
 
 def _claims_table(claims: Iterable[ClaimCheck]) -> RenderableType:
     grid = result_tables.table("path", "distance", "claim", "checked", "violated", "largest", "example", left=3)
-    for one in claims:
-        example = "" if one.witness is None else ", ".join(shown(value, _EXAMPLE) for value in one.witness)
-        cells = (str(one.checked), str(one.violations), _number(one.largest), escape_hidden(example))
-        grid.add_row(escape_hidden(one.path or "(the whole)"), one.distance, one.claim, *cells)
+    for check in claims:
+        example = "" if check.witness is None else ", ".join(shown(value, _EXAMPLE) for value in check.witness)
+        cells = (str(check.checked), str(check.violations), _number(check.largest), escape_hidden(example))
+        grid.add_row(escape_hidden(check.path or "(the whole)"), check.distance, check.claim, *cells)
     return grid
 
 

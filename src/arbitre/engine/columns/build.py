@@ -369,16 +369,18 @@ def _at(error: ArbitreError, place: ValueOrigin, row: int) -> ArbitreError:
     above = place.parent.address(int(place.origin[row])) if place.parent is not None else ()
     side = "gold" if row < place.gold else "predicted"
     here = pointer((*above, *tokens))
-    found = type(error)(
+    placed = type(error)(
         *(
-            replace(one, message=f"{one.message} in the {side} document", pointer=here + (one.pointer or ""))
-            for one in error.problems
+            replace(
+                problem, message=f"{problem.message} in the {side} document", pointer=here + (problem.pointer or "")
+            )
+            for problem in error.problems
         )
     )
-    if isinstance(found, FunctionError) and isinstance(error, FunctionError):
-        found.values = error.values
-        found.document = row if place.parent is None else int(place.parent.root_rows(place.origin[[row]])[0])
-    return found
+    if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
+        placed.values = error.values
+        placed.document = row if place.parent is None else int(place.parent.root_rows(place.origin[[row]])[0])
+    return placed
 
 
 def build_columns(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:

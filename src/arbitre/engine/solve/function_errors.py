@@ -32,9 +32,9 @@ def located(error: FunctionError, column: LeafColumn, left: Indices, right: Indi
         if len(pairs):
             row, other = int(left[pairs[0]]), int(right[pairs[0]])
             where = f" (path {path}; predicted: {column.pointer(other) or 'the root'})"
-            found = error.placed(where, pointer=column.pointer(row))
-            found.document = int(column.root_rows(left[pairs[:1]])[0])
-            return found
+            placed = error.placed(where, pointer=column.pointer(row))
+            placed.document = int(column.root_rows(left[pairs[:1]])[0])
+            return placed
     return error.placed(f" (path {path})")
 
 
