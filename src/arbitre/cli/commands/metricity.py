@@ -242,7 +242,9 @@ def _claims(measured: Sequence[MetricityRow]) -> list[ClaimCheck]:
 
 
 def _claims_table(claims: Iterable[ClaimCheck]) -> RenderableType:
-    grid = result_tables.table("path", "distance", "claim", "checked", "violated", "largest", "example", left=3)
+    grid = result_tables.table("path", "distance", "claim", "checked", "violated", "largest", left=3)
+    grid.columns[2].no_wrap = True
+    grid.add_column("example", overflow="fold")
     for check in claims:
         example = "" if check.witness is None else ", ".join(shown(value, _EXAMPLE) for value in check.witness)
         cells = (str(check.checked), str(check.violations), _number(check.largest), escape_hidden(example))
