@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Distance, Facts
+from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.pool_helpers import value_codes
 from arbitre.errors import FunctionError, SolverError
 from arbitre.values import Kind
@@ -129,7 +129,7 @@ def _shown(gold: Json, predicted: Json) -> str:
 
 
 @dataclass(slots=True)
-class MemoPool:
+class MemoPool(Pool):
     """A pool that calls a custom function at most once for each pair of distinct values and stores the results.
 
     A symmetric distance is called once for both orders. If the facts declare d(x, x) = 0, it is not called for equal

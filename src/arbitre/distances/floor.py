@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.distances.base import Pool
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.distances.base import Blocks, Distance, Pool
+    from arbitre.distances.base import Blocks, Distance
     from arbitre.values import Json
 
 ROUNDING: Final = 1e-12
@@ -29,7 +31,7 @@ _TWO_VALUED: Final = frozenset({"exact", "rounded", "tolerance"})
 
 
 @dataclass(frozen=True, slots=True)
-class FlooredPool:
+class FlooredPool(Pool):
     """The pool of a distance with a floor: distances above 1 - `floor` become 1.
 
     A lower bound above 1 - `floor` is exact, as the distance is then 1.

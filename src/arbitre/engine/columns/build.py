@@ -368,15 +368,11 @@ def _at(error: ArbitreError, place: ValueOrigin, row: int) -> ArbitreError:
         tokens.append(place.token)
     above = place.parent.address(int(place.origin[row])) if place.parent is not None else ()
     side = "gold" if row < place.gold else "predicted"
-    here = pointer((*above, *tokens))
-    placed = type(error)(
-        *(
-            replace(
-                problem, message=f"{problem.message} in the {side} document", pointer=here + (problem.pointer or "")
-            )
-            for problem in error.problems
-        )
+    here, where = pointer((*above, *tokens)), f" in the {side} document"
+    problems = (
+        replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
     )
+    placed = type(error)(*problems)
     if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
         placed.values = error.values
         placed.document = row if place.parent is None else int(place.parent.root_rows(place.origin[[row]])[0])
