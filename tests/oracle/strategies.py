@@ -122,7 +122,7 @@ def floored(draw, schema):
     options = dict(schema.get("x-arbitre", {}))
     if type_of(schema) in DISTANCES and not one_in(draw, 3):
         options["floor"] = draw(st.sampled_from(FLOORS))
-    if type_of(schema) == "object" and one_in(draw, 2):
+    if type_of(schema) == "object" and "additionalProperties" not in schema and one_in(draw, 2):
         options["undeclared"] = draw(st.sampled_from(["count", "ignore"]))
     inner = {"items": draw(floored(schema["items"]))} if "items" in schema else {}
     if "properties" in schema:

@@ -86,6 +86,9 @@ def _scalar_values(plan: Plan) -> list[Json]:
             distance = leaf.distance
             for values in (distance.facts.witness, *map(distance.options.get, ("values", "order", "parents"))):
                 scalars += [value for value in values or () if kind_of(value).scalar]
+            if distance.name == "tolerance" and "relative" in distance.options:
+                step = 1.0 - 0.7 * distance.options["relative"]
+                scalars += [1.0, step, step * step]
             if distance.without_floor is not None:
                 scalars += _around_floor(distance.options["floor"])
     return list({canonical(value): value for value in scalars}.values())
