@@ -9,8 +9,8 @@ import numpy as np
 
 from arbitre.distances.base import Facts
 from arbitre.distances.custom import MemoPool
-from arbitre.distances.floor import base_pool
 from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.call_budget import inner_pools
 from arbitre.engine.columns.column import leaf_columns
 from arbitre.paths import wildcard
 
@@ -87,7 +87,7 @@ def check_claims(
     return tuple(
         check
         for column in leaf_columns(build_columns(plan, gold, predicted))
-        for pool in map(base_pool, column.pools)
+        for pool in inner_pools(column)
         if isinstance(pool, MemoPool)
         for check in _checks(wildcard(column.path), pool, sample, seed)
     )

@@ -25,6 +25,7 @@ _EXPECTED: Final = {
     "weight": "a positive number",
     "entries": "true or false",
     "floor": "a number above 0 and at most 1",
+    "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
     "ignore": "true or false",
     "absent": 'a list of any of null, "", [] and {}',
     "aliases": "a list of relative JSON Pointers",
