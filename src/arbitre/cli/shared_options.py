@@ -55,6 +55,15 @@ Functions = Annotated[
     ),
 ]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
+Keep = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Number of documents that the report shows entry by entry, linked and worst ones first. Default: as many "
+        "as fit in 3 MB.",
+    ),
+]
 _SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
 GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
 ManifestFile = Annotated[
@@ -155,6 +164,7 @@ class CorpusOptions(EvaluationOptions):
     ]
     engine: Annotated[Engine, typer.Option(help="Compare on this machine or on a Dask cluster.")]
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
+    keep: Keep
     no_report: NoReport
 
 
