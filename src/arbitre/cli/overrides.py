@@ -1,6 +1,7 @@
 """The options `--match` and `--distance`, which override the schema."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
@@ -56,10 +57,13 @@ class OverrideOptions:
         ),
     ] = None
 
-    def configurations(self, schema: SchemaSource, options: ComparatorOptions) -> list[Configuration]:
+    def configurations(
+        self, schema: SchemaSource, options: ComparatorOptions, *, format_assertion: bool = False
+    ) -> list[Configuration]:
         """Build a comparator for every combination of matching and distance.
 
         Raises:
             SchemaError: The schema is invalid, or a choice applies to no part of it.
         """
-        return configurations(schema, match=self.match or (), distance=self.distance or (), build=options.comparator)
+        build = partial(options.comparator, format_assertion=format_assertion)
+        return configurations(schema, match=self.match or (), distance=self.distance or (), build=build)
