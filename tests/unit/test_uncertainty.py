@@ -16,6 +16,7 @@ from arbitre.cli import app
 from arbitre.cli.output.result_tables import intervals
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.reading.records import Pair
+from arbitre.corpus.results import chance
 from arbitre.corpus.results.chance import MAX_DOCUMENTS, Reservoir, sample_pairs
 from arbitre.corpus.statistics.clusters import cluster_labels
 
@@ -107,6 +108,21 @@ class TestChance:
     def test_entries_of_gold_are_compared_with_other_entries_only_and_pooled_by_pairs(self):
         evaluation = LETTERS.evaluate([("a", ["x", "x", "y"], []), ("b", ["z", "z"], []), ("c", ["w"], [])])
         assert evaluation.gold_self_agreement == pytest.approx((2 + 2) / (6 + 2))
+
+    def test_the_agreement_of_gold_is_the_mean_quality_of_its_pairs_of_entries(self):
+        number = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 10}}}}
+        numbers = Comparator({"type": "array", "items": number})
+        runs = [("a", [0, 5, 10], []), ("a", [0, 5, 10], [0]), ("b", [1, 2], []), ("c", [3], []), ("d", [], [])]
+        evaluation = numbers.evaluate(runs)
+        # a, counted once for both runs: 0.5, 0 and 0.5 in both directions; b: 0.9 in both; c and d have no pairs
+        assert evaluation.gold_self_agreement == pytest.approx((2 * (0.5 + 0.0 + 0.5) + 2 * 0.9) / (6 + 2))
+        assert evaluation.trust["chance"]["self_agreement"] == evaluation.gold_self_agreement
+
+    def test_a_sampled_list_weighs_as_much_as_the_whole_list(self, monkeypatch):
+        pairs = [("a", ["x"] * 6, []), ("b", ["y", "z"], [])]
+        assert LETTERS.evaluate(pairs).gold_self_agreement == pytest.approx(30 / 32)
+        monkeypatch.setattr(chance, "MAX_ENTRIES", 3)
+        assert LETTERS.evaluate(pairs).gold_self_agreement == pytest.approx(30 / 32)
 
     def test_a_document_that_is_its_own_entry_has_no_other_entry(self):
         whole = Comparator({"type": "object", "properties": {"name": {"type": "string"}}})
