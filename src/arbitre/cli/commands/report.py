@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arbitre.cli.output.console import Terminal
-from arbitre.cli.shared_options import NoColor, Quiet  # noqa: TC001  (typer reads annotations)
+from arbitre.cli.shared_options import TerminalOptions
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
 
@@ -31,14 +30,12 @@ def report(
     *,
     out: Out = None,
     lang: Lang = Language.EN,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    output: TerminalOptions,
 ) -> None:
     """Regenerate the HTML report of an evaluation, in English or French.
 
     The report is one self-contained HTML page.
     """
-    screen = Terminal.create(plain=no_color, quiet=quiet)
     if out is None and len(evaluations) > 1:
         raise typer.BadParameter("--out is required for the report of several evaluations.")
     file = evaluations[0].with_name(REPORT) if out is None else out
@@ -46,4 +43,4 @@ def report(
     if not view.subjects:
         raise typer.BadParameter("factors.json needs its evaluation: add evaluation/evaluation.json.")
     write_page(file, view, lang)
-    screen.note(f"Wrote {file.as_posix()}")
+    output.terminal().note(f"Wrote {file.as_posix()}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,10 +11,11 @@ import typer
 from rich.text import Text
 
 import arbitre
+from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, counted, titled
+from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
-from arbitre.cli.shared_options import IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
+from arbitre.cli.shared_options import IdKey, OutputOptions, Overlay, SchemaArgument, TerminalOptions
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.running.check_gold import documents as documents_of
 from arbitre.errors import DataError, Problem
@@ -60,17 +62,19 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the sch
 
 
 @app.command()
-def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", no_color: NoColor = False) -> None:
+@with_option_sets
+def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: TerminalOptions) -> None:
     """Infer a schema that all the given documents satisfy."""
     schema = infer_schema(record.value for source in gold for record in _documents(source, id_key))
     if out is None:
-        Terminal.create(plain=no_color).json(schema)
+        output.terminal().json(schema)
     else:
         with atomic_text_file(out) as file:
             file.write(json_text(schema))
 
 
 @app.command()
+@with_option_sets
 def check(
     schema: SchemaArgument,
     documents: Documents = None,
@@ -78,20 +82,19 @@ def check(
     gold: Gold = None,
     overlay: Overlay = None,
     certificate: Certified = False,
-    output: Output = OutputFormat.TEXT,
     id_key: IdKey = "id",
-    no_color: NoColor = False,
+    output: OutputOptions,
 ) -> None:
     """Check a schema, and optionally documents against it.
 
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
     """
-    screen = Terminal.create(plain=no_color)
+    screen = output.terminal()
     comparator = arbitre.Comparator(schema, overlay=overlay)
     read = [record for source in documents or () for record in _documents(source, id_key)]
     found = [(record, one) for record in read for one in find_violations(comparator.plan.root, record.value)]
     checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
-    if output is OutputFormat.JSON:
+    if screen.as_json:
         plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
         plain |= {"certificate": comparator.certificate.to_dict()} if certificate else {}
         plain |= {"documents": len(read), "violations": [_plain(*one) for one in found]}
@@ -119,8 +122,7 @@ def _problem(record: Record, one: Violation) -> Problem:
 
 
 def _plain(record: Record, one: Violation) -> dict[str, Json]:
-    place = {"id": record.id, "file": record.file, "line": record.line}
-    return place | {"pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+    return {"id": record.id, "file": record.file, "line": record.line, **asdict(one)}
 
 
 def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableType]:
@@ -158,19 +160,16 @@ def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room
 
 
 @app.command()
-def explain(
-    schema: SchemaArgument, *, overlay: Overlay = None, output: Output = OutputFormat.TEXT, no_color: NoColor = False
-) -> None:
+@with_option_sets
+def explain(schema: SchemaArgument, *, overlay: Overlay = None, output: OutputOptions) -> None:
     """Show how each path is compared: kind, weight, distance, matching, normalisation."""
-    screen = Terminal.create(plain=no_color)
+    screen = output.terminal()
     comparator = arbitre.Comparator(schema, overlay=overlay)
-    if output is OutputFormat.JSON:
-        rows = [row.to_dict() for row in comparator.explain()]
-        screen.json({"entries": comparator.entries, "signature": comparator.signature.to_dict(), "paths": rows})
-    else:
-        screen.show(
-            [result_tables.explained(comparator.plan, screen.width), result_tables.signature(comparator.signature)]
-        )
+    signature, rows = comparator.signature, [row.to_dict() for row in comparator.explain()]
+    screen.result(
+        lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
+        lambda width: [result_tables.explained(comparator.plan, width), result_tables.signature(signature)],
+    )
 
 
 def _documents(source: str, id_key: str) -> Iterator[Record]:

@@ -50,7 +50,7 @@ class RecordPair(NamedTuple):
     factors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadOptions:
     """Options for reading documents.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Join, Pair
-    from arbitre.corpus.reading.options import Failure
+    from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.schema.loading.references import Subschema
@@ -35,17 +35,17 @@ VIOLATIONS: Final = "violations.csv"
 
 
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
-_VIOLATION: Final = ("id", "run", "pointer", "keyword", "message")
+VIOLATION_COLUMNS: Final = ("id", "run", "pointer", "keyword", "message")
 
 
 def without_folders(evaluation: Evaluation) -> dict[str, Any]:
     """Convert an evaluation to JSON, with the folders of failed files removed."""
-    return evaluation.to_dict() | {"failures": [asdict(one) for one in _unplaced(evaluation.failures)]}
+    return evaluation.to_dict() | {"failures": without_file_folders(evaluation.failures)}
 
 
-def _unplaced(failures: Iterable[Failure]) -> list[Failure]:
-    """Remove the folders of failed files, so that results do not depend on where they were computed."""
-    return [replace(one, file=one.file and Path(one.file).name) for one in failures]
+def without_file_folders(items: Iterable[Failure | Repair]) -> list[dict[str, Any]]:
+    """Convert failures or repairs to JSON without the folders of their files: results name no local folders."""
+    return [asdict(item) | {"file": item.file and Path(item.file).name} for item in items]
 
 
 def evaluate_into(
@@ -93,28 +93,21 @@ def evaluate_into(
         files[EVALUATION].write(json_text(without_folders(evaluation)))
         write_frame(files[DOCUMENTS], dataframe.document_frame(evaluation.document_table, evaluation.signature))
         write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature))
-        if failures := _unplaced(evaluation.failures):
+        if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
-            write_failures(files[FAILURES], failures)
+            write_rows(files[FAILURES], _FAILURE, failures)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
-            files[FAILURE_LINES].writelines(f"{compact(asdict(one))}\n" for one in failures)
+            files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
     for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
         (folder / name).unlink(missing_ok=True)
     return evaluation, tuple(files)
 
 
-def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
-    """Write one row per failure."""
-    rows = csv_writer(file)
-    rows.writerow(_FAILURE)
-    rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
-
-
-def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> None:
-    """Write one row per schema violation recorded by `ViolationObserver`."""
-    rows = csv_writer(file)
-    rows.writerow(_VIOLATION)
-    rows.writerows([cell(row[name]) for name in _VIOLATION] for row in violations)
+def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> None:
+    """Write one line per row, with these columns."""
+    table = csv_writer(file)
+    table.writerow(columns)
+    table.writerows([cell(row[name]) for name in columns] for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +119,10 @@ class ViolationObserver:
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
         """Return all violations as JSON."""
         return [
-            {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+            {"id": pair.id, "run": pair.run, **asdict(violation)}
             for pair in pairs
             if pair.predicted is not ABSENT
-            for one in find_violations(self.schema, pair.predicted)
+            for violation in find_violations(self.schema, pair.predicted)
         ]
 
 

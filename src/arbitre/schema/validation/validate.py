@@ -27,11 +27,11 @@ CHECKS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation: the JSON Pointer of the value, the error message, and the violated schema keyword."""
+    """One violation: the JSON Pointer of the value, the violated schema keyword, and the error message."""
 
     pointer: str
-    message: str
     keyword: str
+    message: str
 
 
 def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
@@ -48,7 +48,7 @@ def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
     def validate_document() -> list[Violation]:
         validator = _bounded(root, _STEPS * (100 + _size(document)))
         return [
-            Violation(pointer(error.absolute_path), _shortened(error.message), str(error.validator or "false"))
+            Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
             for error in validator.iter_errors(document)
         ]
 
