@@ -133,11 +133,14 @@ class Comparator:
                 for diagnosis.
 
         Raises:
-            DataError: A document is not JSON, or has more than 512 nested lists and objects.
+            DataError: A document is not JSON, has more than 512 nested lists and objects, or is a text although the
+                schema expects an object or a list.
         """
+        self.plan.check_gold(gold)
+        self.plan.check_predicted(predicted)
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
-            level_source=traced,
+            level_source=traced.levels,
             entry_levels=traced.levels(self.plan.entries),
             gold=gold,
             predicted=predicted,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
+
+    from arbitre.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class Tally:
             self.quality + other.quality,
             None if self.quality_sq is None or other.quality_sq is None else self.quality_sq + other.quality_sq,
         )
+
+    @classmethod
+    def of(cls, masses: Floats) -> Tally:
+        """Return the tally of five sums in an array, in the order of the attributes; shape (5,)."""
+        return cls(*masses.tolist())
 
     @classmethod
     def sum(cls, tallies: Iterable[Tally]) -> Tally:
@@ -227,27 +233,6 @@ class MacroScores:
     documents: Mapping[str, int]
     vacuous: int = 0
     failed: int = 0
-
-    @classmethod
-    def of(cls, scores: Sequence[Scores], failed: Sequence[Scores] = ()) -> MacroScores:
-        """Compute the means.
-
-        Args:
-            scores: Scores of the documents.
-            failed: Scores of failed documents; their counts are used, their scores count as 0.
-        """
-        defined = [document for document in scores if not document.vacuous]
-        means: dict[str, float | None] = {}
-        documents: dict[str, int] = {}
-        for name in COUNTS:
-            values = [getattr(document, name) for document in (*defined, *failed)]
-            means[name], documents[name] = (fmean(values) if values else None), len(values)
-        for name in NAMES:
-            values = [value for document in defined if (value := getattr(document, name)) is not None] + [0.0] * len(
-                failed
-            )
-            means[name], documents[name] = (fmean(values) if values else None), len(values)
-        return cls(means, documents, vacuous=len(scores) - len(defined), failed=len(failed))
 
     def __getattr__(self, name: str) -> float | None:
         try:

@@ -26,7 +26,13 @@ from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
 
-Schema = Annotated[str, typer.Option(metavar="FILE", help="JSON Schema of the documents, with x-arbitre annotations.")]
+Schema = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="JSON Schema of the documents, with x-arbitre annotations. FILE#/pointer is a part of a file.",
+    ),
+]
 SchemaArgument = Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON Schema with x-arbitre annotations.")]
 Overlay = Annotated[
     str | None,

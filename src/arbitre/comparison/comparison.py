@@ -9,7 +9,7 @@ import numpy as np
 
 from arbitre.comparison.html_repr import scores_html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
-from arbitre.comparison.levels import FixedLevels, by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
 from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.curve import Curve
@@ -21,9 +21,10 @@ from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from arbitre.comparison.levels import Level, LevelSource
+    from arbitre.comparison.levels import Level
+    from arbitre.paths import Path
     from arbitre.schema.loading.references import Subschema
 
 
@@ -35,7 +36,8 @@ class Comparison:
     holds under an alias have their schema name.
     """
 
-    level_source: LevelSource
+    level_source: Callable[[Path | None], tuple[Level, ...]]
+    """Builds the levels; given a path, possibly only those on the way to it and directly below it."""
     entry_levels: tuple[Level, ...]
     """The levels down to the entries and their fields, from which the scores are computed."""
     gold: Json
@@ -49,7 +51,7 @@ class Comparison:
     @property
     def levels(self) -> tuple[Level, ...]:
         """All compared nodes, recomputed on each access."""
-        return self.level_source.levels()
+        return self.level_source(None)
 
     @property
     def quality(self) -> float:
@@ -59,17 +61,17 @@ class Comparison:
     @property
     def scores(self) -> Scores:
         """The scores of the entries; pooled if several lists hold entries."""
-        return Scores(of_nodes(self.entry_levels, self.entries, 1).tally(0))
+        return Scores(Tally.of(of_nodes(self.entry_levels, self.entries, 1)[0]))
 
     @property
     def leaves(self) -> Scores:
         """The scores over all leaves, unweighted."""
-        return Scores(leaves(self.levels, 1).tally(0))
+        return Scores(Tally.of(leaves(self.levels, 1)[0]))
 
     def by_path(self) -> dict[str, Scores]:
         """Return the scores by wildcard path, for paths with leaves and for list items, in document order."""
         sums = by_path(self.levels, 1)
-        return {path: Scores(sums[path].tally(0)) for path in sorted(sums, key=order)}
+        return {path: Scores(Tally.of(sums[path][0])) for path in sorted(sums, key=order)}
 
     @property
     def outside(self) -> dict[str, Scores]:
@@ -112,7 +114,7 @@ class Comparison:
             pointer: JSON Pointer of a list, such as "/people".
         """
         try:
-            levels = self.entry_levels if pointer == self.entries else self.level_source.levels(parse(pointer))
+            levels = self.entry_levels if pointer == self.entries else self.level_source(parse(pointer))
         except ValueError:
             levels = self.levels
         node_tree = NodeTree.of(levels)
@@ -177,7 +179,9 @@ class Comparison:
                         predicted=node_tree.value(node_id, gold=False),
                         quality=float(level.quality[at]),
                         verdict=Verdict(int(verdicts[node_id])).text,
-                        share=float(shares[node_id]) if level.leaf or not _holds_more(level, at) else 0.0,
+                        share=float(shares[node_id])
+                        if level.leaf or level.gold[at] + level.predicted[at] == 0.0
+                        else 0.0,
                     )
                 )
         return tuple(
@@ -222,7 +226,7 @@ class Comparison:
         gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
         levels = levels_from_json(data, (gold, predicted))
         return cls(
-            level_source=FixedLevels(levels),
+            level_source=lambda _: levels,
             entry_levels=levels,
             gold=gold,
             predicted=predicted,
@@ -244,11 +248,6 @@ class Comparison:
 def _tally(level: Level, at: int, square: float) -> Tally:
     """Return the tally of one node: a leaf counts itself, an object its fields, a list its items."""
     if level.leaf:
-        gold, predicted, matched, mass, square = (float(m[at]) for m in replace(level, scale=None).leaf_masses())
-        return Tally(gold, predicted, matched, mass, square)
+        return Tally.of(replace(level, scale=None).leaf_masses()[:, at])
     gold, predicted, matched, mass = (float(m[at]) for m in (level.gold, level.predicted, level.matched, level.mass))
     return Tally(gold, predicted, matched, mass, float(square))
-
-
-def _holds_more(level: Level, at: int) -> bool:
-    return bool(level.gold[at] + level.predicted[at] > 0.0)

@@ -1,7 +1,7 @@
 """Columnar results of a comparison: one level per path.
 
 A node is a matched pair of values, or a value without a partner. It points to its parent node, so the levels hold the
-result trees of all documents that were compared together.
+result trees of all documents that were compared together. Arrays of tallies have the five components of `Tally`.
 """
 
 from __future__ import annotations
@@ -14,37 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.arrays import Floats, Indices, Mask
 from arbitre.paths import wildcard
-from arbitre.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.paths import Path
     from arbitre.values import Json
 
 Kinds = npt.NDArray[np.int8]
-Masses = tuple[Floats, Floats, Floats, Floats, Floats]
-"""Contribution of each node to gold, predicted, matched, quality and quality_sq of a tally; shapes (nodes,)."""
-
-
-class LevelSource(Protocol):
-    """A comparison whose levels are built on request."""
-
-    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
-        """Return the levels; with `down_to`, only those on the way to that path and directly below it."""
-        ...
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class FixedLevels:
-    """Levels that have already been built."""
-
-    fixed: tuple[Level, ...]
-
-    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:  # noqa: ARG002  (extra levels do no harm)
-        return self.fixed
 
 
 class NodeSource(Protocol):
@@ -136,8 +115,8 @@ class Level:
         both: Mask = (self.left >= 0) & (self.right >= 0)
         return both
 
-    def leaf_masses(self) -> Masses:
-        """Return the contribution of each node to the tally of leaves.
+    def leaf_masses(self) -> Floats:
+        """Return the contribution of each node to the tally of leaves; shape (5, nodes).
 
         A leaf is a single value, or an empty object or list. Leaves of different kinds are not matched.
         """
@@ -150,27 +129,23 @@ class Level:
             matched = gold & predicted
         return self._masses_where(gold, predicted, matched)
 
-    def node_masses(self) -> Masses:
-        """Return the contribution of each node to the tally of the nodes at the path."""
+    def node_masses(self) -> Floats:
+        """Return the contribution of each node to the tally of the nodes at the path; shape (5, nodes)."""
         gold, predicted = self.left >= 0, self.right >= 0
         return self._masses_where(gold, predicted, gold & predicted)
 
-    def _masses_where(self, gold: Mask, predicted: Mask, matched: Mask) -> Masses:
+    def _masses_where(self, gold: Mask, predicted: Mask, matched: Mask) -> Floats:
         quality = np.where(matched, self.quality, 0.0)
-        ones = gold.astype(np.float64), predicted.astype(np.float64), matched.astype(np.float64)
-        return self.scaled((*ones, quality, quality * quality))
+        return self.scaled(gold, predicted, matched, quality, quality * quality)
 
     def counts(self, selected: Mask) -> Floats:
         """Return the scale of the nodes selected by a mask; shape (selected nodes,)."""
         return np.ones(int(np.count_nonzero(selected))) if self.scale is None else self.scale[selected]
 
-    def scaled(self, masses: Masses) -> Masses:
-        """Return masses of the nodes multiplied by the scale."""
-        scale = self.scale
-        if scale is None:
-            return masses
-        gold, predicted, matched, quality, squares = (mass * scale for mass in masses)
-        return gold, predicted, matched, quality, squares
+    def scaled(self, *masses: Floats | Mask) -> Floats:
+        """Return masses of the nodes, each of shape (nodes,), multiplied by the scale; shape (masses, nodes)."""
+        rows = np.array(masses, dtype=np.float64)
+        return rows if self.scale is None else rows * self.scale
 
 
 _PER_RECORD = ("parent", "document", "left", "right", "quality", "gold", "predicted", "matched", "mass")
@@ -211,49 +186,23 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(scaled)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TallyArrays:
-    """A tally per document; shapes (documents,)."""
-
-    gold: Floats
-    predicted: Floats
-    matched: Floats
-    quality: Floats
-    quality_sq: Floats
-
-    def tally(self, document: int) -> Tally:
-        """Return the tally of one document."""
-        return Tally(
-            float(self.gold[document]),
-            float(self.predicted[document]),
-            float(self.matched[document]),
-            float(self.quality[document]),
-            float(self.quality_sq[document]),
-        )
-
-    def tallies(self) -> list[Tally]:
-        """Return the tally of every document."""
-        masses = (self.gold, self.predicted, self.matched, self.quality, self.quality_sq)
-        return [Tally(*row) for row in zip(*(mass.tolist() for mass in masses), strict=True)]
-
-
-def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> TallyArrays:
+def _summed(parts: Sequence[tuple[Indices, Floats]], documents: int) -> Floats:
     """Return the sums per document, added in node order, so that the split into levels does not affect rounding."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
-    columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
-    return TallyArrays(*(_sum_by_index(document, column, documents) for column in columns))
+    rows = np.concatenate([np.empty((5, 0)), *(masses for _, masses in parts)], axis=1)
+    return np.stack([_sum_by_index(document, row, documents) for row in rows], axis=1)
 
 
 def _sum_by_index(index: Indices, masses: Floats, size: int) -> Floats:
     return np.bincount(index, weights=masses, minlength=size).astype(np.float64, copy=False)
 
 
-def by_path(levels: Sequence[Level], documents: int) -> dict[str, TallyArrays]:
-    """Return the tallies of each path with leaves or items of lists, per document.
+def by_path(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
+    """Return the tallies of each path with leaves or items of lists, per document; shapes (documents, 5).
 
     Items that are leaves count once, as items.
     """
-    parts: dict[str, list[tuple[Indices, Masses]]] = {}
+    parts: dict[str, list[tuple[Indices, Floats]]] = {}
     for level in _in_order(levels):
         if level.item and level.inner:
             continue  # its items are already counted
@@ -263,24 +212,24 @@ def by_path(levels: Sequence[Level], documents: int) -> dict[str, TallyArrays]:
     return {path: _summed(level_masses, documents) for path, level_masses in parts.items()}
 
 
-def leaves(levels: Sequence[Level], documents: int) -> TallyArrays:
-    """Return the tally of all leaves, per document."""
+def leaves(levels: Sequence[Level], documents: int) -> Floats:
+    """Return the tally of all leaves, per document; shape (documents, 5)."""
     return _summed([(level.document, level.leaf_masses()) for level in _in_order(levels)], documents)
 
 
-def of_nodes(levels: Sequence[Level], path: str, documents: int) -> TallyArrays:
-    """Return the summed tallies of the objects and lists at a path, per document.
+def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Floats:
+    """Return the summed tallies of the objects and lists at a path, per document; shape (documents, 5).
 
     A leaf counts as an object with one field, itself.
     """
     squares = squared_masses(levels)
-    parts: list[tuple[Indices, Masses]] = []
+    parts: list[tuple[Indices, Floats]] = []
     for level in _in_order(levels):
         if level.text == path and level.leaf:
             parts.append((level.document, level.leaf_masses()))
         elif level.text == path:
             square = squares[level.first : level.first + len(level)]
-            masses = level.scaled((level.gold, level.predicted, level.matched, level.mass, square))
+            masses = level.scaled(level.gold, level.predicted, level.matched, level.mass, square)
             parts.append((level.document, masses))
     return _summed(parts, documents)
 

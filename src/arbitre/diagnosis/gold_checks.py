@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from arbitre.engine.columns.apply_aliases import aliased
-from arbitre.errors import DataError
+from arbitre.errors import DataError, Problem
 from arbitre.paths import order, pointer
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import PATTERN_SECONDS, check
@@ -31,13 +31,16 @@ UNREADABLE: Final = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem of a gold document.
+class GoldFinding:
+    """One problem in a gold document.
 
     Attributes:
-        check: Name of the check: a key of `CHECKS`, or "unreadable".
-        pointer: JSON Pointer of the value in the document.
-        message: What is wrong.
+        check: Name of the check that found it: a key of `CHECKS`, or "unreadable".
+        id: Id of the document; None if it could not be read.
+        file: File of the document; None for documents that were passed as values.
+        line: Line in that file, from 1, if each line contains a document.
+        pointer: JSON Pointer of the value in the document; None if unknown.
+        message: Description of the problem.
         hint: How to fix it, if known.
     """
 
@@ -45,9 +48,21 @@ class Finding:
     pointer: str | None
     message: str
     hint: str | None = None
+    id: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file if self.file is not None else self.id
+        text = self.message if self.file is None or self.id is None else f"{self.message} in document {self.id!r}"
+        return str(Problem(text, place, self.line, self.pointer, self.hint))
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
 
 
-def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
+def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
     """Run every check on one gold document.
 
     Args:
@@ -63,17 +78,17 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
     try:
         check(document)
     except DataError as error:
-        return (Finding(UNREADABLE, error.pointer, error.message, error.hint),)
+        return (GoldFinding(UNREADABLE, error.pointer, error.message, error.hint),)
     return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
 
 
-def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
+def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the values that violate the schema."""
     for violation in find_violations(plan.root, document):
-        yield Finding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
+        yield GoldFinding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
 
 
-def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
+def _aliased(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the values under an alias. Aliases are read in predictions only."""
     reaching = _reaching(plan.sites)
     targets: dict[Tokens, Tokens] = {}
@@ -88,7 +103,7 @@ def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
                 targets.setdefault((*above, *alias), (*above, *field))
         pending.extend((child, inner, (*above, token)) for child, inner, token in _children(plan.sites[index], value))
     for source, target in sorted(targets.items(), key=lambda item: order(pointer(item[0]))):
-        yield Finding(
+        yield GoldFinding(
             "alias",
             pointer(source),
             f"Gold has a value under an alias of {pointer(target)}",
@@ -138,5 +153,5 @@ def _undeclared(node: ObjectNode, key: str) -> int:
     return node.additional
 
 
-CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[Finding]]]] = {"schema": _violating, "alias": _aliased}
+CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {"schema": _violating, "alias": _aliased}
 """The checks by name, in the order of execution."""

@@ -130,5 +130,5 @@ def score_faults(plan: Plan, gold: Sequence[Json], faulty: Mapping[str, Sequence
     """Return the pooled scores of the entries by name of the fault. Raises DataError and SolverError."""
     every = [document for documents in faulty.values() for document in documents]
     levels = compare_to_levels(plan, [*gold] * len(faulty), every)
-    tallies = iter(of_nodes(levels, wildcard(plan.entries), len(every)).tallies())
+    tallies = map(Tally.of, of_nodes(levels, wildcard(plan.entries), len(every)))
     return {name: Scores(Tally.sum(islice(tallies, len(documents)))) for name, documents in faulty.items()}

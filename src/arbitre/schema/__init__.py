@@ -85,4 +85,4 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
     signature = signature_of(rows, digest, entries, close, version("arbitre"))
     reached = [Reach.of(site) for site in sites]
     certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)
-    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts)
+    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts, compiler.expected)

@@ -56,8 +56,9 @@ def evaluate(
     out, validate = evaluation_options.out, evaluation_options.validate
     requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
-    plan = reading.signed(options.comparator(schema).plan)
-    job = EvaluationJob(plan, sources.joined(reading), evaluation_options)
+    plan = options.comparator(schema).plan
+    reading = reading.for_plan(plan)
+    job = EvaluationJob(reading.signed(plan), sources.joined(reading), evaluation_options)
     evaluation, files = evaluate_with_progress(job, screen)
     if out is not None:
         exported = write(out, requested, summaries.export_tables(evaluation, scores or ()))

@@ -97,9 +97,10 @@ def rank(
         )
     requested = parse_exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = output.terminal()
-    plan, report = reading.signed(options.comparator(schema).plan), out is not None and not evaluation_options.no_report
+    plan, report = options.comparator(schema).plan, out is not None and not evaluation_options.no_report
+    reading = reading.for_plan(plan)
     evaluation_options = replace(evaluation_options, out=out if report else None)
-    corpus = RankingJob(plan, reading, screen, ranking, evaluation_options, gates.gates)
+    corpus = RankingJob(reading.signed(plan), reading, screen, ranking, evaluation_options, gates.gates)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     screen.result(found.to_dict, found.blocks)
     if out is not None:

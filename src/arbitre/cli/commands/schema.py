@@ -16,12 +16,15 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
 from arbitre.cli.shared_options import IdKey, OutputOptions, Overlay, SchemaArgument, TerminalOptions
+from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record
+from arbitre.corpus.reading.sources import split_name
 from arbitre.corpus.running.check_gold import documents as documents_of
 from arbitre.errors import DataError, Problem
 from arbitre.paths import order
 from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.schema.loading.infer import infer as infer_schema
+from arbitre.schema.loading.schema_root import is_schema_like
 from arbitre.schema.validation.validate import find_violations
 
 if TYPE_CHECKING:
@@ -64,10 +67,14 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the sch
 @app.command()
 @with_option_sets
 def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: TerminalOptions) -> None:
-    """Infer a schema that all the given documents satisfy."""
-    schema = infer_schema(record.value for source in gold for record in _documents(source, id_key))
+    """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
+    screen, skipped = output.terminal(), list[str]()
+    documents = [record.value for source in gold for record in _inferable(source, id_key, skipped)]
+    if skipped:
+        screen.note("\n".join([f"Skipped {counted(len(skipped), 'file')}:", *skipped]))
+    schema = infer_schema(documents)
     if out is None:
-        output.terminal().json(schema)
+        screen.json(schema)
     else:
         with atomic_text_file(out) as file:
             file.write(json_text(schema))
@@ -170,6 +177,22 @@ def explain(schema: SchemaArgument, *, overlay: Overlay = None, output: OutputOp
         lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
         lambda width: [result_tables.explained(comparator.plan, width), result_tables.signature(signature)],
     )
+
+
+def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]:
+    """Yield the documents of a source. Files of a folder that are not documents are added to `skipped`."""
+    if not Path(source).is_dir():
+        yield from _documents(source, id_key)
+        return
+    files = (path for path in sorted(Path(source).iterdir()) if path.is_file() and not path.name.startswith("."))
+    skipped += [f"{path}: not a .json file" for path in files if split_name(path)[1] != DOCUMENT]
+    for item in documents_of(source, id_key):
+        if not isinstance(item, Record):
+            skipped.append(str(Problem(item.reason, item.file, item.line, item.pointer)))
+        elif isinstance(item.value, dict) and "$schema" in item.value and is_schema_like(item.value):
+            skipped.append(f"{item.file}: a JSON Schema")
+        else:
+            yield item
 
 
 def _documents(source: str, id_key: str) -> Iterator[Record]:

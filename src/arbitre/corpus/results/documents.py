@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.arrays import exact_sum
 from arbitre.corpus.reading.records import key
-from arbitre.corpus.storage.exact_sum import exact_sum
 from arbitre.corpus.storage.string_array import LazySequence
 from arbitre.tally import Scores, Tally
 

@@ -209,7 +209,7 @@ class Evaluation:
             "outside": {path: scores.to_dict() for path, scores in self.outside.items()},
             "by_path": {path: scores.to_dict() for path, scores in self.by_path.items()},
             "curve": self.curve.to_dict(),
-            "thresholds": [_point(self.curve, threshold) for threshold in THRESHOLDS],
+            "thresholds": [asdict(self.curve.at(threshold)) for threshold in THRESHOLDS],
             "failures": [asdict(failure) for failure in self.failures],
             "without_gold": list(self.without_gold),
             "trust": self.trust,
@@ -234,8 +234,3 @@ class Evaluation:
 
 def _documents_text(documents: int) -> str:
     return f"{documents} document" if documents == 1 else f"{documents} documents"
-
-
-def _point(curve: Curve, threshold: float) -> dict[str, float | None]:
-    point = curve.at(threshold)
-    return {name: getattr(point, name) for name in ("threshold", "precision", "recall", "f1", "pq")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,7 +45,7 @@ class Checkpoints:
         """
         self._folder = folder / FOLDER
         self._identity = [FORMAT, signature.long, *asked]
-        self._contents: dict[str | None, str] = {}
+        self._content = cache(_content_of)  # each file is read only once
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             for path in self._folder.glob("*.part" if resume else "*"):
@@ -91,14 +92,9 @@ class Checkpoints:
             digest.update(json.dumps([item.id, item.run, origins]).encode())
         return digest.hexdigest()
 
-    def _content(self, file: str | None) -> str:
-        """Return the digest of a file. Each file is read only once."""
-        if file not in self._contents:
-            self._contents[file] = _content_of(file)
-        return self._contents[file]
-
 
 def _content_of(file: str | None) -> str:
+    """Return the digest of a file."""
     if file is None:
         return ""
     try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Mask
-    from arbitre.comparison.levels import Level, TallyArrays
+    from arbitre.comparison.levels import Level
     from arbitre.corpus.reading.records import Pair
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -69,11 +69,11 @@ class DocumentResults:
         return cls(
             [pair.id for pair in pairs],
             [pair.run for pair in pairs],
-            rows_of(of_nodes(levels, entries, size)),
-            rows_of(leaves(levels, size)),
+            of_nodes(levels, entries, size),
+            leaves(levels, size),
             np.where(failed, 0.0, root_qualities(levels, size)),
             failed,
-            {path: rows_of(sums) for path, sums in by_path(levels, size).items()},
+            by_path(levels, size),
             (steps[order], weights[order]),
             [],
             {name: observer(pairs, levels) for name, observer in observers.items()},
@@ -142,11 +142,6 @@ class DocumentResults:
             [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
         )
-
-
-def rows_of(sums: TallyArrays) -> Floats:
-    """Return the tallies of several documents as an array, shape (documents, 5)."""
-    return np.stack([sums.gold, sums.predicted, sums.matched, sums.quality, sums.quality_sq], axis=1)
 
 
 def _table(rows: list[list[float]]) -> Floats:

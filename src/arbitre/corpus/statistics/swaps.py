@@ -85,7 +85,8 @@ def swapped(
         tests: Number of tests that are corrected together, which determines the number of random swaps.
         seed: Random seed. All pairs use the same random swaps.
     """
-    observed = [_difference(statistics[a], statistics[b]) for a, b in pairs]
+    scores = [float(statistic.of(statistic.total)[0]) for statistic in statistics]
+    observed = [scores[a] - scores[b] for a, b in pairs]
     masks = [_differing(statistics[a], statistics[b]) for a, b in pairs]
     tests_by_pair: dict[int, Swaps] = {}
     sampled: list[int] = []
@@ -107,10 +108,6 @@ def swapped(
                 p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place]
             )
     return [tests_by_pair[at] for at in range(len(pairs))]
-
-
-def _difference(a: Statistic, b: Statistic) -> float:
-    return float(a.of(a.total)[0] - b.of(b.total)[0])
 
 
 def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
@@ -165,14 +162,16 @@ def _sampled(
     first, second = pairs.T
     rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
     n_largest = int(alpha * (1 + tried)) + 2
-    counts, largest = np.zeros(len(pairs), dtype=np.intp), _Largest(len(pairs), n_largest)
+    counts, largest = np.zeros(len(pairs), dtype=np.intp), [np.empty((len(pairs), 0))]
     for swap in _random(units, tried, rows, seed):
         picked = (swap @ every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
         found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
         counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)
-        largest.add(found_sizes.T)
-    return counts, largest.sorted()
+        largest.append(found_sizes.T)
+        if sum(block.shape[1] for block in largest) > 2 * n_largest:
+            largest = [_largest(largest, n_largest)]
+    return counts, -np.sort(-_largest(largest, n_largest), axis=1)
 
 
 def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
@@ -185,28 +184,7 @@ def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
         yield np.unpackbits(random_bytes, axis=1, count=units).astype(np.float64)
 
 
-class _Largest:
-    """Collects the largest values of each row from blocks of columns."""
-
-    def __init__(self, rows: int, n_largest: int) -> None:
-        self._kept, self._used = n_largest, 0
-        self._held = np.empty((rows, 2 * n_largest))
-
-    def add(self, block: Floats) -> None:
-        """Add a block of columns, shape (rows, n)."""
-        width = 2 * self._kept
-        for start in range(0, block.shape[1], self._kept):
-            part = block[:, start : start + self._kept]
-            if self._used + part.shape[1] > width:
-                self._shrink()
-            self._held[:, self._used : self._used + part.shape[1]] = part
-            self._used += part.shape[1]
-
-    def sorted(self) -> Floats:
-        """Return the largest values in descending order, shape (rows, at most kept)."""
-        return -np.sort(-self._held[:, : self._used], axis=1)[:, : self._kept]
-
-    def _shrink(self) -> None:
-        self._held[:, : self._used].partition(self._used - self._kept, axis=1)
-        self._held[:, : self._kept] = self._held[:, self._used - self._kept : self._used].copy()
-        self._used = self._kept
+def _largest(blocks: Sequence[Floats], n_largest: int) -> Floats:
+    """Return the `n_largest` largest values of each row of arrays with the same rows, in any order."""
+    every = np.hstack(blocks)
+    return every if every.shape[1] <= n_largest else np.partition(every, -n_largest, axis=1)[:, -n_largest:]

@@ -125,9 +125,12 @@ def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> Evaluatio
 
 def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[ScoreChange, ...]:
     changes = [ScoreChange(name, before[name], after[name]) for name in before if name in after]
-    return tuple(
-        sorted((change for change in changes if _differ(change)), key=lambda change: (change.difference, change.name))
-    )
+    moved = [
+        change
+        for change in changes
+        if (change.before is None) != (change.after is None) or abs(change.difference) > SCORE_TOLERANCE
+    ]
+    return tuple(sorted(moved, key=lambda change: (change.difference, change.name)))
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:
@@ -156,9 +159,3 @@ def _documents(path: Path, score: str) -> dict[str, float | None]:
         for identity, run, tally, failed in rows:
             scores[key(identity, run)] = 0.0 if failed else getattr(Scores(Tally(*tally)), score)
     return scores
-
-
-def _differ(change: ScoreChange) -> bool:
-    """Return whether a score changed. A score that is undefined on one side only has changed."""
-    defined = (change.before is None) == (change.after is None)
-    return not defined or abs(change.difference) > SCORE_TOLERANCE

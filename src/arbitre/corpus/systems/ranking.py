@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
@@ -277,22 +277,8 @@ def pairwise_tests(
 
 
 def _versus(a: str, b: str, test: Difference) -> PairwiseResult:
-    return PairwiseResult(
-        a,
-        b,
-        test.estimate,
-        test.low,
-        test.high,
-        test.level,
-        test.p,
-        test.p_holm,
-        test.significant,
-        test.smallest_p,
-        test.differing,
-        test.clusters,
-        test.exact,
-        test.swaps,
-    )
+    same = {field.name for field in fields(PairwiseResult)} & {field.name for field in fields(test)}
+    return PairwiseResult(a, b, test.estimate, **{name: getattr(test, name) for name in same})
 
 
 def underpowered_note(pairs: Sequence[PairwiseResult], level: float) -> tuple[str, ...]:

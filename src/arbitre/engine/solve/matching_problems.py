@@ -15,7 +15,7 @@ from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
-    from arbitre.engine.solve.batches import Batch, Evaluate
+    from arbitre.engine.solve.batches import Evaluate
 
 BOUND_CHUNK_CELLS: Final = 1 << 18
 """Number of cells for which bounds are computed at a time; limits memory."""
@@ -144,11 +144,6 @@ class MatchingProblems:
         """Return the problem of each cell."""
         problems: Indices = self.starts.searchsorted(cells, side="right") - 1
         return problems
-
-    def settle(self, cells: Indices, batch: Batch) -> None:
-        """Set the exact qualities of cells from the closed batch of their pairs."""
-        self.quality[cells] = batch.quality
-        self.known[cells] = True
 
     def tighten(self, cells: Indices) -> None:
         """Tighten the bounds in the rows and columns of these cells, using the nested lists of their items."""

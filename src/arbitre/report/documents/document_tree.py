@@ -79,7 +79,8 @@ class _Node:
 
 def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
     """Align some of the documents of `levels`, given by number."""
-    return _TreeWalk.over(plan, levels, documents).all()
+    walk = _TreeWalk.over(plan, levels, documents)
+    return {number: walk.document(roots) for number, roots in walk.roots.items()}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -111,9 +112,6 @@ class _TreeWalk:
                 siblings.append(node_id)
         return made
 
-    def all(self) -> dict[int, AlignedDocument]:
-        return {number: self.document(roots) for number, roots in self.roots.items()}
-
     def document(self, roots: Sequence[int]) -> AlignedDocument:
         found = _EntryRows(self.entries.path)
         rest = None
@@ -134,7 +132,7 @@ class _TreeWalk:
                 if self.nodes[child].level.item:
                     found.add(self, child, *tokens)
             return None
-        if len(path) >= len(self.entries.path) or not _on_the_way(path, self.entries.path):
+        if len(path) >= len(self.entries.path) or path != self.entries.path[: len(path)]:
             return self.plain(node_id)
         parts = []
         for child in held:
@@ -233,10 +231,6 @@ class _EntryRows:
             for row in here:
                 row["masses"][side] = fsum(parts[row[name]])
         return rows, [values for _, _, values in self.rows]
-
-
-def _on_the_way(path: Path, to: Path) -> bool:
-    return path == to[: len(path)]
 
 
 def shown(value: Json) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from arbitre.schema.loading.vocabulary import KEYWORD
+from arbitre.schema.loading.schema_root import KEYWORD
 from arbitre.values import Kind, canonical
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ class Position:
         common = {key: first[key] for key in first if all(_same(key, first[key], branch) for branch in valued)}
         declared = frozenset(kind for branch in branches for kind in branch.kinds or ())
         return cls(branches, common, declared, any(branch.kinds is None for branch in branches), root)
+
+    @property
+    def expected(self) -> frozenset[Kind] | None:
+        """The kinds of values that the branches are written for; None for any."""
+        kinds = [branch.expected for branch in self.branches]
+        return None if None in kinds else frozenset(kind for expected in kinds for kind in expected or ())
 
     @property
     def is_leaf(self) -> bool:

@@ -65,6 +65,7 @@ class Compiler:
         problems: The errors in the schema.
         marked: The value of `entries`, by site index.
         aliases: The `aliases` annotation, by site index of the object and name of the field.
+        expected: The kinds of documents that the root is written for; None for any.
     """
 
     distances: Catalogue[Distance]
@@ -73,6 +74,7 @@ class Compiler:
     problems: list[Problem] = field(default_factory=list)
     marked: dict[int, bool] = field(default_factory=dict)
     aliases: dict[tuple[int, str], Annotation] = field(default_factory=dict)
+    expected: frozenset[Kind] | None = None
     _expander: Expander = field(init=False)
     _leaves: LeafBuilder = field(init=False)
     _known: dict[object, int] = field(default_factory=dict)
@@ -132,6 +134,7 @@ class Compiler:
             branches = [(tag, self._without_root_mark(branch)) for tag, branch in branches]
         position = Position.of([branch for _, branch in branches], root=root)
         self.problems.extend(position.problems())
+        self.expected = position.expected if root else self.expected
         common, absent = position.common, request.absent
         if "absent" in common:
             absent = Absence.of(common["absent"].value)

@@ -12,12 +12,12 @@ from jsonschema.exceptions import best_match
 from arbitre import bundled
 from arbitre.errors import Problem, did_you_mean, shown
 from arbitre.paths import escape, pointer
+from arbitre.schema.loading.schema_root import KEYWORD
 
 if TYPE_CHECKING:
     from arbitre.schema.loading.references import Subschema
     from arbitre.values import Json
 
-KEYWORD: Final = "x-arbitre"
 FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
 """Keys that apply to a field; the others apply to its value."""
 
