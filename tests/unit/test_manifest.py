@@ -113,7 +113,7 @@ def test_is_read_as_everything_else_is(folder):
         ),
         (("",), "Expected one column 'id', got the columns none"),
         (("id,gold,predicted,x,x", "a,b,c,d,e"), "Expected each column once"),
-        (("id,gold,predicted", 'a,"b,c'), "Cannot read the manifest as CSV"),
+        (("id,gold,predicted", 'a,"b,c'), "Cannot read the file as CSV"),
     ],
 )
 def test_refused(folder, lines, words):

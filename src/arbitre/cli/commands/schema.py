@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate, Witness
     from arbitre.schema.validation.validate import Violation
     from arbitre.values import Json
@@ -98,7 +99,7 @@ def check(
     """
     screen = output.terminal()
     comparator = arbitre.Comparator(schema, overlay=overlay)
-    read = [record for source in documents or () for record in _documents(source, id_key)]
+    read = [record for source in documents or () for record in _documents(source, id_key, comparator.plan)]
     found = [(record, one) for record in read for one in find_violations(comparator.plan.root, record.value)]
     checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
     if screen.as_json:
@@ -195,13 +196,13 @@ def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]
             yield item
 
 
-def _documents(source: str, id_key: str) -> Iterator[Record]:
+def _documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
     """Yield the documents of a source. A .json file is one document, unless it holds an array of records.
 
     Raises:
         DataError: A document cannot be read.
     """
-    for item in documents_of(source, id_key):
+    for item in documents_of(source, id_key, plan):
         if not isinstance(item, Record):
             raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)
         yield item

@@ -23,6 +23,8 @@ class RateColumn(ProgressColumn):
 
 def evaluate_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus, with a progress bar on terminals; return it and the names of the files written."""
+    for note in job.joined.notes:
+        screen.note(note)
     columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
     hidden = screen.quiet or not screen.err.is_terminal
     with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
