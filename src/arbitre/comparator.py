@@ -13,6 +13,7 @@ from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
+from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.distances import DistanceCatalogue
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
-    from arbitre.schema.describe import ResolvedPath
+    from arbitre.schema.describe import ResolvedPath, UsedAuthority
     from arbitre.signature import Signature
     from arbitre.values import Json
 
@@ -116,6 +117,11 @@ class Comparator:
         """Wildcard path of the list of entries; "" is the root."""
         return wildcard(self.plan.entries)
 
+    @property
+    def authorities(self) -> tuple[UsedAuthority, ...]:
+        """The authority files of the schema: the path of each, its names and variants, and the ambiguous variants."""
+        return authorities_of(self.plan.sites)
+
     def explain(self) -> tuple[ResolvedPath, ...]:
         """Return the resolved distance, weight, matching and normalisation of every path of the schema."""
         return self.plan.rows
@@ -169,9 +175,10 @@ class Comparator:
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.
 
-        Two checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
-        alias. Aliases are only read in predictions: a gold document that uses one does not equal itself, and the
-        certificate does not hold for it. A document that cannot be read is reported as "unreadable".
+        Three checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
+        alias, "alternatives" reports accepted readings of a field that is absent. Aliases are only read in predictions:
+        a gold document that uses one does not equal itself, and the certificate does not hold for it. A document that
+        cannot be read is reported as "unreadable".
 
         Args:
             gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), or an iterable of paths, of

@@ -128,5 +128,5 @@ def test_is_not_there(tmp_path):
     with pytest.raises(DataError, match="Cannot read the file"):
         Manifest(tmp_path / "none.csv", ReadOptions())
     (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")
-    with pytest.raises(DataError, match="Cannot read the manifest as CSV"):
+    with pytest.raises(DataError, match="Expected CSV in UTF-8"):
         Manifest(tmp_path / "bad.csv", ReadOptions())

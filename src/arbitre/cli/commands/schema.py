@@ -42,6 +42,9 @@ app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema."
 _SHORT: Final = 60
 """Maximum length of a witness in the output, in characters."""
 
+MAX_AMBIGUOUS: Final = 20
+"""Maximum number of ambiguous variants in the output, for each authority file."""
+
 Sources = Annotated[
     list[str], typer.Argument(metavar="GOLD...", help="Folders, .json or .jsonl files, or - for standard input.")
 ]
@@ -104,13 +107,15 @@ def check(
     checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
     if screen.as_json:
         plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
+        if comparator.authorities:
+            plain["authorities"] = [used.to_dict() for used in comparator.authorities]
         plain |= {"certificate": comparator.certificate.to_dict()} if certificate else {}
         plain |= {"documents": len(read), "violations": [_plain(*one) for one in found]}
         screen.json(plain if checked is None else plain | {"gold": checked.to_dict()})
     else:
         entries = comparator.entries or "(the whole)"
         paths = counted(len(comparator.explain()), "path")
-        screen.verbatim(f"{schema}: no problems; {paths}, entries {entries}")
+        screen.verbatim(f"{schema}: no problems; {paths}, entries {entries}", *_authority_lines(comparator))
         if certificate:
             screen.verbatim("")
             screen.show(_certificate_blocks(comparator.certificate, screen.width))
@@ -123,6 +128,20 @@ def check(
                 f"{counted(checked.documents, 'gold document')}, {counted(len(checked.findings), 'problem')}"
             )
     raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
+
+
+def _authority_lines(comparator: arbitre.Comparator) -> Iterator[str]:
+    """Yield the authority files, with their variants of several names."""
+    for used in comparator.authorities:
+        authority = used.authority
+        counts = f"{counted(authority.names, 'name')}, {counted(authority.variants, 'variant')}"
+        yield f"{used.path or '(the whole)'}: authority file {escape_hidden(authority.file)}, {counts}"
+        if authority.ambiguous:
+            yield f"  {counted(len(authority.ambiguous), 'variant')} of several names, not replaced:"
+        for text, names in list(authority.ambiguous.items())[:MAX_AMBIGUOUS]:
+            yield escape_hidden(f"    {text}: {'; '.join(names)}")
+        if len(authority.ambiguous) > MAX_AMBIGUOUS:
+            yield f"    and {len(authority.ambiguous) - MAX_AMBIGUOUS} more; --format json lists all"
 
 
 def _problem(record: Record, one: Violation) -> Problem:

@@ -75,6 +75,7 @@ class _Node:
     tokens: tuple[int | str, int | str]
     share: float
     scale: float
+    reading: Json
 
 
 def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
@@ -97,6 +98,7 @@ class _TreeWalk:
         for level in levels:
             at = np.flatnonzero(np.isin(level.document, documents))
             (gold, gold_tokens), (predicted, predicted_tokens) = sides(level, at)
+            readings = level.source.readings_of(level.left[at], level.right[at])
             for number, position in enumerate(at.tolist()):
                 node_id, parent = level.first + position, int(level.parent[position])
                 made.nodes[node_id] = _Node(
@@ -107,6 +109,7 @@ class _TreeWalk:
                     (gold_tokens[number], predicted_tokens[number]),
                     1.0 if level.share is None else float(level.share[position]),
                     1.0 if level.scale is None else float(level.scale[position]),
+                    readings[number],
                 )
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
                 siblings.append(node_id)
@@ -176,6 +179,8 @@ class _TreeWalk:
         lone = gold is ABSENT or predicted is ABSENT
         if lone or node.level.leaf or node.level.kind_mismatch or deep >= MAX_DEPTH:
             values = {"gold": gold, "predicted": predicted}
+            if node.reading is not ABSENT and not equal(node.reading, gold):
+                values["reading"] = node.reading
             return made | {side: shown(value) for side, value in values.items() if value is not ABSENT}
         return made | {"below": [self.part(child, deep + 1) for child in self.held(node_id)]}
 

@@ -113,7 +113,7 @@ def _own_options(site: Site) -> dict[str, Any]:
         },
         "object": _object(site.object),
         "list": [len(site.list.prefix), _name_and_options(site.list.matcher), site.list.tagged],
-    }
+    } | ({} if site.alternatives is None else {"alternatives": site.alternatives})
 
 
 def _object(node: ObjectNode) -> dict[str, Any]:

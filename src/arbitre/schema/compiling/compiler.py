@@ -11,10 +11,11 @@ import regex
 
 from arbitre.errors import SchemaError
 from arbitre.paths import STAR
-from arbitre.schema.compiling.annotation_checks import Position
+from arbitre.schema.compiling.annotation_checks import Position, of_readings
 from arbitre.schema.compiling.branch import Branch, Subschemas
 from arbitre.schema.compiling.branch_expansion import MAX_BRANCHES, Expander
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
+from arbitre.schema.compiling.readings import sibling_keys, with_alternatives
 from arbitre.schema.loading.vocabulary import FIELD_KEYS, Annotation, Annotations
 from arbitre.schema.nodes import FieldNode, ListNode, ObjectBranch, ObjectNode, Site
 from arbitre.values import Absence, Kind, canonical
@@ -133,6 +134,8 @@ class Compiler:
         if not root:
             branches = [(tag, self._without_root_mark(branch)) for tag, branch in branches]
         position = Position.of([branch for _, branch in branches], root=root)
+        if position.alternatives is True:  # a declared array is the list of readings
+            branches = [(tag, branch) for tag, one in branches for branch in of_readings([one]) if branch.possible]
         self.problems.extend(position.problems())
         self.expected = position.expected if root else self.expected
         common, absent = position.common, request.absent
@@ -145,7 +148,7 @@ class Compiler:
         leaf = self._leaves.leaf_of_any_kind(common, position.branches) if position.is_leaf else None
         if leaf is not None:
             branches, common, overlay = [(None, Branch())], {}, None
-        return Site(
+        site = Site(
             absent=absent,
             scalars=self._leaves.scalars(branches, common),
             object=self._object(request.index, branches, absent, overlay),
@@ -155,6 +158,7 @@ class Compiler:
             normalizers=self._leaves.normalizers_of(common.get("normalize")),
             declared=position.declared,
         )
+        return site if position.alternatives is None else with_alternatives(site, position.alternatives)
 
     def _without_root_mark(self, branch: Branch) -> Branch:
         if self._root_mark is None or branch.settings.get("entries") != self._root_mark:
@@ -189,17 +193,26 @@ class Compiler:
     ) -> tuple[tuple[FieldNode, ...], frozenset[str]]:
         """Return the compared fields of all branches, and the names of the ignored fields."""
         fields, ignored, weights = list[FieldNode](), set[str](), list[Annotation]()
-        for name in dict.fromkeys(name for _, branch in branches for name in branch.properties):
+        names = dict.fromkeys(name for _, branch in branches for name in branch.properties)
+        siblings = sibling_keys(
+            {name: [branch.subschemas_for(name) for _, branch in branches] for name in names},
+            self._expander,
+            overlay,
+            self.problems,
+        )
+        ignored |= siblings
+        for name in names:
             tagged_subschemas = self._merge_equal(
                 (own_tag, branch.subschemas_for(name)) for own_tag, branch in branches
             )
             here = overlay.at(name) if overlay else None
             settings = self._field_settings([subschemas for _, subschemas in tagged_subschemas], here)
-            if "ignore" in settings and settings["ignore"].value:
+            if settings["ignore"].value if "ignore" in settings else name in siblings:
                 ignored.add(name)
                 if here is not None:
                     here.used = True
                 continue
+            ignored.discard(name)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
             fields.append(
                 FieldNode(name, self._request(tagged_subschemas, absent, here), weight, len(tagged_subschemas) > 1)
@@ -296,10 +309,12 @@ class Compiler:
             branch.settings for _, subschemas in tagged_subschemas for branch in self._expander.branches(subschemas)
         ]
         settings += [overlay.settings] if overlay else []
+        keys = sorted((*FIELD_KEYS, "alternatives"))
         return [
             here[key].problem(f"`{key}` applies to the fields of an object, but this is {place}")
             for here in settings
-            for key in sorted(FIELD_KEYS & here.keys())
+            for key in keys
+            if key in here and (key != "alternatives" or isinstance(here[key].value, str))
         ]
 
     def _merge_equal(self, tagged: Iterable[TaggedSubschemas], *, open_too: bool = False) -> list[TaggedSubschemas]:

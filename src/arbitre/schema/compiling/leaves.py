@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
@@ -12,7 +13,7 @@ from arbitre.schema.reach import kinds_after
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.catalogue import Catalogue
     from arbitre.distances.base import Distance
@@ -66,17 +67,28 @@ class LeafBuilder:
     distances: Catalogue[Distance]
     normalizers: Catalogue[Normalizer]
     problems: list[Problem]
+    built: dict[tuple[str, str | None], tuple[Normalizer, ...]] = field(default_factory=dict)
+    """Normalisers by the place of their setting; an authority file is read once."""
 
     def normalizers_of(self, setting: Annotation | None) -> tuple[Normalizer, ...]:
         """Return the normalisers of a setting, in order."""
         if setting is None:
             return ()
+        key = (setting.pointer, setting.file)
+        if key not in self.built:
+            self.built[key] = self._normalizers(setting)
+        return self.built[key]
+
+    def _normalizers(self, setting: Annotation) -> tuple[Normalizer, ...]:
         several = isinstance(setting.value, list)
-        normalizers = []
+        normalizers: list[Normalizer] = []
         for index, choice in enumerate(setting.value if several else [setting.value]):
             place = f"{setting.pointer}/{index}" if several else setting.pointer
             try:
-                normalizers.append(self.normalizers.build(choice, pointer=place))
+                normalizer = self.normalizers.build(_beside(choice, setting.file), pointer=place)
+                normalizers.append(
+                    normalizer if normalizer.after is None else _located(normalizer.after, normalizers, place)
+                )
             except SchemaError as error:
                 self.problems.extend(error.located(file=setting.file).problems)
         return tuple(normalizers)
@@ -210,6 +222,23 @@ def _kinds(branch: Branch, normalizers: tuple[Normalizer, ...], *, scalar: bool 
         return frozenset(kind_of(_normalized(value, normalizers)) for value in values)
     kinds = frozenset(Kind) if branch.kinds is None else branch.kinds
     return kinds_after(normalizers, (kind for kind in kinds if kind.scalar or not scalar))
+
+
+def _beside(choice: Json, file: str | None) -> Json:
+    """Return the choice of a normaliser, with the path of its file relative to the file of the annotation."""
+    match choice:
+        case {"authority": {"file": str(name), **options}} if len(choice) == 1 and file is not None and name:
+            return {"authority": {**options, "file": str(Path(file).parent / name)}}
+    return choice
+
+
+def _located(
+    after: Callable[[Sequence[Normalizer]], Normalizer], before: Sequence[Normalizer], place: str
+) -> Normalizer:
+    try:
+        return after(tuple(before))
+    except SchemaError as error:  # pointers are relative to the choice
+        raise SchemaError(*(replace(one, pointer=place + (one.pointer or "")) for one in error.problems)) from error
 
 
 def _normalized(value: Any, normalizers: tuple[Normalizer, ...]) -> Any:  # noqa: ANN401  (any JSON value)

@@ -24,6 +24,7 @@ FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
 _EXPECTED: Final = {
     "weight": "a positive number",
     "entries": "true or false",
+    "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
     "ignore": "true or false",
     "absent": 'a list of any of null, "", [] and {}',
     "aliases": "a list of relative JSON Pointers",
