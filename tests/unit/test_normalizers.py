@@ -170,6 +170,7 @@ def test_the_names():
         (SPELLED, "May 1918 (?)", "May 1918 (?)"),
         (SPELLED, "1 mai 1920 - 3 mai 1920", "1 mai 1920 - 3 mai 1920"),
         (SPELLED, "3 November 1918 10:00", "3 November 1918 10:00"),
+        (SPELLED, "mai" + " " * 90 + "1918", "mai" + " " * 90 + "1918"),
         (SPELLED, "3 de noviembre de 1918", "3 de noviembre de 1918"),
         ({"date": {"languages": ["es"]}}, "3 de noviembre de 1918", "1918-11-03"),
         ({"date": {"languages": ["fr"]}}, "November 3rd, 1918", "November 3rd, 1918"),

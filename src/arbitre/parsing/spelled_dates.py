@@ -17,6 +17,9 @@ from arbitre.errors import SchemaError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LONGEST: Final = 80
+"""Maximum length of a date in words; dateparser is slow on long texts."""
+
 _NUMERAL: Final = re.compile("[0-9]+")
 _LONG_WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _PLAIN: Final = re.compile(r"\w[\w\s.,/'’-]*")
@@ -59,6 +62,8 @@ def spelled_date(languages: tuple[str, ...], text: str) -> str | None:
     ('1920-05-01', '1918-11')
     >>> spelled_date(("fr",), "hier")
     """
+    if len(text) > LONGEST:
+        return None
     numerals = _NUMERAL.findall(text)
     years, days = ([one for one in numerals if form.fullmatch(one)] for form in (_YEAR, _DAY))
     if _PLAIN.fullmatch(text) is None or len(years) != 1 or len(days) > 1 or len(years + days) != len(numerals):
