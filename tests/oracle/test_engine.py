@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.oracle import textbook
-from tests.oracle.strategies import alternatives, cases, documents, pairs, schemas
+from tests.oracle.strategies import alternatives, cases, documents, floored, pairs, schemas
 
 from arbitre import Comparator
 from arbitre.comparison.levels import by_path, leaves, of_nodes
@@ -92,6 +92,13 @@ def check(case, mode):
 @given(case=cases())
 def test_documents_with_ties(mode, case):
     check(case, mode)
+
+
+@slow
+@given(data=st.data())
+def test_leaves_with_a_floor_and_objects_without_undeclared_keys(mode, data):
+    schema, gold, predicted = data.draw(cases(ties=data.draw(st.booleans())))
+    check((data.draw(floored(schema)), gold, predicted), mode)
 
 
 @slow

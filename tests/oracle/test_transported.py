@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.oracle import textbook
-from tests.oracle.strategies import transports
+from tests.oracle.strategies import floored, transports
 
 from arbitre import Comparator
 from arbitre.comparison.levels import by_path, leaves, of_nodes
@@ -65,6 +66,13 @@ def test_documents_without_ties(case):
 
 
 @in_both_modes
+@slow
+@given(data=st.data())
+def test_leaves_with_a_floor(data):
+    schema, gold, predicted = data.draw(transports(ties=data.draw(st.booleans())))
+    check(data.draw(floored(schema)), gold, predicted)
+
+
 def test_a_list_may_be_near_a_much_shorter_one():
     """Where mass is moved the numbers of items bound nothing: a pair that looks poor may be the best."""
     moving = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"transport": {}}}}

@@ -36,6 +36,7 @@ class Plan:
         facts: Properties that allow a faster computation with the same result.
         expected: The kinds of documents that the schema is written for; None for any.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
+        format_assertion: Whether validation checks `format`.
     """
 
     sites: tuple[Site, ...]
@@ -48,6 +49,7 @@ class Plan:
     facts: PlanFacts
     expected: frozenset[Kind] | None = None
     max_calls: int | None = None
+    format_assertion: bool = False
 
     @property
     def allows_text(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from arbitre.corpus.reading.records import Failure, Pair
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.engine import compare_to_levels
-from arbitre.errors import DataError
+from arbitre.errors import DataError, FunctionError
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -59,7 +59,18 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
         yield pairs, _levels(plan, pairs), []
     except DataError:
         for pair in pairs:
-            yield _compare_alone(plan, pair)
+            try:
+                yield _compare_alone(plan, pair)
+            except FunctionError as error:
+                raise _of_document(error, pair) from error.__cause__
+    except FunctionError as error:
+        raise (error if error.document is None else _of_document(error, pairs[error.document])) from error.__cause__
+
+
+def _of_document(error: FunctionError, pair: Pair) -> FunctionError:
+    """Return an error of a custom function with the id, the file and the line of its gold document."""
+    file, line = pair.origins[0]
+    return error.placed(f", in document {pair.key!r}", file=file, line=line)
 
 
 def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:

@@ -129,6 +129,7 @@ class ViolationObserver:
     """Corpus observer that records schema violations of predictions."""
 
     schema: Subschema
+    format_assertion: bool = False
 
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
         """Return all violations as JSON."""
@@ -136,7 +137,7 @@ class ViolationObserver:
             {"id": pair.id, "run": pair.run, **asdict(violation)}
             for pair in pairs
             if pair.predicted is not ABSENT
-            for violation in find_violations(self.schema, pair.predicted)
+            for violation in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
 
 
