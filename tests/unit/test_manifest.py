@@ -113,7 +113,7 @@ def test_is_read_as_everything_else_is(folder):
         ),
         (("",), "Expected one column 'id', got the columns none"),
         (("id,gold,predicted,x,x", "a,b,c,d,e"), "Expected each column once"),
-        (("id,gold,predicted", 'a,"b,c'), "Cannot read the manifest as CSV"),
+        (("id,gold,predicted", 'a,"b,c'), "Cannot read the file as CSV"),
     ],
 )
 def test_refused(folder, lines, words):
@@ -128,5 +128,5 @@ def test_is_not_there(tmp_path):
     with pytest.raises(DataError, match="Cannot read the file"):
         Manifest(tmp_path / "none.csv", ReadOptions())
     (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")
-    with pytest.raises(DataError, match="Cannot read the manifest as CSV"):
+    with pytest.raises(DataError, match="Expected CSV in UTF-8"):
         Manifest(tmp_path / "bad.csv", ReadOptions())
