@@ -28,6 +28,7 @@ from arbitre.report.html.view import (
 )
 from arbitre.report.report_files import view_of
 from arbitre.report.text_files import json_text
+from arbitre.tally import COUNTS, NAMES
 
 SCHEMA = bundled.schema("view.schema.json")
 PEOPLE = {
@@ -109,7 +110,9 @@ def test_numbers_are_those_of_the_evaluation():
         name: evaluation["micro"][name] for name in [line.name for line in made.headline]
     }
     assert {line.name: line.macro for line in made.headline}["f1q"] == evaluation["macro"]["f1q"]
-    assert {row.path: row.scores for row in made.paths} == evaluation["by_path"]
+    assert {row.path: row.scores for row in made.paths} == {
+        path: {name: scores[name] for name in (*COUNTS, *NAMES)} for path, scores in evaluation["by_path"].items()
+    }
     assert made.counts == {name: evaluation["micro"][name] for name in ("gold", "predicted", "matched", "quality_mass")}
     assert (made.documents, made.failed) == (3, 1)
 
