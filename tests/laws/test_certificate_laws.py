@@ -33,7 +33,7 @@ def measured(part, documents):
 
 @slow
 @given(case=chains(METRIC))
-def test_a_certified_metric_is_one(case):
+def test_a_certified_metric_satisfies_the_axioms(case):
     part, documents = case
     verdict, table = measured(part, documents)
     assert verdict == "metric"
@@ -44,7 +44,7 @@ def test_a_certified_metric_is_one(case):
 
 @slow
 @given(case=chains(PSEUDO))
-def test_a_certified_pseudo_metric_is_one(case):
+def test_a_certified_pseudo_metric_satisfies_the_axioms(case):
     part, documents = case
     verdict, table = measured(part, documents)
     assert verdict == VERDICTS[part.verdict]

@@ -120,7 +120,7 @@ def measured(plan, documents, *, exhaustive=False):
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases())
-def test_what_is_certified_is_what_is_computed(case):
+def test_certified_facts_hold_for_computed_distances(case):
     schema, instead, documents = case
     try:
         comparator = Comparator(schema, **instead)

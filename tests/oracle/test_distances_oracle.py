@@ -110,7 +110,7 @@ def test_distances_over_the_longer_are_those_of_dynamic_programming(name, fewest
     assert table(name, values).tolist() == expected
 
 
-def test_all_short_words_are_edited_as_in_the_recurrences():
+def test_edit_distances_of_all_short_words_equal_the_recurrences():
     words = ["".join(word) for n in range(5) for word in itertools.product("abc", repeat=n)]
     for name, fewest in (("osa", swaps), ("damerau-levenshtein", any_swaps)):
         distances = table(name, words)
@@ -193,7 +193,7 @@ def test_ratcliff_obershelp_is_that_of_difflib(alphabet, autojunk):
     assert crossed(pool, everything, everything).tolist() == expected
 
 
-def test_autojunk_ignores_the_frequent_characters_of_a_long_prediction():
+def test_autojunk_ignores_frequent_characters_of_a_long_prediction():
     gold, predicted = "ab" * 200, "b" + "ab" * 200
     with_junk = catalogue.build({"ratcliff-obershelp": {"autojunk": True}})
     without = catalogue.build("ratcliff-obershelp")
@@ -256,7 +256,7 @@ def test_dice_is_one_minus_f1_of_sets():
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1, 7, 10**20])
-def test_log_is_that_of_many_decimals(scale):
+def test_log_is_that_of_high_precision_decimals(scale):
     def asinh(value):
         ratio = abs(Decimal(value) / Decimal(scale))
         size = (ratio + (ratio * ratio + 1).sqrt()).ln()
@@ -346,7 +346,7 @@ CANDIDATE, FIRST, SECOND = "Welcome everyone on Blent website", "Hello world on 
         ("rouge-l", SECOND, 2 / 3),
     ],
 )
-def test_rouge_of_the_worked_example(choice, gold, f1):
+def test_rouge_equals_the_worked_example(choice, gold, f1):
     assert catalogue.build(choice)(gold, CANDIDATE) == pytest.approx(1 - f1, abs=1e-15)
 
 
@@ -382,7 +382,7 @@ def random_prose(letters="abc"):
     ],
     ids=str,
 )
-def test_rouge_counts_as_by_hand(choice, grams):
+def test_rouge_counts_equal_a_manual_count(choice, grams):
     values = random_prose()
     bags = [grams(value.split()) for value in values]
     assert table(choice, values) == pytest.approx(
@@ -405,7 +405,7 @@ def test_rouge_l_is_that_of_dynamic_programming():
         (1, "a b c d e", "a b c d", 0.778801),  # brevity alone: exp(1 - 5/4)
     ],
 )
-def test_bleu_of_the_worked_example(n, gold, predicted, score):
+def test_bleu_equals_the_worked_example(n, gold, predicted, score):
     pytest.importorskip("sacrebleu")
     assert catalogue.build({"bleu": {"n": n}})(gold, predicted) == pytest.approx(1 - score, abs=5e-7)
 

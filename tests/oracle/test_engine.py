@@ -90,19 +90,19 @@ def check(case, mode):
 
 @slow
 @given(case=cases())
-def test_documents_with_ties(mode, case):
+def test_documents_with_ties_equal_the_textbook(mode, case):
     check(case, mode)
 
 
 @slow
 @given(case=cases(ties=False))
-def test_documents_without_ties(mode, case):
+def test_documents_without_ties_equal_the_textbook(mode, case):
     check(case, mode)
 
 
 @slow
 @given(data=st.data())
-def test_what_is_said_of_a_document_does_not_depend_on_the_others(mode, data):
+def test_the_tallies_of_a_document_do_not_depend_on_the_others(mode, data):
     schema = data.draw(schemas())
     plan = Comparator(schema).plan
     several = data.draw(st.lists(pairs(schema), min_size=2, max_size=4))
@@ -127,7 +127,7 @@ def test_a_document_equals_itself(mode, data):
     assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(expected.quality, abs=NEAR)
 
 
-def test_a_tie_is_broken_alike_whatever_else_is_in_the_batch():
+def test_a_tie_is_broken_the_same_way_in_every_batch():
     lists = {"type": ["array", "null"], "items": {"type": "object", "properties": {"a": {"type": ["boolean", "null"]}}}}
     plan = Comparator(
         {"type": "object", "properties": {"a": lists, "c": {"properties": {"a": {"type": "string"}}}}}
@@ -160,7 +160,7 @@ def test_the_text_that_is_nearest_in_length_need_not_be_the_nearest():
 
 @slow
 @given(data=st.data())
-def test_which_texts_are_not_compared_does_not_show(data):
+def test_skipping_comparisons_changes_no_result(data):
     """Not even where matchings tie."""
     schema = data.draw(schemas())
     several = data.draw(st.lists(pairs(schema), min_size=1, max_size=3))
@@ -174,7 +174,7 @@ def test_which_texts_are_not_compared_does_not_show(data):
     }
 
 
-def test_how_many_texts_are_compared_at_once_does_not_show():
+def test_the_batch_size_changes_no_result():
     """Not in the last digit."""
     draw = np.random.default_rng(3)
     text = {"type": "string", "x-arbitre": {"distance": "levenshtein"}}
@@ -192,7 +192,7 @@ def test_how_many_texts_are_compared_at_once_does_not_show():
             assert sums[0].tolist() == together[path][number].tolist()
 
 
-def test_nested_lists_of_a_document_do_not_depend_on_the_others():
+def test_matchings_of_nested_lists_do_not_depend_on_other_documents():
     draw = np.random.default_rng(1)
     text = {"type": "string"}
     inner = {"type": "array", "items": {"type": "object", "properties": {"a": text, "b": text}}}
@@ -218,7 +218,7 @@ def test_nested_lists_of_a_document_do_not_depend_on_the_others():
         assert in_order(compare_to_levels(plan, [gold[number]], [predicted[number]]), 0) == in_order(together, number)
 
 
-def test_equal_items_are_matched_first_in_every_document_alike():
+def test_equal_items_are_matched_first_in_every_document():
     plan = Comparator({"type": "array", "items": {"type": ["string", "null"]}}).plan
     first, second = (["", "A", ""], ["", "", ""]), (["", "A", "AAa"], ["", "a", "AAA"])
     with pytest.MonkeyPatch.context() as patch:
@@ -229,7 +229,7 @@ def test_equal_items_are_matched_first_in_every_document_alike():
     assert alone == together
 
 
-def test_digests_tell_what_stands_where():
+def test_digests_depend_on_value_and_position():
     strings = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": "sequence"}}
     names = {"type": "object", "additionalProperties": {"type": "string"}}
     for schema, values in (

@@ -102,7 +102,7 @@ def test_an_exact_p_is_that_of_scipy(size):
     assert (found.estimate, found.p) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
 
 
-def test_a_sampled_p_is_near_the_exact_one(monkeypatch):
+def test_a_sampled_p_is_close_to_the_exact_p(monkeypatch):
     one, other = sample(corpus(9, 14)), sample(corpus(10, 14))
     exact = paired_difference(one, other, "f1q")
     monkeypatch.setattr(swaps, "ENUMERATED", 0)
@@ -113,7 +113,7 @@ def test_a_sampled_p_is_near_the_exact_one(monkeypatch):
     assert drawn.p == pytest.approx(exact.p, abs=0.015)
 
 
-def test_few_resamples_at_once_are_the_same_resamples(monkeypatch):
+def test_the_chunk_size_changes_no_interval(monkeypatch):
     rows = corpus(11, 30)
     whole = intervals(sample(rows), method="percentile")
     monkeypatch.setattr("arbitre.corpus.statistics.bootstrap.CHUNK_CELLS", 70)
@@ -152,7 +152,7 @@ def test_the_adjusted_interval_is_that_of_weighted_units():
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_an_adjusted_interval_of_few_documents_holds_the_truth(average):
+def test_adjusted_intervals_of_few_documents_have_their_nominal_coverage(average):
     """BCa covers .86 of the means of 10 such documents."""
     for size, least in ((5, 0.90), (10, 0.92), (20, 0.93)):
         assert coverage(lambda seed, size=size: documents(seed, size), truth=0.8, average=average) >= least
@@ -187,18 +187,18 @@ def documents(seed, size=40, *, groups=None, clustered=False):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_an_interval_holds_the_truth_as_often_as_it_says(average, method):
+def test_intervals_have_their_nominal_coverage(average, method):
     assert 0.90 <= coverage(documents, truth=0.8, average=average, method=method) <= 0.98
 
 
-def test_documents_that_are_alike_must_be_drawn_in_clusters():
+def test_clustered_documents_need_cluster_resampling_for_coverage():
     naive = coverage(lambda seed: documents(seed, 120, groups=40), truth=0.8)
     honest = coverage(lambda seed: documents(seed, 120, groups=40, clustered=True), truth=0.8)
     assert naive < 0.80
     assert 0.90 <= honest <= 0.98
 
 
-def test_p_is_small_as_often_as_it_says():
+def test_the_test_has_its_nominal_error_rate():
     """Two systems that are alike: p <= .1 in about a tenth of the corpora, exact or sampled."""
     for size in (12, 30):
         ps = [
@@ -249,7 +249,7 @@ def test_the_runs_of_one_page_are_one_cluster(senate):
     assert "Fewer than 30 clusters (3)" in page_wise.notes[0]
 
 
-def test_three_pages_decide_nothing(senate):
+def test_three_pages_show_no_significant_difference(senate):
     by_hand, raw = (sample(senate[:, reading], clusters=[2, 3, 4]) for reading in (0, 2))
     found = paired_difference(by_hand, raw, "irq", average="macro")
     assert found.estimate == pytest.approx(np.diff(score(senate[:, [2, 0]], "irq")).mean())

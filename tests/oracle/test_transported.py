@@ -53,19 +53,19 @@ in_both_modes = pytest.mark.usefixtures("_mode")
 @in_both_modes
 @slow
 @given(case=transports())
-def test_documents_with_ties(case):
+def test_transported_documents_with_ties_equal_the_textbook(case):
     check(*case)
 
 
 @in_both_modes
 @slow
 @given(case=transports(ties=False))
-def test_documents_without_ties(case):
+def test_transported_documents_without_ties_equal_the_textbook(case):
     check(*case)
 
 
 @in_both_modes
-def test_a_list_may_be_near_a_much_shorter_one():
+def test_a_list_can_have_high_quality_with_a_much_shorter_one():
     """Where mass is moved the numbers of items bound nothing: a pair that looks poor may be the best."""
     moving = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"transport": {}}}}
     check({"type": "array", "items": moving}, [["a", "a", "a"]], [["a", "a", "bc"], ["a"], ["bc", "bc", "a"]])
@@ -111,7 +111,7 @@ WORKED = {
 
 
 @pytest.mark.parametrize("name", WORKED)
-def test_examples_worked_by_hand(name):
+def test_examples_have_the_scores_worked_by_hand(name):
     (items, how, gold, predicted), (quality, tally, below), paths = WORKED[name]
     schema = {"type": "array", "items": items, "x-arbitre": {"match": {"transport": how}}}
     check(schema, gold, predicted)

@@ -55,7 +55,7 @@ def test_every_distance_is_that_of_the_two_entries_alone():
     assert found.documents.tolist() == [0, 0, 0, 0, 0]
 
 
-def test_entries_of_many_documents_know_theirs():
+def test_entries_hold_the_number_of_their_document():
     found = build_entry_pool(
         plan(INDEX), [document(PEOPLE[0]), document(*PEOPLE[1:3])], [ABSENT, document(PEOPLE[3])][1:]
     )
@@ -63,7 +63,7 @@ def test_entries_of_many_documents_know_theirs():
     assert found.pointers == ("/people/0", "/people/0", "/people/1", "/people/0")
 
 
-def test_what_is_absent_is_no_entry():
+def test_absent_items_are_not_entries():
     schema = {"type": "array", "items": {"type": "string"}}
     found = build_entry_pool(plan(schema), [["a", None, "b"]], [[None]])
     assert found.pointers == ("/0", "/2")
@@ -91,13 +91,13 @@ def test_documents_without_a_list_are_the_entries():
     assert cardinality(plan(PERSON), *PEOPLE[:2]) is None
 
 
-def test_measuring_in_parts_is_measuring_at_once(monkeypatch):
+def test_the_chunk_size_changes_no_distance(monkeypatch):
     whole = build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances
     monkeypatch.setattr(pools, "CHUNK_CELLS", 3)
     assert (build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances == whole).all()
 
 
-def test_a_sample_is_a_part_of_the_pool():
+def test_a_sample_is_a_subset_of_the_pool():
     documents = [document(*PEOPLE)], [document(*PEOPLE[::-1])]
     whole, part = build_entry_pool(plan(INDEX), *documents), build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)
     again = build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)
@@ -144,7 +144,7 @@ NEAR = {"type": "array", "items": {"type": "number", "x-arbitre": {"distance": {
         ([0], [], None, 1.0),
     ],
 )
-def test_what_lists_differ_by(gold, predicted, w1, ospa):
+def test_cardinality_is_the_difference_of_ospa_and_w1(gold, predicted, w1, ospa):
     found = cardinality(plan(NEAR), gold, predicted)
     assert found.w1 == (None if w1 is None else pytest.approx(w1, abs=1e-12))
     assert found.ospa == pytest.approx(ospa)

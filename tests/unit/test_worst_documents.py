@@ -46,7 +46,7 @@ def document(schema, gold, predicted):
     return found
 
 
-def test_rows_are_the_entries_in_gold_order_then_the_spurious():
+def test_rows_are_in_gold_order_with_spurious_entries_last():
     gold = {"year": 1931, "people": [{"name": "Ada", "pages": [1, 2]}, {"name": "Bob"}, {"name": "Cyd"}]}
     predicted = {"year": 1913, "people": [{"name": "Cyd"}, {"name": "Ada", "pages": [2, 3]}]}
     found = document(PEOPLE, gold, predicted)
@@ -74,7 +74,7 @@ def test_a_document_that_is_its_own_entry():
     assert (found["rest"], found["matrix"]) == (None, None)
 
 
-def test_values_of_two_kinds_stand_side_by_side():
+def test_values_of_different_kinds_are_shown_side_by_side():
     (row,) = document(PEOPLE, {"people": [{"name": "Ada", "pages": [1]}]}, {"people": [{"name": "Ada", "pages": "1"}]})[
         "rows"
     ]
@@ -89,7 +89,7 @@ def test_a_failed_document_shows_all_of_gold_as_missing():
     assert (found["failed"], found["quality"], found["rest"]["below"][0]["verdict"]) == (True, 0.0, "missing")
 
 
-def test_a_document_as_deep_as_one_likes_is_text_below():
+def test_a_deep_document_is_shown_as_text_below_a_limit():
     value = "end"
     for _ in range(60):
         value = {"in": [value]}
@@ -110,7 +110,7 @@ def test_the_worst_documents_are_kept_within_bounds_and_failures_come_last():
     assert len(found["documents"]) == 8
 
 
-def test_room_is_told_in_bytes_whatever_the_script():
+def test_the_size_limit_counts_bytes():
     def number(letter):
         pairs = [(f"d{at}", [letter * 900], [letter * 900]) for at in range(8)]
         return len(kept(WORDS, pairs, room=10_000)["kept"])
@@ -118,7 +118,7 @@ def test_room_is_told_in_bytes_whatever_the_script():
     assert number("a") > number("ア") >= 1
 
 
-def test_of_a_document_that_is_too_large_the_worst_entries_are_kept():
+def test_the_worst_entries_of_a_large_document_are_kept():
     gold = [f"{number:04}" for number in range(50)]
     predicted = [*gold[:40], *("x" * 9 for _ in range(10))]
     (found,) = kept(WORDS, [("d", gold, predicted)], entries=20)["kept"]
@@ -128,7 +128,7 @@ def test_of_a_document_that_is_too_large_the_worst_entries_are_kept():
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_what_is_kept_does_not_depend_on_how_the_corpus_is_divided(monkeypatch, size):
+def test_the_kept_documents_do_not_depend_on_the_batches(monkeypatch, size):
     pairs = [
         (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(30)
     ]
@@ -138,7 +138,7 @@ def test_what_is_kept_does_not_depend_on_how_the_corpus_is_divided(monkeypatch, 
     assert kept(WORDS, pairs, entries=20) == expected
 
 
-def test_notes_of_several_processes_come_to_the_same(monkeypatch):
+def test_observers_of_several_processes_merge_to_the_same_result(monkeypatch):
     pairs = [
         (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(24)
     ]
@@ -190,20 +190,20 @@ def test_the_matrix_holds_every_pair_and_agrees_with_the_matching():
     assert (found["matrix"]["metricity"]["pool"], found["matrix"]["metricity"]["metricity"]) == (True, 1.0)
 
 
-def test_pairs_that_may_not_be_matched_have_no_quality():
+def test_forbidden_pairs_have_no_quality():
     schema = WORDS | {"x-arbitre": {"match": {"hungarian": {"gate": 0.7}}}}
     found = document(schema, ["quill", "ink"], ["quilt", "ink"])
     assert found["matrix"]["quality"] == [[0.8182, None], [None, 1.0]]
     assert found["matrix"]["metricity"] is None
 
 
-def test_large_matrices_are_left_out(monkeypatch):
+def test_large_matrices_are_omitted(monkeypatch):
     monkeypatch.setattr(quality_matrix, "MAX_CELLS", 3)
     assert document(WORDS, ["a", "b"], ["a", "b"])["matrix"] is None
     assert document(WORDS, ["a"], ["a", "b"])["matrix"] is not None
 
 
-def test_without_alignments_there_are_none(tmp_path):
+def test_a_folder_without_alignments_has_none(tmp_path):
     assert read(tmp_path / ALIGNMENTS, "{}") is None
 
 
@@ -216,7 +216,7 @@ def test_without_alignments_there_are_none(tmp_path):
         ('{"format": "arbitre-alignments/1", "evaluation": "00"}', "the alignments of another evaluation"),
     ],
 )
-def test_alignments_of_something_else_are_refused(tmp_path, text, said):
+def test_alignments_of_another_format_are_refused(tmp_path, text, said):
     (tmp_path / ALIGNMENTS).write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as caught:
         read(tmp_path / ALIGNMENTS, "{}")
@@ -224,13 +224,13 @@ def test_alignments_of_something_else_are_refused(tmp_path, text, said):
     assert caught.value.file == str(tmp_path / ALIGNMENTS)
 
 
-def test_alignments_belong_to_the_text_of_their_evaluation(tmp_path):
+def test_alignments_are_tied_to_the_text_of_their_evaluation(tmp_path):
     found = {"format": "arbitre-alignments/1", "evaluation": digest("{}")}
     (tmp_path / ALIGNMENTS).write_text(json.dumps(found), encoding="utf-8")
     assert read(tmp_path / ALIGNMENTS, "{}") == found
 
 
-def test_published_figures_are_those_of_each_document_and_their_means():
+def test_published_figures_are_kept_for_each_document_and_averaged():
     pairs = [
         ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
         ("b", ["ink"], ["oak", "x"]),
@@ -251,7 +251,7 @@ def test_published_figures_are_those_of_each_document_and_their_means():
     assert kept(WORDS, [("vacuous", [], [])])["published"] is None
 
 
-def test_a_document_has_the_interval_of_its_entries_where_there_are_entries_to_tell_from():
+def test_a_document_has_an_interval_if_it_has_enough_entries():
     pairs = [
         ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
         ("right", ["ink", "oak"], ["ink", "oak"]),
