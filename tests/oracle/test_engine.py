@@ -15,11 +15,18 @@ from arbitre.distances.text import edit
 from arbitre.engine import compare_to_levels
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.row_hashes import row_hashes
-from arbitre.engine.solve import leaf_quality, matching_problems, solver
+from arbitre.engine.solve.limits import CellLimits
 from arbitre.matching import batch_assignment
 from arbitre.schema import plan_facts
 
 NEAR = 1e-12
+LAZY = {"lazy": 1, "plain_lazy": 0}
+LIMITS = {
+    "whole": {"lazy": 1, "table": 0},
+    "lazy": LAZY,
+    "lazy and sparing": LAZY,
+    "lazy, one by one": LAZY | {"large": 1, "chunk": 1, "deep_chunk": 1},
+}
 slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 
 
@@ -40,20 +47,11 @@ def mode(request):
     tables where these cost no more than bounds.
     """
     with pytest.MonkeyPatch.context() as patch:
-        if request.param.startswith("lazy"):
-            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-            patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
         if request.param == "whole":
-            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-            patch.setattr(leaf_quality, "TABLE_MIN_CELLS", 0)
             patch.setattr(batch_assignment, "SOLVER_MIN_CELLS", 4)
-        if request.param == "lazy, one by one":
-            patch.setattr(matching_problems, "LARGE_PROBLEM_CELLS", 1)
-            patch.setattr(matching_problems, "BOUND_CHUNK_CELLS", 1)
-            patch.setattr(matching_problems, "DEEP_BOUND_CHUNK_CELLS", 1)
         if request.param.endswith("sparing"):
             spare(patch, dear=1 if request.param.startswith("lazy") else 2)
-        yield {"exhaustive": request.param == "exhaustive"}
+        yield {"exhaustive": request.param == "exhaustive", "limits": CellLimits(**LIMITS.get(request.param, {}))}
 
 
 def numbers(tally):
@@ -138,10 +136,9 @@ def test_a_tie_is_broken_the_same_way_in_every_batch():
         {"a": [{}, {}, {"a": False}, {"a": False}], "c": {"a": ""}},
         {"a": [{}, {"a": False}, {"a": False}], "c": {}},
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-        alone = by_path(compare_to_levels(plan, [gold], [predicted]), 1)
-        together = by_path(compare_to_levels(plan, [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]), 3)
+    sides = [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]
+    alone = by_path(compare_to_levels(plan, [gold], [predicted], limits=CellLimits(lazy=1)), 1)
+    together = by_path(compare_to_levels(plan, *sides, limits=CellLimits(lazy=1)), 3)
     assert {path: sums[0].tolist() for path, sums in alone.items()} == {
         path: together[path][2].tolist() for path in alone
     }
@@ -221,11 +218,9 @@ def test_matchings_of_nested_lists_do_not_depend_on_other_documents():
 def test_equal_items_are_matched_first_in_every_document():
     plan = Comparator({"type": "array", "items": {"type": ["string", "null"]}}).plan
     first, second = (["", "A", ""], ["", "", ""]), (["", "A", "AAa"], ["", "a", "AAA"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-        patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
-        alone = of_nodes(compare_to_levels(plan, [second[0]], [second[1]]), "", 1)[0].tolist()
-        together = of_nodes(compare_to_levels(plan, [first[0], second[0]], [first[1], second[1]]), "", 2)[1].tolist()
+    limits, sides = CellLimits(**LAZY), zip(first, second, strict=True)
+    alone = of_nodes(compare_to_levels(plan, [second[0]], [second[1]], limits=limits), "", 1)[0].tolist()
+    together = of_nodes(compare_to_levels(plan, *map(list, sides), limits=limits), "", 2)[1].tolist()
     assert alone == together
 
 

@@ -11,7 +11,10 @@ import pytest
 from scipy import stats
 
 from arbitre import Comparator, bundled
-from arbitre.corpus.statistics import Sample, interval, intervals, paired_difference, scored, swaps
+from arbitre.corpus.statistics import Sample, interval, paired_difference, scored
+from arbitre.corpus.statistics.bootstrap import _resampled
+from arbitre.corpus.statistics.sample import Statistic
+from arbitre.corpus.statistics.swaps import swapped
 from arbitre.tally import NAMES
 
 METHODS = ["percentile", "bca"]
@@ -102,23 +105,20 @@ def test_an_exact_p_is_that_of_scipy(size):
     assert (found.estimate, found.p) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
 
 
-def test_a_sampled_p_is_close_to_the_exact_p(monkeypatch):
-    one, other = sample(corpus(9, 14)), sample(corpus(10, 14))
-    exact = paired_difference(one, other, "f1q")
-    monkeypatch.setattr(swaps, "ENUMERATED", 0)
-    monkeypatch.setattr(swaps, "DRAWN", 20_000)
-    drawn = paired_difference(one, other, "f1q")
+def test_a_sampled_p_is_close_to_the_exact_p():
+    statistics = [Statistic.scores(sample(corpus(seed, 14)), ["f1q"], "micro") for seed in (9, 10)]
+    exact, drawn = (swapped(statistics, [(0, 1)], alpha=5e-4, tests=1, seed=0, enumerated=most)[0] for most in (16, 0))
+    assert (exact.tried, drawn.tried) == (2**13, 20_000)
     assert (exact.exact, drawn.exact) == (True, False)
     assert 0.02 < exact.p < 0.98
     assert drawn.p == pytest.approx(exact.p, abs=0.015)
 
 
-def test_the_chunk_size_changes_no_interval(monkeypatch):
-    rows = corpus(11, 30)
-    whole = intervals(sample(rows), method="percentile")
-    monkeypatch.setattr("arbitre.corpus.statistics.bootstrap.CHUNK_CELLS", 70)
-    for name, part in intervals(sample(rows), method="percentile").items():
-        assert (part.low, part.high) == pytest.approx((whole[name].low, whole[name].high), abs=1e-12)
+def test_the_chunk_size_changes_no_resample():
+    units = np.random.default_rng(11).random((30, 5))
+    whole = _resampled(units, 500, seed=1)
+    for cells in (1, 70, 30 * 499):
+        assert _resampled(units, 500, seed=1, cells=cells) == pytest.approx(whole, abs=1e-12)
 
 
 @pytest.mark.parametrize("size", [2, 5, 25])

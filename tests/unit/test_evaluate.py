@@ -13,8 +13,8 @@ from tests.oracle.strategies import pairs, schemas
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus.joining.join import Pair, join
 from arbitre.corpus.reading.options import Failure, Record
-from arbitre.corpus.running import worker as module
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.running.worker import Worker
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})
@@ -162,10 +162,10 @@ def test_by_path_counts_missing_and_spurious_subtrees_and_failures():
 
 
 @pytest.mark.parametrize("chunk", [1, 64])
-def test_items_of_lists_and_keys_of_maps_under_one_path_are_all_counted(chunk, monkeypatch):
-    monkeypatch.setattr(module, "FIRST_BATCH", chunk)
+def test_items_of_lists_and_keys_of_maps_under_one_path_are_all_counted(chunk):
     comparator = Comparator({"type": ["array", "object"], "items": WHOLE, "additionalProperties": WHOLE})
-    evaluation = comparator.evaluate([("list", [1, 2], [1]), ("map", {"k": 1}, {"k": 1})])
+    documents = [("list", [1, 2], [1]), ("map", {"k": 1}, {"k": 1})]
+    evaluation = evaluate(comparator.plan, documents, ExecutionOptions(first_batch=chunk))
     assert {path: masses(scores) for path, scores in evaluation.by_path.items()} == {"/*": (3, 2, 2, 2)}
 
 
@@ -248,10 +248,9 @@ def test_the_same_corpus_gives_the_same_bytes():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 3, 64, 1000])
-def test_the_batch_size_changes_no_result(chunk, monkeypatch):
+def test_the_batch_size_changes_no_result(chunk):
     expected = everything(WEIGHED.evaluate(corpus(150)))
-    monkeypatch.setattr(module, "FIRST_BATCH", chunk)
-    assert everything(WEIGHED.evaluate(corpus(150))) == expected
+    assert everything(evaluate(WEIGHED.plan, corpus(150), ExecutionOptions(first_batch=chunk))) == expected
 
 
 @pytest.mark.slow
@@ -259,11 +258,9 @@ def test_the_batch_size_changes_no_result(chunk, monkeypatch):
 def test_the_batch_size_changes_no_result_for_generated_schemas(data, schema):
     documents = [(str(number), *data.draw(pairs(schema))) for number in range(data.draw(st.integers(1, 4)))]
     comparator = Comparator(schema)
-    with pytest.MonkeyPatch.context() as patch:
-        found = []
-        for chunk in (1, 2, 64):
-            patch.setattr(module, "FIRST_BATCH", chunk)
-            found.append(everything(comparator.evaluate(documents)))
+    found = [
+        everything(evaluate(comparator.plan, documents, ExecutionOptions(first_batch=chunk))) for chunk in (1, 2, 64)
+    ]
     assert found[0] == found[1] == found[2]
     for row, (_, gold, predicted) in zip(found[0][1], documents, strict=True):
         comparison = comparator.compare(gold=gold, predicted=predicted)
@@ -298,5 +295,5 @@ def test_progress_is_reported_for_each_document_in_any_batch_size():
     plan = Comparator(kinds).plan
     documents = [[{"a": "ab"}, ["x", "y"]], [{"a": "abcd"}, ["x", "z", "w"]], [["x"], {"a": "abc"}]]
     found = [Pair(f"{at}", None, one, [{"a": "abx"}, ["x"]]) for at, one in enumerate(documents)]
-    alone, together = (module.Worker(plan, size=size)(iter(found)).steps for size in (1, 3))
+    alone, together = (Worker(plan, size=size)(iter(found)).steps for size in (1, 3))
     assert [one.tolist() for one in alone] == [one.tolist() for one in together]

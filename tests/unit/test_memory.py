@@ -86,9 +86,8 @@ def evaluated(folder):
 
 
 @pytest.mark.parametrize("limit", [0, 1, 100, 1 << 26])
-def test_an_array_is_the_same_in_memory_and_on_disk(small, monkeypatch, limit):
-    monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
-    found = SpillArray(np.float64, 5)
+def test_an_array_is_the_same_in_memory_and_on_disk(small, limit):
+    found = SpillArray(np.float64, 5, memory_limit=limit)
     found.extend(np.arange(15.0).reshape(3, 5))
     found.pad(5)
     assert found.view().sum() == 105.0
@@ -140,9 +139,9 @@ def test_other_read_errors_are_not_reported_as_a_full_disk():
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 26])
-def test_a_string_array_is_a_sequence_of_any_texts(monkeypatch, limit):
-    monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
-    texts = StringArray.of(TEXTS)
+def test_a_string_array_is_a_sequence_of_any_texts(limit):
+    texts = StringArray(memory_limit=limit)
+    texts.extend(TEXTS)
     assert texts == TEXTS
     assert texts == tuple(TEXTS)
     assert texts != TEXTS[:-1]

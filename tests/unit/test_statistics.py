@@ -373,14 +373,16 @@ def test_pairs_share_swaps_but_not_results():
         assert one.p == pytest.approx(alone.p)
 
 
-def test_the_chunk_size_changes_no_p(monkeypatch):
-    samples = systems(3, 30)
-    pairs = [list(combinations(range(3), 2))]
-    whole = contrasts([samples], pairs, "irq")
-    monkeypatch.setattr(swaps, "CHUNK_CELLS", 700)
-    for one, other in zip(contrasts([samples], pairs, "irq"), whole, strict=True):
-        assert (one.p, one.significant) == (other.p, other.significant)
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+def test_the_chunk_size_changes_no_p():
+    statistics = [Statistic.scores(one, ["irq"], "micro") for one in systems(3, 30)]
+    pairs = list(combinations(range(3), 2))
+    whole, chunked = (
+        swaps.swapped(statistics, pairs, alpha=0.05, tests=3, seed=0, **options)
+        for options in ({}, {"chunk_cells": 700})
+    )
+    for one, other in zip(chunked, whole, strict=True):
+        assert (one.p, one.exact) == (other.p, False)
+        assert one.critical(0.05) == pytest.approx(other.critical(0.05), abs=1e-12)
 
 
 def test_the_number_of_swaps_grows_with_comparisons_and_level():

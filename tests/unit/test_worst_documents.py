@@ -10,13 +10,12 @@ from tests.worst_documents import keeping
 
 import arbitre
 from arbitre.corpus.joining.join import Join, Pair
-from arbitre.corpus.running import evaluate as corpus
-from arbitre.corpus.running import worker as work
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.running.worker import Worker
 from arbitre.corpus.statistics import document_intervals
 from arbitre.errors import DataError
-from arbitre.report.documents import quality_matrix
+from arbitre.report.documents.quality_matrix import MAX_CELLS
 from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
 from arbitre.report.text_files import json_text
 
@@ -128,26 +127,23 @@ def test_the_worst_entries_of_a_large_document_are_kept():
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_the_kept_documents_do_not_depend_on_the_batches(monkeypatch, size):
+def test_the_kept_documents_do_not_depend_on_the_batches(size):
     pairs = [
         (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(30)
     ]
     expected = kept(WORDS, pairs, entries=20)
-    monkeypatch.setattr(work, "FIRST_BATCH", size)
-    monkeypatch.setattr(work, "RECORDS_PER_BATCH", 8)
-    assert kept(WORDS, pairs, entries=20) == expected
+    assert kept(WORDS, pairs, batches={"first_batch": size, "batch_nodes": 8}, entries=20) == expected
 
 
-def test_observers_of_several_processes_merge_to_the_same_result(monkeypatch):
+def test_observers_of_several_processes_merge_to_the_same_result():
     pairs = [
         (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(24)
     ]
-    monkeypatch.setattr(corpus, "PART_SIZE", 4)
     plan = arbitre.Comparator(WORDS).plan
     together, notes = WorstDocuments(plan, entries=9), []
 
     def either(worker, parts):
-        workers = [worker, work.Worker(plan, together.observers)]
+        workers = [worker, Worker(plan, together.observers)]
         return (workers[number % 2](part) for number, part in enumerate(parts))
 
     def taken(outcomes):
@@ -156,7 +152,7 @@ def test_observers_of_several_processes_merge_to_the_same_result(monkeypatch):
         together.take(read)
 
     joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
-    evaluation = evaluate(plan, joined, ExecutionOptions(together.observers, taken, executor=either))
+    evaluation = evaluate(plan, joined, ExecutionOptions(together.observers, taken, executor=either, unit_size=4))
     together.fill(evaluation, Join(tuple(joined)))
     text = json_text(evaluation.to_dict())
     assert len(notes) > 4
@@ -197,10 +193,10 @@ def test_forbidden_pairs_have_no_quality():
     assert found["matrix"]["metricity"] is None
 
 
-def test_large_matrices_are_omitted(monkeypatch):
-    monkeypatch.setattr(quality_matrix, "MAX_CELLS", 3)
-    assert document(WORDS, ["a", "b"], ["a", "b"])["matrix"] is None
-    assert document(WORDS, ["a"], ["a", "b"])["matrix"] is not None
+def test_large_matrices_are_omitted():
+    words = [f"{number}" for number in range(MAX_CELLS // 60 + 1)]
+    assert document(WORDS, words, words[:60])["matrix"] is None
+    assert document(WORDS, words[:-1], words[:60])["matrix"] is not None
 
 
 def test_a_folder_without_alignments_has_none(tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.call_budget import call_upper_bounds, limit_calls
+from arbitre.engine.solve.limits import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
 from arbitre.values import ABSENT, Json
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.levels import Level
     from arbitre.engine.columns.column import Column
     from arbitre.engine.solve.batches import Batch
+    from arbitre.engine.solve.limits import CellLimits
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
 
@@ -47,7 +49,12 @@ class BatchResult:
 
 
 def compare_batch(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    exhaustive: bool = False,
+    limits: CellLimits = DEFAULT_LIMITS,
 ) -> BatchResult:
     """Compare each gold document with the predicted document at the same position.
 
@@ -59,6 +66,7 @@ def compare_batch(
         predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
         exhaustive: Whether to compute every candidate pair of every matching. The results are the same; for diagnosis
             and tests.
+        limits: Sizes at which the solver changes its method. The results are the same.
 
     Raises:
         DataError: A value is not JSON.
@@ -81,7 +89,7 @@ def compare_batch(
     left, right = np.full((2, len(gold)), -1, dtype=np.intp)
     left[documents[present[:middle]]], right[documents[present[middle:]]] = present[:middle], present[middle:]
     both = (left >= 0) & (right >= 0)
-    batch = QualitySolver(exhaustive=exhaustive).evaluate(root, left[both], right[both])
+    batch = QualitySolver(exhaustive, limits).evaluate(root, left[both], right[both])
     return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
 
 
@@ -96,7 +104,12 @@ def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
 
 
 def compare_to_levels(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    exhaustive: bool = False,
+    limits: CellLimits = DEFAULT_LIMITS,
 ) -> tuple[Level, ...]:
     """Return the levels of `compare_batch`."""
-    return compare_batch(plan, gold, predicted, exhaustive=exhaustive).levels()
+    return compare_batch(plan, gold, predicted, exhaustive=exhaustive, limits=limits).levels()
