@@ -64,7 +64,7 @@ def test_a_corpus_is_not_worse_than_itself():
     assert (found.documents, found.paths) == ((), ())
 
 
-def test_more_failures_are_worse_whatever_the_score():
+def test_more_failures_are_worse_even_with_an_equal_score():
     before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
     found = diff_evaluations(before, after)
     assert (found.failed, found.micro.difference, found.worse) == ((0, 1), 0.0, True)

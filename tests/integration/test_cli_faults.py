@@ -66,14 +66,14 @@ def test_omissions_cost_irq_and_duplicates_imq(found):
         assert faults["omission"]["amq"] == pytest.approx(1.0), name
 
 
-def test_balanced_transport_does_not_tell_them_apart(found):
+def test_balanced_transport_does_not_distinguish_omissions_from_duplicates(found):
     for name in ("exact", "size", "sinkhorn"):
         for fault in found[name].values():
             assert fault["imq"] == fault["irq"] == fault["f1q"] == fault["amq"], name
     assert found["exact"]["duplicate"]["f1q"] > found["hungarian"]["duplicate"]["f1q"]
 
 
-def test_each_matching_has_its_weakness(found):
+def test_each_matching_is_weak_at_a_known_fault(found):
     assert found["set"]["duplicate"]["f1q"] == pytest.approx(1.0)  # each item counts once
     assert found["ordered"]["omission"]["f1q"] < 0.7  # all that follows has moved up
     assert found["greedy"]["omission"]["f1q"] < found["hungarian"]["omission"]["f1q"] - 0.1

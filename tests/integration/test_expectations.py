@@ -67,7 +67,7 @@ def test_fault_02_fields_absent_on_both_sides_earn_nothing():
         ([], {"null": 0.0, "text": 0.0, "list": 0.0, "object": 0.0}),
     ],
 )
-def test_fault_03_one_policy_says_what_counts_as_absent(policy, expected):
+def test_fault_03_one_policy_decides_what_is_absent(policy, expected):
     schema = record(a={}) | {"x-arbitre": {"absent": policy}}
     empties = {"null": None, "text": "", "list": [], "object": {}}
     assert {name: quality(schema, {"a": empty}, {}) for name, empty in empties.items()} == pytest.approx(expected)

@@ -59,7 +59,7 @@ def check_pseudometric(table):
 
 @slow
 @given(part=parts(worst=NEITHER))
-def test_the_verdict_is_that_of_the_worst_part(part):
+def test_the_verdict_equals_that_of_the_worst_part(part):
     certificate = Comparator(part.schema).certificate
     assert certificate.verdict == VERDICTS[part.verdict]
     assert bool(certificate.breaks) == (part.verdict != METRIC)

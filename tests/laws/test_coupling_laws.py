@@ -110,7 +110,7 @@ FREE = [solver for solver in EVERY if solver not in BALANCED]
 
 @slow
 @given(case=transports(solvers=FREE, uniform=True))
-def test_each_side_counts_its_leaves_and_items_whatever_the_other_is(case):
+def test_the_counts_of_a_side_do_not_depend_on_the_other_side(case):
     """Where an item weighs 1 and is left out as it is; where all mass moves, only for the gold side."""
     schema, gold, predicted = case
     comparator = Comparator(schema)

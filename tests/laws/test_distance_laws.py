@@ -200,7 +200,7 @@ def test_every_distance_of_the_catalogue_has_a_law():
 
 
 @each_law
-def test_the_declared_facts_are_those_of_the_table(law):
+def test_distances_declare_the_facts_of_the_table(law):
     facts = law.distance.facts
     assert [getattr(facts, fact) for fact in FACTS] == [getattr(law, fact) for fact in FACTS]
     assert (facts.witness is None) == facts.metric

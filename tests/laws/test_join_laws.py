@@ -124,7 +124,7 @@ def test_joining_a_file_equals_joining_its_records(gold, predicted):
 
 @settings(max_examples=100)
 @given(documents("gold", st.sampled_from("abc")), st.data())
-def test_rows_are_kept_apart_by_id_and_run(gold, data):
+def test_rows_are_distinguished_by_id_and_run(gold, data):
     rows = [
         RecordPair(
             item, None if isinstance(item, Failure) else replace(item, value=data.draw(st.integers(0, 9))), (str(at),)

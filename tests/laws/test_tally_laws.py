@@ -65,7 +65,7 @@ def test_a_sum_is_exact_in_any_order(parts, random):
 
 
 @given(st.lists(tallies(), max_size=8), st.integers(0, 8))
-def test_the_scores_of_a_merge_are_those_of_the_whole(parts, cut):
+def test_merged_tallies_have_the_scores_of_the_whole(parts, cut):
     merged = Tally.sum(parts[:cut]) + Tally.sum(parts[cut:])
     assert Scores(merged).to_dict() == near(Scores(Tally.sum(parts)).to_dict())
 

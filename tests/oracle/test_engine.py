@@ -247,7 +247,7 @@ def test_lists_of_integers_that_hold_other_things_are_matched_as_the_textbook_do
         check((schema, gold, predicted), {})
 
 
-def test_a_key_may_stand_under_a_key_of_a_map():
+def test_an_undeclared_key_can_identify_items():
     fields = {"type": "object", "properties": {"b": {"type": "number"}}, "additionalProperties": {"type": "string"}}
     plan = Comparator({"type": "array", "items": fields, "x-arbitre": {"match": {"keyed": {"key": "a"}}}}).plan
     gold, predicted = [{"a": "x", "b": 1}, {"a": "y", "b": 2}], [{"a": "y", "b": 2}, {"a": "z", "b": 1}]

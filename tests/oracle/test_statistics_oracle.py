@@ -87,7 +87,7 @@ def test_a_difference_has_the_interval_of_scipy(method):
 
 
 @pytest.mark.parametrize("size", [3, 8, 11])
-def test_an_exact_p_is_that_of_scipy(size):
+def test_an_exact_p_equals_scipy(size):
     one, other = corpus(7, size), corpus(8, size)
 
     def difference(*drawn, axis):  # noqa: ARG001
@@ -122,14 +122,14 @@ def test_the_chunk_size_changes_no_resample():
 
 
 @pytest.mark.parametrize("size", [2, 5, 25])
-def test_the_t_interval_of_a_mean_is_that_of_scipy(size):
+def test_the_t_interval_of_a_mean_equals_scipy(size):
     rows = corpus(12, size)
     found = interval(sample(rows), "imq", average="macro", method="t")
     expected = stats.ttest_1samp(score(rows, "imq"), 0.0).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((max(expected.low, 0), min(expected.high, 1)), abs=1e-12)
 
 
-def test_the_t_interval_of_a_ratio_is_that_of_the_jackknife():
+def test_the_t_interval_of_a_ratio_equals_the_jackknife():
     rows = corpus(13, 12)
     without = np.array([score(np.delete(rows, at, axis=0).sum(axis=0), "f1q") for at in range(12)])
     pseudo = 12 * score(rows.sum(axis=0), "f1q") - 11 * without
@@ -139,7 +139,7 @@ def test_the_t_interval_of_a_ratio_is_that_of_the_jackknife():
     assert (found.low, found.high) == pytest.approx((center - half, min(center + half, 1)), abs=1e-12)
 
 
-def test_the_adjusted_interval_is_that_of_weighted_units():
+def test_the_adjusted_interval_equals_that_of_weighted_units():
     """Half a unit at 0 and half a unit at 1, beside units of weight 1."""
     rows = corpus(14, 9)
     values = np.array([*score(rows, "imq"), 0.0, 1.0])

@@ -172,7 +172,7 @@ def test_absence_is_inherited_until_redefined():
     assert paths(result) == {"/inner/a": (1, 1, 1, 1, 1), "/inner/b": (0, 1, 0, 0, 0)}
 
 
-def test_null_items_are_dropped_before_matching_and_positions_are_those_of_the_document():
+def test_null_items_are_dropped_before_matching_and_keep_their_positions():
     result = judge(listed(WHOLE, "ordered"), [None, 1, 2], [1, None, 3])
     assert masses(result.tally) == (2, 2, 2, 1, 1)
     assert result.pairs == {"": ((1, 0, 1.0), (2, 2, 0.0))}
@@ -376,7 +376,7 @@ def test_exchanging_the_sides_exchanges_gold_and_predicted(case):
 
 
 @given(cases(ties=False))
-def test_each_side_counts_its_leaves_and_items_whatever_the_other_is(case):
+def test_the_counts_of_a_side_do_not_depend_on_the_other_side(case):
     schema, gold, predicted = case
     result, missing, spurious = (
         judge(schema, *sides) for sides in ((gold, predicted), (gold, None), (None, predicted))

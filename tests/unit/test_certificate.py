@@ -183,7 +183,7 @@ def test_an_override_is_certified():
     assert certificate(people, match={"transport": {"solver": "dummy"}}).verdict == "not a metric"
 
 
-def test_transport_beside_items_by_position_is_not_symmetric():
+def test_transport_with_items_compared_by_position_is_not_symmetric():
     number = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 1}}}}
     schema = {"type": "array", "prefixItems": [number], "items": number, "x-arbitre": {"match": "transport"}}
     comparator = Comparator(schema)

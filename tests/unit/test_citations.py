@@ -88,7 +88,7 @@ def test_no_reference_is_listed_twice():
     assert len(keys) == len(set(keys))
 
 
-def test_dois_are_well_formed_and_lead_where_they_say():
+def test_dois_are_well_formed_and_equal_their_links():
     text = LISTED.read_text(encoding="utf-8")
     found = list(DOI.finditer(text))
     assert len(found) == text.count("doi.org/") == text.count("doi:[")

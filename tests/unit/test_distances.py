@@ -225,7 +225,7 @@ def test_distances_can_be_pickled(choice):
     assert type(copy.pool([])) is type(built.pool([]))
 
 
-def test_different_numbers_are_apart_where_their_distance_is_below_the_smallest_float():
+def test_different_numbers_have_a_positive_distance_even_below_the_smallest_float():
     least = math.ulp(0.0)
     assert distance("relative", 10**400, 10**400 + 1) == least
     assert distance({"absolute": {"scale": 1e308}}, 0, 5e-324) == least
@@ -491,7 +491,7 @@ def test_each_prediction_is_indexed_once(monkeypatch):
     assert [text for text, _ in groupby(indexed) if text] == ["ab", "abc", "abcd"]
 
 
-def test_two_empty_texts_are_equal_whatever_rapidfuzz_says(monkeypatch):
+def test_two_empty_texts_are_equal_regardless_of_rapidfuzz(monkeypatch):
     monkeypatch.setattr(process, "cpdist", lambda rows, _, **__: np.ones(len(rows)))
     pool = catalogue.build("jaro-winkler").pool(["", "a"])
     both = np.array([0, 1])

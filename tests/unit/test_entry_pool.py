@@ -45,7 +45,7 @@ def alone(one, other):
     return 1.0 - Comparator(PERSON).compare(gold=one, predicted=other).quality
 
 
-def test_every_distance_is_that_of_the_two_entries_alone():
+def test_every_distance_equals_that_of_the_two_entries_alone():
     found = build_entry_pool(plan(INDEX), [document(*PEOPLE[:2]), document()], [document(*PEOPLE[2:])])
     expected = [[alone(one, other) for other in PEOPLE] for one in PEOPLE]
     assert found.distances == pytest.approx(np.array(expected))
@@ -151,7 +151,7 @@ def test_cardinality_is_the_difference_of_ospa_and_w1(gold, predicted, w1, ospa)
     assert found.share == (None if w1 is None else pytest.approx(ospa - w1, abs=1e-12))
 
 
-def test_the_costs_are_those_of_the_matchings():
+def test_the_costs_equal_those_of_the_matchings():
     gold, predicted = document(*PEOPLE[:4]), document(*PEOPLE[1:])
     found = cardinality(plan(INDEX), gold, document(*PEOPLE[3:]))
     ospa = Comparator(INDEX).compare(gold=gold, predicted=document(*PEOPLE[3:])).scores.quality

@@ -191,7 +191,7 @@ def test_documents_paths_and_failures_are_written(tmp_path):
     assert str(tmp_path) not in json.dumps(kept)
 
 
-def test_the_same_corpus_gives_the_same_bytes_whatever_its_size(tmp_path):
+def test_the_same_corpus_gives_the_same_bytes_on_disk(tmp_path):
     pairs = [Pair(f"d{number}", None, people({"name": "é" * number}), people({"name": "e"})) for number in range(70)]
     for folder in ("one", "two"):
         evaluate_into(tmp_path / folder, plan(PEOPLE), pairs)

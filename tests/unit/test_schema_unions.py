@@ -294,7 +294,7 @@ class TestConditions:
         schema = obj(x=STRING) | {"if": True, "then": {"properties": {"x": {"x-arbitre": {"distance": "exact"}}}}}
         assert quality(schema, {"x": "abcd"}, {"x": "abcx"}) == 0.0
 
-    def test_without_if_there_is_no_then(self):
+    def test_then_without_if_is_ignored(self):
         schema = {"then": {"properties": {"x": INTEGER}}}
         assert quality(schema, {"x": 10}, {"x": 9}) == 0.9
 

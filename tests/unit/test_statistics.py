@@ -391,7 +391,7 @@ def test_the_number_of_swaps_grows_with_comparisons_and_level():
     assert swaps.number(105, 0.01) == 105_000
 
 
-def test_holm_levels_are_those_of_the_steps():
+def test_holm_levels_follow_the_steps():
     samples = [irq(*[4] * 8), irq(*[3] * 8), irq(*[2] * 8)]
     found = contrasts([samples], [[(0, 1), (0, 2), (1, 2)]], "irq")
     assert [one.p for one in found] == [1 / 128] * 3

@@ -416,7 +416,7 @@ def test_a_permuted_copy_has_distance_zero(count, seed):
         assert found.coupling[order, np.arange(count)] == pytest.approx(np.full(count, 1 / count))
 
 
-def test_the_distance_is_that_of_the_coupling():
+def test_the_distance_equals_the_cost_of_the_coupling():
     costs, _, _ = rings(5, 0)
     other, _, _ = rings(4, 1)
     between = np.random.default_rng(2).random((5, 4))
@@ -517,7 +517,7 @@ class TestKernels:
         with pytest.raises(SolverError, match="requires a symmetric distance"):
             Comparator(schema).compare(gold=["tide", "diet"], predicted=["tide", "diet"])
 
-    def test_the_curve_and_the_shares_are_those_of_the_plan(self):
+    def test_the_curve_and_the_shares_use_the_masses_of_the_plan(self):
         """As docs/transport.md says: they do not add up to the tally, which is that of the divergence."""
         lists = {"gold": ["a1", "a2", "b1"], "predicted": ["b1", "b2"]}
         for debiased in (False, True):

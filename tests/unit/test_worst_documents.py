@@ -66,7 +66,7 @@ def test_rows_are_in_gold_order_with_spurious_entries_last():
     assert found["entries"] == 3
 
 
-def test_a_document_that_is_its_own_entry():
+def test_a_document_that_is_its_own_entry_has_one_row_without_position():
     found = document(PERSON, {"name": "Ada"}, {"name": "Adam"})
     (row,) = found["rows"]
     assert (row["gold_index"], row["predicted_index"], row["status"]) == (None, None, "matched")
@@ -159,7 +159,7 @@ def test_observers_of_several_processes_merge_to_the_same_result():
     assert together.to_dict(evaluation, text) == kept(WORDS, pairs, entries=9)
 
 
-def test_the_worst_pairs_of_a_path_are_those_of_least_quality():
+def test_the_worst_pairs_of_a_path_have_the_lowest_quality():
     pairs = [("a", ["abc", "quill"], ["abc", "quilt"]), ("b", ["ink"], ["oak"]), ("c", ["paper"], ["papyr"])]
     (found,) = kept(WORDS, pairs)["worst"].values()
     assert [(one["document"], one["gold"], one["predicted"]) for one in found] == [
