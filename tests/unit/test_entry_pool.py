@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError
-from arbitre.diagnosis import entry_pool as pools
-from arbitre.diagnosis.entry_pool import build_entry_pool, cardinality
+from arbitre.diagnosis.entry_pool import _Entries, build_entry_pool, cardinality
 
 PERSON = {
     "type": "object",
@@ -91,10 +90,10 @@ def test_documents_without_a_list_are_the_entries():
     assert cardinality(plan(PERSON), *PEOPLE[:2]) is None
 
 
-def test_the_chunk_size_changes_no_distance(monkeypatch):
-    whole = build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances
-    monkeypatch.setattr(pools, "CHUNK_CELLS", 3)
-    assert (build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances == whole).all()
+def test_the_chunk_size_changes_no_quality():
+    entries = _Entries.of(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)])
+    whole, chunked = (entries.qualities(entries.rows, entries.rows, cells) for cells in (1 << 18, 3))
+    assert (chunked == whole).all()
 
 
 def test_a_sample_is_a_subset_of_the_pool():

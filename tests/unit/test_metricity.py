@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from dataclasses import fields
@@ -192,16 +191,14 @@ def test_sampled_tuples_are_distinct_and_uniform():
     assert counts.max() < 1150
 
 
-def test_a_large_matrix_is_repaired_in_part(monkeypatch):
-    module = importlib.import_module("arbitre.diagnosis.metricity")
-    monkeypatch.setattr(module, "MAX_REPAIRED", 15)
+def test_a_large_matrix_is_repaired_in_part():
     matrix = squares(40)
-    part = metricity(matrix, exact_up_to=0, samples=100)
+    part = metricity(matrix, exact_up_to=0, samples=100, repair_up_to=15)
     assert (part.size, part.repair_size) == (40, 15)
     assert 0 < part.repair_mass < metricity(matrix).repair_mass
-    table = metricity(matrix[:10, 10:], pool=False, exact_up_to=0, samples=100)
+    table = metricity(matrix[:10, 10:], pool=False, exact_up_to=0, samples=100, repair_up_to=15)
     assert (table.size, table.repair_size) == (40, 3 + 11)
-    assert metricity(matrix).repair_size == 40  # where all is looked at, all is repaired
+    assert metricity(matrix, repair_up_to=15).repair_size == 40  # where all is looked at, all is repaired
 
 
 def test_the_result_is_plain_json():
@@ -251,6 +248,7 @@ def test_an_invalid_matrix_is_refused(matrix, message, pointer):
     [
         ({"samples": 0}, "Expected `samples` to be at least 1, got 0"),
         ({"exact_up_to": -1}, "Expected `exact_up_to` to be at least 0, got -1"),
+        ({"repair_up_to": 0}, "Expected `repair_up_to` to be at least 1, got 0"),
         ({"seed": -1}, "Expected `seed` to be at least 0, got -1"),
         ({"level": 1.0}, "Expected `level` to be between 0 and 1, got 1.0"),
         ({"tolerance": math.nan}, "Expected `tolerance` to be in [0, 1), got nan"),
