@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.oracle import textbook
-from tests.oracle.strategies import cases, documents, pairs, schemas
+from tests.oracle.strategies import alternatives, cases, documents, floored, pairs, schemas
 
 from arbitre import Comparator
 from arbitre.comparison.levels import by_path, leaves, of_nodes
@@ -93,9 +93,37 @@ def test_documents_with_ties_equal_the_textbook(mode, case):
 
 
 @slow
+@given(data=st.data())
+def test_leaves_with_a_floor_and_objects_without_undeclared_keys(mode, data):
+    schema, gold, predicted = data.draw(cases(ties=data.draw(st.booleans())))
+    check((data.draw(floored(schema)), gold, predicted), mode)
+
+
+@slow
 @given(case=cases(ties=False))
 def test_documents_without_ties_equal_the_textbook(mode, case):
     check(case, mode)
+
+
+@slow
+@given(case=alternatives())
+def test_documents_with_alternatives(mode, case):
+    check(case, mode)
+
+
+@slow
+@given(case=alternatives(ties=False))
+def test_documents_with_alternatives_without_ties(mode, case):
+    check(case, mode)
+
+
+@slow
+@given(case=alternatives())
+def test_a_document_with_alternatives_is_compared_with_itself_as_the_textbook_does(case):
+    schema, gold, _ = case
+    levels = compare_to_levels(Comparator(schema).plan, [gold], [gold])
+    alike = textbook.compare(textbook.spec(schema), gold, gold).quality
+    assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(alike, abs=NEAR)
 
 
 @slow

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.oracle import textbook
-from tests.oracle.strategies import transports
+from tests.oracle.strategies import floored, transports
 
 from arbitre import Comparator
 from arbitre.comparison.levels import by_path, leaves, of_nodes
@@ -54,6 +55,14 @@ def test_transported_documents_with_ties_equal_the_textbook(case, limits):
 @given(case=transports(ties=False))
 def test_transported_documents_without_ties_equal_the_textbook(case, limits):
     check(*case, limits)
+
+
+@in_both_modes
+@slow
+@given(data=st.data())
+def test_leaves_with_a_floor_equal_the_textbook(data, limits):
+    schema, gold, predicted = data.draw(transports(ties=data.draw(st.booleans())))
+    check(data.draw(floored(schema)), gold, predicted, limits)
 
 
 @in_both_modes

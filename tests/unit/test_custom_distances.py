@@ -10,7 +10,7 @@ from tests.builders import crossed
 
 from arbitre.distances import DistanceCatalogue, Facts, catalogue
 from arbitre.distances.base import Blocks
-from arbitre.errors import SchemaError, SolverError
+from arbitre.errors import FunctionError, SchemaError, SolverError
 from arbitre.values import Kind
 
 WORDS = ["Paris", "Pau", "Lyon", "Paris"]
@@ -184,12 +184,16 @@ def test_results_are_converted_to_float64(answer):
     assert distances.tolist() == [0.5]
 
 
-def test_an_exception_of_the_function_propagates():
+def test_an_exception_of_the_function_becomes_a_typed_error_with_both_values():
     def broken(gold, predicted):
         raise ZeroDivisionError(gold, predicted)
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(
+        FunctionError, match=r"^`judge` raised ZeroDivisionError: \('a', 'b'\), for 'a' and 'b'$"
+    ) as caught:
         own(broken)("a", "b")
+    assert caught.value.values == ("a", "b")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 def test_an_empty_pool_makes_no_calls():

@@ -112,6 +112,11 @@ def test_a_finding_has_advice():
     )
 
 
+def test_a_tuple_of_another_length_is_an_error():
+    with pytest.raises(DataError, match=r"Expected \(id, document\) pairs, got a tuple of length 3"):
+        Comparator({"type": "object"}).check_gold([("a", {}, {})])
+
+
 def test_a_single_object_instead_of_a_list_is_refused():
     with pytest.raises(DataError, match="Put it in a list"):
         Comparator(LETTER).check_gold({"to": "x"})

@@ -9,7 +9,7 @@ STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
 NULL = {"type": "null"}
-KEYS = "distance, normalize, weight, match, entries, absent, aliases, ignore"
+KEYS = "distance, normalize, floor, weight, match, entries, absent, aliases, alternatives, ignore, undeclared"
 
 
 def quality(schema, gold, predicted, **options):
@@ -331,8 +331,8 @@ class TestMisplaced:
                 "/anyOf/0/x-arbitre/absent",
                 "`absent` differs between the branches",
             ),
-            (said(listed(STRING), distance="jaccard", match="ordered"), "/x-arbitre/match", "makes it a leaf"),
-            (said(listed(STRING), distance="jaccard", entries=True), "/x-arbitre/entries", "makes it a leaf"),
+            (said(listed(STRING), distance="jaccard", match="ordered"), "/x-arbitre/match", "makes the list a leaf"),
+            (said(listed(STRING), distance="jaccard", entries=True), "/x-arbitre/entries", "makes the list a leaf"),
             (said(NUMBER, distance="jaro-winkler"), "/x-arbitre/distance", "`distance` for numbers, got jaro-winkler"),
             (
                 said({"type": ["string", "null"]}, distance="relative"),

@@ -384,7 +384,7 @@ class TestExplain:
 
     def test_explain_lists_every_path_with_its_settings(self):
         found = {path: row.to_dict() for path, row in rows(self.SCHEMA).items()}
-        blank = {"weight": 1.0, "distance": "", "match": "", "normalize": "", "notes": ""}
+        blank = {"weight": 1.0, "distance": "", "match": "", "normalize": "", "notes": "", "alternatives": ""}
         assert found == {
             path: {"path": path, **blank, **said}
             for path, said in {

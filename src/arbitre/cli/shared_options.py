@@ -12,7 +12,7 @@ import typer
 from typer.models import OptionInfo
 
 import arbitre
-from arbitre.cli.custom_distances import load_catalogue
+from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import MAX_CALLS
 from arbitre.corpus.joining.sources import Sources
@@ -26,7 +26,13 @@ from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
 
-Schema = Annotated[str, typer.Option(metavar="FILE", help="JSON Schema of the documents, with x-arbitre annotations.")]
+Schema = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="JSON Schema of the documents, with x-arbitre annotations. FILE#/pointer is a part of a file.",
+    ),
+]
 SchemaArgument = Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON Schema with x-arbitre annotations.")]
 Overlay = Annotated[
     str | None,
@@ -38,7 +44,26 @@ MaxDepth = Annotated[
     typer.Option(metavar="N", min=1, max=MAX_DEPTH, help="Maximum nesting depth of lists and objects in a document."),
 ]
 Validate = Annotated[bool, typer.Option("--validate", help="List the schema violations of the predictions.")]
+FormatAssertion = Annotated[
+    bool, typer.Option("--format-assertion", help="Report values that do not have the `format` of the schema, too.")
+]
+Functions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE:NAME",
+        help="Custom distance, normaliser or catalogue in a Python module. May be repeated.",
+    ),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
+Keep = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Number of documents that the report shows entry by entry, linked and worst ones first. Default: as many "
+        "as fit in 3 MB.",
+    ),
+]
 _SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
 GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
 ManifestFile = Annotated[
@@ -56,10 +81,7 @@ class ComparatorOptions:
 
     overlay: Overlay = None
     close: Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')] = CLOSE
-    functions: Annotated[
-        str | None,
-        typer.Option(metavar="MODULE:NAME", help="Catalogue with custom distances in a Python module."),
-    ] = None
+    functions: Functions = None
     max_calls: Annotated[
         int, typer.Option(metavar="N", min=0, help="Maximum number of calls to a custom distance per document.")
     ] = MAX_CALLS
@@ -70,8 +92,8 @@ class ComparatorOptions:
             schema,
             overlay=self.overlay,
             close=self.close,
-            distances=load_catalogue(self.functions),
             max_calls=self.max_calls,
+            **load_functions(self.functions),
             **overrides,
         )
 
@@ -142,6 +164,7 @@ class CorpusOptions(EvaluationOptions):
     ]
     engine: Annotated[Engine, typer.Option(help="Compare on this machine or on a Dask cluster.")]
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
+    keep: Keep
     no_report: NoReport
 
 
@@ -217,3 +240,9 @@ def export_option(examples: str) -> OptionInfo:
         "May be repeated.",
     )
     return option
+
+
+def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:
+    """Raise typer.BadParameter if `--format-assertion` is given without `--validate`."""
+    if format_assertion and not validate:
+        raise typer.BadParameter("--format-assertion requires --validate: formats are checked while validating.")

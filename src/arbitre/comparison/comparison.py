@@ -47,6 +47,7 @@ class Comparison:
     signature: Signature
     close: float
     schema: Subschema | None = None
+    format_assertion: bool = False
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -105,6 +106,7 @@ class Comparison:
             verdict=Verdict(int(node_tree.verdicts(self.close)[node_id])).text,
             gold=node_tree.value(node_id, gold=True),
             predicted=node_tree.value(node_id, gold=False),
+            reading=node_tree.reading(node_id),
         )
 
     def alignment(self, pointer: str) -> Alignment:
@@ -182,6 +184,7 @@ class Comparison:
                         share=float(shares[node_id])
                         if level.leaf or level.gold[at] + level.predicted[at] == 0.0
                         else 0.0,
+                        reading=node_tree.reading(node_id),
                     )
                 )
         return tuple(
@@ -200,7 +203,9 @@ class Comparison:
                 "The schema violations are not available",
                 hint="A comparison that was read from JSON has no schema. Compare the documents again.",
             )
-        return () if self.predicted is ABSENT else find_violations(self.schema, self.predicted)
+        if self.predicted is ABSENT:
+            return ()
+        return find_violations(self.schema, self.predicted, format_assertion=self.format_assertion)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""

@@ -36,12 +36,13 @@ def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]
 
 def _node(node_tree: NodeTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
     node_id = level.first + at
+    gold_kind, predicted_kind = level.kinds
     node: dict[str, Any] = {
         "path": level.text,
         "gold": node_tree.pointer(node_id, gold=True),
         "predicted": node_tree.pointer(node_id, gold=False),
-        "gold_kind": kind_name(int(level.gold_kind[at])),
-        "predicted_kind": kind_name(int(level.predicted_kind[at])),
+        "gold_kind": kind_name(int(gold_kind[at])),
+        "predicted_kind": kind_name(int(predicted_kind[at])),
         "leaf": level.leaf,
         "item": level.item,
         "inner": level.inner,
@@ -57,6 +58,8 @@ def _node(node_tree: NodeTree, level: Level, at: int, verdict: int) -> dict[str,
             value = node_tree.value(node_id, gold=gold)
             if value is not ABSENT:
                 node[side] = value
+        if (reading := node_tree.reading(node_id)) is not ABSENT:
+            node["gold_reading"] = reading
     else:
         masses = (level.gold, level.predicted, level.matched, level.mass)
         node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
@@ -70,6 +73,7 @@ class _ReadNodes:
     tokens: Sequence[int | str]
     values: Sequence[Json]
     kinds: Kinds
+    readings: Sequence[Json]
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         return [self.tokens[row] for row in rows.tolist()]
@@ -77,8 +81,12 @@ class _ReadNodes:
     def values_of(self, rows: Indices) -> list[Json]:
         return [self.values[row] for row in rows.tolist()]
 
-    def kinds_at(self, rows: Indices) -> Kinds:
-        return np.where(rows >= 0, self.kinds[rows], np.int8(NONE))
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
+        return [self.readings[row] for row in left.tolist()]
+
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
+        gold, predicted = (np.where(rows >= 0, self.kinds[rows], np.int8(NONE)) for rows in (left, right))
+        return gold, predicted
 
 
 def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> tuple[Level, ...]:
@@ -141,6 +149,7 @@ def _level(
     tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
     masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
     shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
+    readings = [node.get("gold_reading", ABSENT) for node in members]
     return Level(
         path=_path(head, nodes),
         leaf=head["leaf"],
@@ -151,7 +160,7 @@ def _level(
         first=first,
         parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
         document=np.zeros(size, dtype=np.intp),
-        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members)),
+        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), readings),
         left=np.where(present["gold"], rows, NONE),
         right=np.where(present["predicted"], rows + size, NONE),
         quality=np.array([node["quality"] for node in members], dtype=np.float64),

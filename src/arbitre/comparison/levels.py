@@ -37,8 +37,15 @@ class NodeSource(Protocol):
         """Return the original value of each row."""
         ...
 
-    def kinds_at(self, rows: Indices) -> Kinds:
-        """Return the `Kind` of each row; NONE for a negative row."""
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
+        """Return the `Kind` of the gold and of the predicted row of each pair; NONE for a negative row."""
+        ...
+
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:
+        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has no choice of readings.
+
+        Negative rows have none.
+        """
         ...
 
 
@@ -100,14 +107,19 @@ class Level:
         return _text(self.path)
 
     @property
+    def kinds(self) -> tuple[Kinds, Kinds]:
+        """`Kind` of each gold node and of each predicted node, or NONE."""
+        return self.source.kinds_of(self.left, self.right)
+
+    @property
     def gold_kind(self) -> Kinds:
         """`Kind` of each gold node, or NONE."""
-        return self.source.kinds_at(self.left)
+        return self.kinds[0]
 
     @property
     def predicted_kind(self) -> Kinds:
         """`Kind` of each predicted node, or NONE."""
-        return self.source.kinds_at(self.right)
+        return self.kinds[1]
 
     @property
     def paired(self) -> Mask:
@@ -122,7 +134,8 @@ class Level:
         """
         gold, predicted = self.left >= 0, self.right >= 0
         if self.leaf:
-            matched = gold & predicted & (self.gold_kind == self.predicted_kind)
+            gold_kind, predicted_kind = self.kinds
+            matched = gold & predicted & (gold_kind == predicted_kind)
         else:
             gold = gold & (self.gold == 0.0) & (not self.kind_mismatch)
             predicted = predicted & (self.predicted == 0.0) & (not self.kind_mismatch)

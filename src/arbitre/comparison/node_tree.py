@@ -82,6 +82,11 @@ class NodeTree:
         rows = (level.left if gold else level.right)[at : at + 1]
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
+    def reading(self, record: int) -> Json:
+        """Return the accepted reading that a pair was judged by; ABSENT if gold has no choice of readings."""
+        level, at = self.place(record)
+        return level.source.readings_of(level.left[at : at + 1], level.right[at : at + 1])[0]
+
     def find(self, tokens: tuple[str, ...]) -> int | None:
         """Return the id of the node at these tokens of gold; None if no node was compared there.
 
@@ -135,8 +140,9 @@ class NodeTree:
         verdicts = np.zeros(len(self), dtype=np.int8)
         for level in reversed(self.levels):
             here = slice(level.first, level.first + len(level))
+            gold_kind, predicted_kind = level.kinds
             own = np.select(
-                [level.predicted_kind == NONE, level.gold_kind == NONE, level.gold_kind != level.predicted_kind],
+                [predicted_kind == NONE, gold_kind == NONE, gold_kind != predicted_kind],
                 [Verdict.MISSING, Verdict.SPURIOUS, Verdict.WRONG_TYPE],
                 np.where(
                     level.quality >= 1.0,
@@ -145,7 +151,7 @@ class NodeTree:
                 ),
             ).astype(np.int8)
             if not level.leaf:
-                plain = level.paired & (level.gold_kind == level.predicted_kind)
+                plain = level.paired & (gold_kind == predicted_kind)
                 lacking = np.maximum(level.gold, level.predicted) - level.matched > MASS_TOLERANCE
                 own = np.where(plain, np.where(lacking, Verdict.WRONG, verdicts[here]), own).astype(np.int8)
             verdicts[here] = own

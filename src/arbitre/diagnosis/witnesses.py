@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import random
+from copy import deepcopy
 from functools import lru_cache
-from itertools import islice
-from typing import TYPE_CHECKING, Final
+from itertools import islice, permutations
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from arbitre.distances.custom import MemoPool
 from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.call_budget import inner_pools
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.row_codes import row_codes
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import ArbitreError
+from arbitre.paths import STAR
 from arbitre.schema.certificate import Witness
 from arbitre.schema.reach import Reach
 from arbitre.schema.validation.examples import Examples
 from arbitre.values import canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices
+    from arbitre.paths import Path
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Fact, MetricViolation
     from arbitre.schema.validation.examples import Frame
@@ -37,6 +41,12 @@ DRAWS: Final = 12
 
 DOCUMENTS: Final = 48
 """Maximum number of documents compared with each other at once."""
+
+LENGTH: Final = 100
+"""Length of the texts that are tried for distances with a floor."""
+
+READINGS: Final = 6
+"""Maximum number of values that are combined to documents with several readings."""
 
 POOLS: Final = 40
 """Maximum number of sets of documents compared for one violation."""
@@ -60,6 +70,8 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
         None if none were found.
     """
     examples = Examples(plan.root, _scalar_values(plan))
+    if broken.alternatives is not None:
+        return _with_readings(plan, examples, broken)
     transported = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
     max_pools = POOLS // 4 if transported else POOLS
     pools = (
@@ -82,7 +94,22 @@ def _scalar_values(plan: Plan) -> list[Json]:
             distance = leaf.distance
             for values in (distance.facts.witness, *map(distance.options.get, ("values", "order", "parents"))):
                 scalars += [value for value in values or () if kind_of(value).scalar]
+            if distance.name == "tolerance" and "relative" in distance.options:
+                step = 1.0 - 0.7 * distance.options["relative"]
+                scalars += [1.0, step, step * step]
+            if distance.without_floor is not None:
+                scalars += _around_floor(distance.options["floor"])
     return list({canonical(value): value for value in scalars}.values())
+
+
+def _around_floor(floor: float) -> Iterator[Json]:
+    """Yield texts and numbers of which two steps, but not one, lead to a quality below a floor."""
+    share = 1.0 - floor
+    for most in (share * LENGTH, 2.0 * share / (2.0 - share) * LENGTH):  # `levenshtein` and `yujian-bo`
+        changed = min(LENGTH, int(most) + 1)
+        for count in (0, changed // 2, changed):
+            yield "a" * (LENGTH - count) + "b" * count
+            yield LENGTH - count
 
 
 def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:
@@ -137,7 +164,45 @@ def _strongest_witness(
 ) -> Witness | None:
     """Return the documents with these values that violate a property most; None if none do."""
     pairs = ((value, frame.wrap(value)) for value in values)
-    valid_pairs = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
+    return _strongest(plan, islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS), fact)
+
+
+def _with_readings(plan: Plan, examples: Examples, broken: MetricViolation) -> Witness | None:
+    """Search for documents with several accepted readings of a value.
+
+    The schema need not accept a list of readings in place of the value, but it accepts each reading.
+    """
+    for place in broken.places:
+        for frame in examples.frames(place):
+            pairs = ((value, frame.wrap(value)) for value in examples.values(frame.inside))
+            single = list(islice((pair for pair in pairs if examples.valid(pair[1])), READINGS))
+            several: list[tuple[Json, Json]] = []
+            for (first, document), (second, _) in permutations(single, 2):
+                if broken.alternatives is True:
+                    several.append(([first, second], frame.wrap([first, second])))
+                else:
+                    holders = (_beside(document, place, str(broken.alternatives), one) for one in ([second], second))
+                    held = next((pair for pair in holders if examples.valid(pair[1])), None)
+                    several += [] if held is None else [held]
+            witness = _strongest(plan, [*single, *several], broken.fact)
+            if witness is not None:
+                return witness
+    return None
+
+
+def _beside(document: Json, path: Path, sibling: str, value: Json) -> tuple[Json, Json]:
+    """Return a copy of a document with a sibling of the field at a path added: the object around both, and the copy."""
+    whole = deepcopy(document)
+    holder: Any = whole
+    for token in path[:-1]:
+        holder = next(iter(holder.values() if isinstance(holder, dict) else holder)) if token is STAR else holder[token]
+    holder[sibling] = value
+    return holder, whole
+
+
+def _strongest(plan: Plan, pairs: Iterable[tuple[Json, Json]], fact: Fact) -> Witness | None:
+    """Return the (value, document) pairs that violate a property most; None if none do."""
+    valid_pairs = list(pairs)
     measured = _pairwise_distances(plan, [document for _, document in valid_pairs]) if valid_pairs else None
     if measured is None:  # possibly only some of them cannot be compared
         valid_pairs = [pair for pair in valid_pairs if _pairwise_distances(plan, [pair[1]]) is not None]
@@ -160,7 +225,10 @@ def _pairwise_distances(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, 
     try:
         columns = build_columns(plan, documents, documents)
         if any(
-            isinstance(pool, MemoPool) for column in columns if isinstance(column, LeafColumn) for pool in column.pools
+            isinstance(pool, MemoPool)
+            for column in columns
+            if isinstance(column, LeafColumn)
+            for pool in inner_pools(column)
         ):
             return None
         root = columns[0]

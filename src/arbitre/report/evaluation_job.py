@@ -50,6 +50,7 @@ class EvaluationOptions:
         engine: Where documents are compared: "local", or "dask" for a Dask cluster.
         scheduler: Address of the Dask scheduler.
         no_report: Whether to write no report.
+        keep: Number of documents that the report shows entry by entry; None for as many as fit.
 
     Raises:
         OptionError: Options contradict each other.
@@ -64,6 +65,7 @@ class EvaluationOptions:
     engine: Engine = "local"
     scheduler: str | None = None
     no_report: bool = False
+    keep: int | None = None
 
     def __post_init__(self) -> None:
         choose_executor(self.engine, self.scheduler, self.workers)
@@ -110,11 +112,15 @@ class EvaluationJob:
     joined: Join
     options: EvaluationOptions = EvaluationOptions()
     violations: list[dict[str, Any]] = field(default_factory=list)
+    _kept: WorstDocuments = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._kept = WorstDocuments(self.plan, self.options.keep)
 
     def __call__(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
     ) -> tuple[Evaluation, tuple[str, ...]]:
-        """Evaluate the corpus.
+        """Evaluate the corpus and write all files.
 
         Args:
             on_results: Called with the results of each work unit.
@@ -125,21 +131,25 @@ class EvaluationJob:
         Raises:
             DataError: A document failed and `strict` is set, or a file cannot be written.
         """
+        evaluation, files = self.compare(on_results)
+        return evaluation, (*files, *self.write_report(evaluation))
+
+    def compare(
+        self, on_results: Callable[[DocumentResults], None] = lambda _: None
+    ) -> tuple[Evaluation, tuple[str, ...]]:
+        """Evaluate the corpus and write its results, without the report; arguments and errors as for the call."""
         self.check(self.joined.failures)
-        options, kept, clusters = self.options, WorstDocuments(self.plan), list[str]()
+        options, clusters = self.options, list[str]()
 
         def collect(outcomes: DocumentResults) -> None:
             self.check(outcomes.failures)
-            kept.take(outcomes)
+            self._kept.take(outcomes)
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
 
         executor = choose_executor(options.engine, options.scheduler, options.workers)
-        evaluation, files = self._evaluate(ExecutionOptions(self._observers(kept), collect, executor), clusters)
-        if options.out is not None:
-            files = (*files, *self._write_files(options.out, evaluation, kept))
-        return evaluation, files
+        return self._evaluate(ExecutionOptions(self._observers(), collect, executor), clusters)
 
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""
@@ -153,12 +163,14 @@ class EvaluationJob:
                 hint="Correct it, or omit --strict: a failed document then counts as an empty prediction.",
             )
 
-    def _observers(self, kept: WorstDocuments) -> Observers:
+    def _observers(self) -> Observers:
         observers: dict[str, Any] = {}
         if self.options.validate:
-            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(self.plan.root)
+            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
+                self.plan.root, self.plan.format_assertion
+            )
         if self.options.out is not None and not self.options.no_report:
-            observers |= kept.observers
+            observers |= self._kept.observers
         pointer = self.options.cluster_by
         if pointer is not None and pointer.startswith("/"):
             observers[CLUSTERS] = PointerLabels(pointer)
@@ -183,12 +195,23 @@ class EvaluationJob:
         labels = cluster_labels(evaluation.document_table.ids, given)
         return replace(evaluation, clusters=tuple(labels or ()))
 
-    def _write_files(self, out: Path, evaluation: Evaluation, kept: WorstDocuments) -> tuple[str, ...]:
-        """Write the report, repairs and violations; return the names of the files."""
-        files: tuple[str, ...] = ()
+    def write_report(self, evaluation: Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
+        """Write the report, repairs and violations, if there is a folder.
+
+        Args:
+            evaluation: The evaluation.
+            first: Keys of the documents that the report keeps first.
+
+        Returns:
+            The names of the files written.
+        """
+        out, files = self.options.out, tuple[str, ...]()
+        if out is None:
+            return files
         if not self.options.no_report:
-            kept.fill(evaluation, self.joined)
-            files = reports.write_report(out, evaluation, kept)[1]
+            self._kept.fill(evaluation, self.joined, first)
+            noted = {"repaired": len(self.joined.repaired), "violations": len(self.violations)}
+            files = reports.write_report(out, evaluation, self._kept, noted=noted)[1]
         else:
             reports.remove_report(out)
         if self.joined.repaired:

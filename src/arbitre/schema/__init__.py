@@ -6,14 +6,16 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from arbitre import matching, normalizers
+from arbitre import matching
 from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
+from arbitre.normalizers import catalogue as normalisers
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.alias_annotations import with_aliases
 from arbitre.schema.compiling.canonical_plan import canonical_sites
 from arbitre.schema.compiling.compiler import Compiler
 from arbitre.schema.compiling.forced_choices import Overrides
+from arbitre.schema.compiling.readings import matching_problems
 from arbitre.schema.describe import CLOSE, entries_of, rows_of, signature_of
 from arbitre.schema.loading.overlay import Overlay
 from arbitre.schema.loading.references import SchemaSource, Subschema, load
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from arbitre.catalogue import Catalogue
     from arbitre.distances import DistanceCatalogue
+    from arbitre.normalizers import Normalizer
     from arbitre.values import Json
 
 __all__ = ["CLOSE", "Plan", "SchemaSource", "Subschema", "compile_plan", "load"]
@@ -37,9 +41,11 @@ def compile_plan(
     overlay: Mapping[str, Json] | str | Path | None = None,
     close: float = CLOSE,
     distances: DistanceCatalogue = catalogue,
+    normalizers: Catalogue[Normalizer] = normalisers,
     match: Json = None,
     distance: Json = None,
     max_calls: int | None = None,
+    format_assertion: bool = False,
 ) -> Plan:
     """Compile a schema to a plan.
 
@@ -48,10 +54,12 @@ def compile_plan(
         overlay: Annotations by wildcard path, or the path of a JSON file that holds them.
         close: Minimum quality of a value that counts as close, in (0, 1].
         distances: The distances that the schema may name.
+        normalizers: The normalisers that the schema may name.
         match: A matching for every list; overrides the schema.
         distance: A distance for every leaf that it can compare; overrides the schema. See
             `arbitre.schema.compiling.forced_choices`.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
+        format_assertion: Whether validation checks `format`.
 
     Raises:
         SchemaError: The schema, the overlay or an option is not valid. Lists every problem.
@@ -63,8 +71,9 @@ def compile_plan(
         None if match is None else matching.catalogue.build(match),
         None if distance is None else distances.build(distance),
     )
-    compiler = Compiler(distances, matching.catalogue, normalizers.catalogue)
-    return replace(_compiled(root, laid, float(close), compiler, forced), max_calls=max_calls)
+    compiler = Compiler(distances, matching.catalogue, normalizers)
+    plan = _compiled(root, laid, float(close), compiler, forced)
+    return replace(plan, max_calls=max_calls, format_assertion=format_assertion)
 
 
 def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides) -> Plan:
@@ -73,7 +82,7 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
     sites, marked, digest = canonical_sites(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)
     rows = rows_of(sites)
-    problems = [*compiler.problems, *wrong]
+    problems = [*compiler.problems, *wrong, *matching_problems(sites, root)]
     if claims:
         named = ", ".join(path or "the root" for path in claims)
         hint = 'Keep one `"entries": true`. An overlay can set the others to false.'
@@ -85,4 +94,4 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
     signature = signature_of(rows, digest, entries, close, version("arbitre"))
     reached = [Reach.of(site) for site in sites]
     certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)
-    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts)
+    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts, compiler.expected)

@@ -69,4 +69,6 @@ def _expensive_above(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[in
 def _countable(site: Site, reach: Reach) -> bool:
     if site.leaf is None and not all(kind.scalar for kind in site.declared):
         return False
-    return bool(site.declared) and all(leaf.distance.name == "exact" for leaf in reach.leaves)
+    return bool(site.declared) and all(
+        leaf.distance.name == "exact" and leaf.alternatives is None for leaf in reach.leaves
+    )

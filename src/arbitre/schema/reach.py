@@ -49,7 +49,7 @@ class Reach:
         for leaf in _leaves(site, frozenset(Kind) - kinds):
             if leaf not in leaves and leaf not in others:
                 others.append(leaf)
-        listed = site.leaf is None
+        listed = not site.atomic
         return cls(tuple(leaves), tuple(others), listed and Kind.ARRAY in kinds, listed and Kind.ARRAY not in kinds)
 
     @property
@@ -72,7 +72,7 @@ def _leaves(site: Site, kinds: Iterable[Kind]) -> Iterator[Leaf]:
         for kind in sorted(kinds_after(site.leaf.normalizers, kinds)):
             yield site.leaf if kind in site.leaf.distance.kinds else _default(site, kind)
         return
-    for kind in sorted(kinds_after(site.normalizers, (kind for kind in kinds if kind.scalar))):
+    for kind in sorted(kinds_after(site.normalizers, (kind for kind in kinds if kind.scalar or site.atomic))):
         if not kind.scalar:
             yield site.other
             continue
@@ -99,11 +99,12 @@ class Below(NamedTuple):
 
 def below(site: Site) -> Iterator[Below]:
     """Yield the sites of the values inside the objects and lists of a site."""
-    if site.leaf is not None:
+    if site.atomic:
         return
     yield from (Below(child.site, child.name) for child in site.object.fields)
     yield from (Below(child, STAR) for _, child in site.object.patterns)
-    yield Below(site.object.additional, STAR)
+    if not site.object.closed:
+        yield Below(site.object.additional, STAR)
     yield from (Below(child, position) for position, child in enumerate(site.list.prefix))
     yield Below(site.list.items, STAR, site.list.matcher.candidates is Candidates.SAME_VALUE)
 
@@ -142,16 +143,16 @@ def _identical(site: Site, reach: Reach) -> bool:
 
     An item without its key matches nothing, not even itself.
     """
-    if not all(leaf.distance.facts.identity for leaf in reach.every):
+    if not all(leaf.facts.identity for leaf in reach.every):
         return False
-    return site.leaf is not None or (site.list.matcher.identity and not site.list.matcher.key)
+    return site.atomic or (site.list.matcher.identity and not site.list.matcher.key)
 
 
 def _pseudometric(site: Site, reach: Reach) -> bool:
     """Return whether the site's own leaves and list preserve pseudo-metrics."""
-    if not all(leaf.distance.facts.pseudometric for leaf in reach.every):
+    if not all(leaf.facts.pseudometric for leaf in reach.every):
         return False
-    return site.leaf is not None or (site.list.metric and not site.list.matcher.key)
+    return site.atomic or (site.list.metric and not site.list.matcher.key)
 
 
 def _with_ancestors(starts: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:

@@ -15,7 +15,14 @@ from arbitre.cli.output import result_tables, side_by_side
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.cli.shared_options import ComparatorOptions, MaxDepth, OutputOptions, Validate
+from arbitre.cli.shared_options import (
+    ComparatorOptions,
+    FormatAssertion,
+    MaxDepth,
+    OutputOptions,
+    Validate,
+    check_format_assertion,
+)
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
@@ -49,6 +56,7 @@ def compare(
     overrides: OverrideOptions,
     max_depth: MaxDepth = strict_json.MAX_DEPTH,
     validate: Validate = False,
+    format_assertion: FormatAssertion = False,
     published: Published = False,
     gates: GateOptions,
     output: OutputOptions,
@@ -59,11 +67,12 @@ def compare(
     """
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
+    check_format_assertion(format_assertion=format_assertion, validate=validate)
     screen = output.terminal()
     documents = [read(source, max_depth) for source in (gold, predicted)]
     if schema is None:
         screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
-    chosen = overrides.configurations(schema or infer(documents[:1]), options)
+    chosen = overrides.configurations(schema or infer(documents[:1]), options, format_assertion=format_assertion)
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")

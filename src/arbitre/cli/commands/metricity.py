@@ -16,13 +16,15 @@ from rich.text import Text
 import arbitre
 from arbitre.cli.commands.compare import read
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted
+from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.cli.shared_options import ComparatorOptions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
+from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
+from arbitre.errors import shown
 from arbitre.report.text_files import atomic_text_file, csv_writer, json_text
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from arbitre import Metricity, Scores
     from arbitre.cli.overrides import Configuration
+    from arbitre.diagnosis.claims import ClaimCheck
     from arbitre.diagnosis.entry_pool import EntryPool
     from arbitre.values import Json
 
@@ -42,6 +45,8 @@ DISPLAY_TOLERANCE: Final = 1e-12
 """Values up to this are printed as 0."""
 
 _GAP: Final = 3
+_EXAMPLE: Final = 20
+"""Maximum length of a value in the table of claims."""
 _LEGEND: Final = (
     "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass); 1 if the distances between these "
     "entries form a metric. The certificate covers all documents; it is derived from the schema alone."
@@ -68,6 +73,7 @@ def metricity(
     *,
     schema: Schema,
     overlay: Overlay = None,
+    functions: Functions = None,
     overrides: OverrideOptions,
     out: Out = None,
     sample: Sample = None,
@@ -81,7 +87,7 @@ def metricity(
     Compares every gold and predicted entry with every other.
     """
     screen = output.terminal()
-    chosen = overrides.configurations(schema, ComparatorOptions(overlay=overlay))
+    chosen = overrides.configurations(schema, ComparatorOptions(overlay=overlay, functions=functions))
     documents = MetricityInput.of(gold, predicted, ReadOptions(id_key, max_depth=max_depth))
     measured = [MetricityRow.of(choice, documents, sample=sample, seed=seed) for choice in chosen]
     screen.result(partial(_plain, measured), partial(_blocks, measured))
@@ -126,6 +132,7 @@ class MetricityRow:
     pool: EntryPool
     found: Metricity
     scores: Scores
+    claims: tuple[ClaimCheck, ...] = ()
 
     @classmethod
     def of(cls, choice: Configuration, documents: MetricityInput, *, sample: int | None, seed: int) -> MetricityRow:
@@ -133,7 +140,8 @@ class MetricityRow:
         sides = [list(side.values()) for side in (documents.gold, documents.predicted)]
         entries = build_entry_pool(choice.comparator.plan, *sides, sample=sample, seed=seed)
         found = arbitre.metricity(entries.distances, seed=seed)
-        return cls(choice, entries, found, choice.comparator.evaluate(documents.pairs).micro)
+        claims = choice.comparator.check_claims(gold=sides[0], predicted=sides[1], seed=seed)
+        return cls(choice, entries, found, choice.comparator.evaluate(documents.pairs).micro, claims)
 
     @property
     def asymmetry(self) -> float:
@@ -191,6 +199,7 @@ def _plain(measured: Sequence[MetricityRow]) -> dict[str, Any]:
         "predicted": len(first) - first.gold,
         "drawn_from": first.whole,
         "choices": [one.to_dict() for one in measured],
+        "claims": [check.to_dict() for check in _claims(measured)],
     }
 
 
@@ -204,6 +213,8 @@ def _blocks(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
     )
     yield from _tables(measured, width)
     yield Text(_LEGEND, style="dim")
+    if claims := _claims(measured):
+        yield titled("Claims about custom distances", _claims_table(claims))
 
 
 def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[RenderableType]:
@@ -223,6 +234,22 @@ def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
         room -= needed
     if columns is not None:
         yield _columns_table(columns, names)
+
+
+def _claims(measured: Sequence[MetricityRow]) -> list[ClaimCheck]:
+    """Return the checks of claims; a distance that several choices use is listed once."""
+    return list({(check.path, check.distance, check.claim): check for row in measured for check in row.claims}.values())
+
+
+def _claims_table(claims: Iterable[ClaimCheck]) -> RenderableType:
+    grid = result_tables.table("path", "distance", "claim", "checked", "violated", "largest", left=3)
+    grid.columns[2].no_wrap = True
+    grid.add_column("example", overflow="fold")
+    for check in claims:
+        example = "" if check.witness is None else ", ".join(shown(value, _EXAMPLE) for value in check.witness)
+        cells = (str(check.checked), str(check.violations), _number(check.largest), escape_hidden(example))
+        grid.add_row(escape_hidden(check.path or "(the whole)"), check.distance, check.claim, *cells)
+    return grid
 
 
 def _columns_table(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.output.progress import compare_with_progress
 from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
 from arbitre.cli.shared_options import (
     GOLD,
@@ -33,7 +33,7 @@ from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.html.build_view import build_factors
-from arbitre.report.report_files import REPORT, read_view, write_page, write_ranking
+from arbitre.report.report_files import REPORT, most_differing, read_view, write_page, write_ranking
 from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.result_files import EVALUATION
 
@@ -97,9 +97,10 @@ def rank(
         )
     requested = parse_exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = output.terminal()
-    plan, report = reading.signed(options.comparator(schema).plan), out is not None and not evaluation_options.no_report
+    plan, report = options.comparator(schema).plan, out is not None and not evaluation_options.no_report
+    reading = reading.for_plan(plan)
     evaluation_options = replace(evaluation_options, out=out if report else None)
-    corpus = RankingJob(plan, reading, screen, ranking, evaluation_options, gates.gates)
+    corpus = RankingJob(reading.signed(plan), reading, screen, ranking, evaluation_options, gates.gates)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
     screen.result(found.to_dict, found.blocks)
     if out is not None:
@@ -136,13 +137,17 @@ class RankingJob:
 
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankingOutput:
         """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
-        found = {
-            name: self._evaluate(Sources(gold=gold, predicted=sources).joined(self.reading), name, name)
+        jobs = {
+            name: self._job(Sources(gold=gold, predicted=sources).joined(self.reading), name)
             for name, sources in systems.items()
         }
+        found = {name: self._evaluate(job, name) for name, job in jobs.items()}
         how = self.options
         ranking = ranked(found, how.score, beside=(how.scores or SCORES)[1:], **how.statistics)
         if self.evaluation.out is not None:
+            first = most_differing(found, how.score)
+            for name, job in jobs.items():
+                job.write_report(found[name], first)
             write_ranking(self.evaluation.out, ranking)
         return RankingOutput(ranking, dict(self._stability(found)))
 
@@ -165,7 +170,9 @@ class RankingJob:
         for name in names:
             check_factor(name, columns)
         joined = Sources(manifest=manifest).joined(self.reading)
-        evaluation = self._evaluate(joined, Path(manifest).name, WHOLE_CORPUS)
+        job = self._job(joined, WHOLE_CORPUS)
+        evaluation = self._evaluate(job, Path(manifest).name)
+        job.write_report(evaluation)
         design: dict[str, list[str]] = {}
         for name in names:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
@@ -178,9 +185,12 @@ class RankingJob:
             write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
         return results
 
-    def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
+    def _job(self, joined: Join, folder: str) -> EvaluationJob:
         options = replace(self.evaluation, out=self.evaluation.out and self.evaluation.out / folder)
-        evaluation, _ = evaluate_with_progress(EvaluationJob(self.plan, joined, options), self.screen)
+        return EvaluationJob(self.plan, joined, options)
+
+    def _evaluate(self, job: EvaluationJob, name: str) -> Evaluation:
+        (evaluation, _), joined = compare_with_progress(job, self.screen), job.joined
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),
             (evaluation.unscored, "gold documents failed or duplicated, not scored"),

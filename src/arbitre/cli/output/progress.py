@@ -22,9 +22,15 @@ class RateColumn(ProgressColumn):
 
 
 def evaluate_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
-    """Evaluate a corpus, with a progress bar on terminals; return it and the names of the files written."""
+    """Evaluate a corpus and write all files; return the evaluation and the names of the files."""
+    evaluation, files = compare_with_progress(job, screen)
+    return evaluation, (*files, *job.write_report(evaluation))
+
+
+def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
+    """Evaluate a corpus without its report, with a progress bar on terminals; return as `evaluate_with_progress`."""
     columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
     hidden = screen.quiet or not screen.err.is_terminal
     with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
         task = progress.add_task("", total=len(job.joined))
-        return job(lambda results: progress.advance(task, len(results)))
+        return job.compare(lambda results: progress.advance(task, len(results)))

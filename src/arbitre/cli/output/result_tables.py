@@ -231,6 +231,7 @@ def explained(plan: Plan, width: int) -> RenderableType:
     labels = _labels(grid, [row.path for row in rows], width - (60 if wide else 40))
     for row, label in zip(rows, labels, strict=True):
         compared = [row.distance, row.match and f"{row.match} matching", row.notes and f"compared {row.notes}"]
+        compared += [row.alternatives and f"alternatives: {row.alternatives}"]
         text = ", ".join(filter(None, compared)) + (f" after {row.normalize}" if row.normalize else "")
         text = text if wide else ": ".join(filter(None, (row.kind, text)))
         entries = (" entries", "bold green") if row.path == wildcard(plan.entries) else ""

@@ -80,6 +80,8 @@ def _records(gold: Gold, id_key: str) -> Iterator[Record | Failure]:
             for source in expand_globs(item):
                 yield from documents(source, id_key)
         else:
+            if isinstance(item, tuple) and len(item) != 2:  # noqa: PLR2004  (an id and a document)
+                raise DataError.of(f"Expected (id, document) pairs, got a tuple of length {len(item)}")
             identity, value = item if isinstance(item, tuple) else (number, item)
             yield Record(str(identity), None, value, "")
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.reading.records import Failure, Pair
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.engine import compare_to_levels
-from arbitre.errors import DataError
+from arbitre.errors import DataError, FunctionError
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -64,19 +64,37 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
         Pairs, their levels, and failures.
     """
     try:
-        yield pairs, compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs]), []
+        yield pairs, _levels(plan, pairs), []
     except DataError:
         for pair in pairs:
-            yield _compare_alone(plan, pair)
+            try:
+                yield _compare_alone(plan, pair)
+            except FunctionError as error:
+                raise _of_document(error, pair) from error.__cause__
+    except FunctionError as error:
+        raise (error if error.document is None else _of_document(error, pairs[error.document])) from error.__cause__
+
+
+def _of_document(error: FunctionError, pair: Pair) -> FunctionError:
+    """Return an error of a custom function with the id, the file and the line of its gold document."""
+    file, line = pair.origins[0]
+    return error.placed(f", in document {pair.key!r}", file=file, line=line)
+
+
+def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:
+    """Return the levels of pairs. Raises DataError if a document cannot be compared."""
+    for pair in pairs:
+        plan.check_pair(pair.gold, pair.predicted)
+    return compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs])
 
 
 def _compare_alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
-    """Compare one pair. A prediction that is not JSON becomes ABSENT; a pair whose gold is not JSON is skipped."""
+    """Compare one pair. A prediction that cannot be compared becomes ABSENT; if gold cannot, the pair is skipped."""
     try:
-        return [pair], compare_to_levels(plan, [pair.gold], [pair.predicted]), []
+        return [pair], _levels(plan, [pair]), []
     except DataError as refused:
         try:
-            levels = compare_to_levels(plan, [pair.gold], [ABSENT])
+            levels = _levels(plan, [replace(pair, predicted=ABSENT)])
         except DataError as error:
             reason, pointer = error.message, error.pointer
             return [], (), [Failure("gold", pair.id, pair.run, *pair.origins[0], pointer=pointer, reason=reason)]

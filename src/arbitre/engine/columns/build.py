@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-from arbitre.engine.columns.apply_aliases import apply_aliases
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
-from arbitre.engine.columns.interning import intern
+from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
+from arbitre.engine.columns.interning import Interned, intern, intern_readings
 from arbitre.engine.columns.link import link_children
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.engine.columns.union_branch import choose_branch
-from arbitre.errors import DataError, Problem, clipped
+from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
 from arbitre.paths import STAR, Path, Token, pointer
 from arbitre.values import (
-    ABSENT,
     KINDS,
     MAX_DEPTH,
     PATTERN_SECONDS,
@@ -58,6 +56,8 @@ class ValueOrigin:
     tags: Indices | None = None
     """The parent's branch of a union for each value, if the values depend on it."""
     item: bool = False
+    siblings: Sequence[Json] = ()
+    """The value of the sibling field that holds further readings, for each gold value."""
 
     def below(
         self,
@@ -120,7 +120,7 @@ class _ColumnBuilder:
     def open(self, site: Site, values: Sequence[Json], place: ValueOrigin, types: set[type] | None = None) -> Column:
         """Build the column of these values and leave its child columns pending. `types` are the types of the values."""
         types = set(map(type, values)) if types is None else types
-        if site.leaf is not None:
+        if site.atomic:
             if not types.isdisjoint((list, dict)):  # normalisers may recurse
                 self.check_depth()
             return self._leaf(site, values, types, place)
@@ -193,15 +193,29 @@ class _ColumnBuilder:
         self.columns.append(column)
         self.sites.append(site)
 
+    @staticmethod
+    def _interned(site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Interned:
+        if site.alternatives is None:
+            return intern(site, values, types, place.tags)
+        return intern_readings(site, values, place.siblings, place.tags)
+
     def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
         try:
-            parts = intern(site, values, types, place.tags)
-        except DataError:
+            parts = self._interned(site, values, types, place)
+        except (DataError, FunctionError):
             for row, value in enumerate(values):  # find the invalid value
                 try:
                     check(value)
+                    if site.alternatives is None:
+                        tags = None if place.tags is None else place.tags[[row]]
+                        intern(site, [value], {type(value)}, tags)
+                except (DataError, FunctionError) as error:
+                    raise _at(error, place, row) from error.__cause__
+            for row, value in enumerate(place.siblings):
+                try:
+                    check(value)
                 except DataError as error:
-                    raise _at(error, place, row) from error
+                    raise _at(error, replace(place, token=site.alternatives), row) from error
             raise
         column = LeafColumn(**self._common(values, place), **parts._asdict())
         self._register(column, site)
@@ -217,7 +231,7 @@ class _ColumnBuilder:
         total = 0
         for child in node.fields:
             site = self.plan.sites[child.site]
-            read, missing = _read(child.name, site, values), _missing(site)
+            read, missing = read_field(child.name, site, values), missing_value(site)
             rows, present, types = np.arange(len(read), dtype=np.intp), read, set(map(type, read))
             if type(missing) in types:
                 types.remove(type(missing))
@@ -226,6 +240,8 @@ class _ColumnBuilder:
             total += len(present)
             if present:
                 below = place.below(column, rows, child.name, tags=branches if child.tagged else None)
+                if isinstance(site.alternatives, str):
+                    below.siblings = [values[row].get(site.alternatives) for row in rows[: below.gold].tolist()]
                 column.links.append(Link(self.open(site, present, below, types), child.weight))
         if total != sum(map(len, values)):
             self._other_keys(column, node, values, place, branches if node.tagged else None)
@@ -254,11 +270,11 @@ class _ColumnBuilder:
                 if key in known:
                     continue
                 index = next((site for pattern, site in patterns if self._matches(pattern, key, column, row)), None)
-                if index is None and not node.declared_map:
-                    named.setdefault(key, []).append((row, value[key]))
-                else:
+                if index is not None or node.declared_map:
                     maps.setdefault(node.additional if index is None else index, []).append((row, key, value[key]))
-        for key in sorted(named):
+                else:
+                    named.setdefault(key, []).append((row, value[key]))
+        for key in () if node.closed else sorted(named):
             site = self.plan.sites[node.additional]
             entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
             if entries:
@@ -343,21 +359,7 @@ class _ColumnBuilder:
             column.items = self.open(child, items, below, types)
 
 
-def _missing(site: Site) -> Json:
-    """Return the value of an absent field: null if it counts as absent, else ABSENT."""
-    return None if site.absent.null else ABSENT
-
-
-def _read(name: str, site: Site, values: Sequence[dict[str, Json]]) -> list[Json]:
-    """Return the value of each object under a declared key."""
-    try:
-        return list(map(itemgetter(name), values))
-    except KeyError:
-        absent = _missing(site)
-        return [value.get(name, absent) for value in values]
-
-
-def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
+def _at(error: ArbitreError, place: ValueOrigin, row: int) -> ArbitreError:
     """Return the error with the JSON Pointer and the side of its row."""
     tokens: list[int | str] = []
     if place.tokens is not None:
@@ -367,18 +369,15 @@ def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
         tokens.append(place.token)
     above = place.parent.address(int(place.origin[row])) if place.parent is not None else ()
     side = "gold" if row < place.gold else "predicted"
-    return DataError(
-        *(
-            Problem(
-                f"{problem.message} in the {side} document",
-                problem.file,
-                problem.line,
-                pointer((*above, *tokens)) + (problem.pointer or ""),
-                problem.hint,
-            )
-            for problem in error.problems
-        )
+    here, where = pointer((*above, *tokens)), f" in the {side} document"
+    problems = (
+        replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
     )
+    placed = type(error)(*problems)
+    if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
+        placed.values = error.values
+        placed.document = row if place.parent is None else int(place.parent.root_rows(place.origin[[row]])[0])
+    return placed
 
 
 def build_columns(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.distances.custom import CHEAPER, MemoPool
-from arbitre.engine.columns.column import Column, descendants, leaf_columns
+from arbitre.distances.floor import base_pool
+from arbitre.engine.columns.column import Column, LeafColumn, descendants, leaf_columns
 from arbitre.errors import SolverError
 from arbitre.paths import wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy.typing as npt
+
     from arbitre.arrays import Indices, Mask
+    from arbitre.distances.base import Pool
 
 
 def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int) -> Iterator[tuple[MemoPool, str, int]]:
@@ -31,11 +35,26 @@ def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int)
         Each pool of a custom distance, its wildcard path, and the upper bound on the calls of one document.
     """
     for column in leaf_columns(columns):
-        for slot, pool in enumerate(column.pools):
+        rows, codes, slots = _values(column)
+        for slot, pool in enumerate(inner_pools(column)):
             if isinstance(pool, MemoPool):
-                in_slot = ((column.codes >= 0) & (column.slots[column.codes] == slot)).nonzero()[0]
-                root = column.root_rows(in_slot)
-                yield pool, wildcard(column.path), _most_pairs(documents[root], root >= first, column.codes[in_slot])
+                in_slot = ((codes >= 0) & (slots[codes] == slot)).nonzero()[0]
+                root = column.root_rows(rows[in_slot])
+                yield pool, wildcard(column.path), _most_pairs(documents[root], root >= first, codes[in_slot])
+
+
+def inner_pools(column: LeafColumn) -> tuple[Pool, ...]:
+    """Return the pools of the single values of a column, or of their readings, without floors."""
+    pools = column.pools if column.readings is None else column.readings.pool.pools
+    return tuple(map(base_pool, pools))
+
+
+def _values(column: LeafColumn) -> tuple[Indices, Indices, npt.NDArray[np.int16]]:
+    """Return the row and the code of each value or reading, and the slot of each code."""
+    readings, rows = column.readings, np.arange(column.size, dtype=np.intp)
+    if readings is None:
+        return rows, column.codes, column.slots
+    return rows.repeat(np.diff(readings.starts)), readings.codes, readings.pool.slots
 
 
 def _most_pairs(documents: Indices, predicted: Mask, codes: Indices) -> int:
@@ -68,11 +87,11 @@ def limit_calls(columns: Sequence[Column], documents: Indices, first: int, limit
 def _is_only_information(columns: Sequence[Column], pool: MemoPool) -> bool:
     """Return whether only calls can distinguish the items of the list that contains the values of a pool."""
     holder: Column | None = next(
-        column for column in leaf_columns(columns) if any(candidate is pool for candidate in column.pools)
+        column for column in leaf_columns(columns) if any(candidate is pool for candidate in inner_pools(column))
     )
     while holder is not None and not holder.item:
         holder = holder.parent
     if holder is None:
         return True
-    pools = (item_pool for column in leaf_columns(descendants(holder)) for item_pool in column.pools)
+    pools = (item_pool for column in leaf_columns(descendants(holder)) for item_pool in inner_pools(column))
     return all(isinstance(item_pool, MemoPool) and item_pool.has_no_bound for item_pool in pools)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import count
+from itertools import chain, count, pairwise
 from types import MethodDescriptorType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.engine.columns.ragged import starts_of
+from arbitre.engine.columns.readings import Readings, ReadingsPool
 from arbitre.normalizers import normalized
 from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
 
@@ -34,6 +36,7 @@ class Interned(NamedTuple):
     pools: tuple[Pool, ...]
     leaves: tuple[Leaf, ...]
     present: Mask | None
+    readings: Readings | None = None
 
 
 def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices | None) -> Interned:
@@ -77,6 +80,49 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
         pools=(leaf.distance.pool(distinct),),
         leaves=(leaf,),
         present=alive,
+    )
+
+
+def intern_readings(site: Site, values: Sequence[Json], siblings: Sequence[Json], tags: Indices | None) -> Interned:
+    """Intern values of which gold may accept several readings; values with the same readings share a code.
+
+    Args:
+        site: The position of the values in the schema.
+        values: The values as they were read. If the site takes lists of readings, a list on either side is one.
+        siblings: Further readings of the first values, one reading or a list of readings each; null for none.
+        tags: As for `intern`.
+
+    A reading that counts as absent is left out. A value is absent if it has no reading, or if its sibling field has
+    some but the value itself is absent.
+    """
+    listed = site.alternatives is True
+    groups = [value if listed and isinstance(value, list) else [value] for value in values]
+    for row, sibling in enumerate(siblings):
+        if sibling is not None:
+            groups[row] = [values[row], *(sibling if isinstance(sibling, list) else [sibling])]
+    starts = starts_of(np.fromiter(map(len, groups), dtype=np.intp, count=len(groups)))
+    flat = list(chain.from_iterable(groups))
+    inner = intern(site, flat, set(map(type, flat)), None if tags is None else tags.repeat(np.diff(starts)))
+    numbers: dict[tuple[int, ...], int] = {}
+    rows = np.full(len(values), -1, dtype=np.intp)
+    own = inner.codes.tolist()
+    for row, (start, stop) in enumerate(pairwise(starts.tolist())):
+        kept = tuple(dict.fromkeys(code for code in own[start:stop] if code >= 0))
+        if kept and (listed or own[start] >= 0):
+            rows[row] = numbers.setdefault(kept, len(numbers))
+    members = np.fromiter(chain.from_iterable(numbers), dtype=np.intp)
+    first = starts_of(np.fromiter(map(len, numbers), dtype=np.intp, count=len(numbers)))
+    pool = ReadingsPool(first, members, inner.kinds, inner.slots, inner.local, inner.pools)
+    return Interned(
+        codes=rows,
+        values=[inner.values[kept[0]] for kept in numbers],
+        kinds=inner.kinds[members[first[:-1]]],
+        slots=np.zeros(len(numbers), dtype=np.int16),
+        local=np.arange(len(numbers), dtype=np.intp),
+        pools=(pool,) if numbers else (),
+        leaves=inner.leaves[:1],
+        present=rows >= 0 if len(rows) and rows.min() < 0 else None,
+        readings=Readings(pool, starts, flat, inner.codes),
     )
 
 

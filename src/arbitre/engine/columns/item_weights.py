@@ -45,5 +45,8 @@ def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
     for column, rows, owners in find_fields(items, tokens):
         for leaves in leaf_columns([column]):
             numbers = leaves.kinds_at(rows) == Kind.NUMBER
-            weights[owners[numbers]] = [float(value) for value in leaves.values_of(rows[numbers])]
+            values = leaves.values_of(rows[numbers])
+            if leaves.readings is not None:  # the first reading is the mass
+                values = [leaves.readings.raw[leaves.readings.of(row)[0]] for row in rows[numbers].tolist()]
+            weights[owners[numbers]] = list(map(float, values))
     return weights

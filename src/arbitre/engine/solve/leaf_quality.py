@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.engine.solve.function_errors import located
+from arbitre.errors import FunctionError
+
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Pool
@@ -18,7 +21,17 @@ def leaf_qualities(batch: Batch, column: LeafColumn, min_cells: int) -> tuple[Fl
 
     Values in different slots have distance 1. If the batch allows bounds, expensive qualities may be upper bounds.
     Tables with a mean of at least `min_cells` cells are compared as tables.
+
+    Raises:
+        FunctionError: A custom distance fails, with the place of the values.
     """
+    try:
+        return _qualities(batch, column, min_cells)
+    except FunctionError as error:
+        raise located(error, column, batch.left, batch.right) from error.__cause__
+
+
+def _qualities(batch: Batch, column: LeafColumn, min_cells: int) -> tuple[Floats, Mask | None]:
     if len(column.pools) == 1 and batch.layout is not None:
         quality = _cells(column.pools[0], column, batch.layout, min_cells)
         if quality is not None:

@@ -194,7 +194,9 @@ class TransportSolver:
 
 def _absolute_numbers(items: Column) -> tuple[Floats | None, float]:
     """Return the items as numbers and the scale of their distance `absolute`; None for any other distance."""
-    if not isinstance(items, LeafColumn) or len(items.leaves) != 1 or items.leaves[0].distance.name != "absolute":
+    if not isinstance(items, LeafColumn) or items.readings is not None or len(items.leaves) != 1:
+        return None, 0.0
+    if items.leaves[0].distance.name != "absolute":
         return None, 0.0
     if any(abs(value) > MAX_EXACT_FLOAT for value in items.values):
         return None, 0.0

@@ -29,11 +29,15 @@ Status = Literal["matched", "missing", "spurious"]
 
 @dataclass(frozen=True, slots=True)
 class FieldPair:
-    """Gold and predicted value of a field (ABSENT if missing), and their quality in [0, 1]."""
+    """Gold and predicted value of a field (ABSENT if missing), and their quality in [0, 1].
+
+    `reading` is the accepted reading of gold that was used; ABSENT if gold has no choice.
+    """
 
     gold: Json
     predicted: Json
     quality: float
+    reading: Json = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class EntryLayout:
             are not informative.
         moved: Whether entries are matched by optimal transport, so that an entry may have several partners.
         site: Site of the list, or of the entry if there is no list.
+        readings: Names of the fields of which gold may accept several readings; "" for the entry itself.
     """
 
     path: Path
@@ -74,12 +79,13 @@ class EntryLayout:
     full_matching: bool = False
     moved: bool = False
     site: int = 0
+    readings: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, plan: Plan) -> EntryLayout:
         at = next(step.site for step in walk(plan.sites) if step.path == plan.entries)
         site = plan.sites[at]
-        listed = Kind.ARRAY in site.declared and site.leaf is None
+        listed = Kind.ARRAY in site.declared and not site.atomic
         forced = moved = False
         if listed:
             matcher = site.list.matcher
@@ -88,14 +94,23 @@ class EntryLayout:
             free |= matcher.transport is not None and not matcher.transport.balanced
             forced = matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
             site = plan.sites[site.list.items]
+        fields = {one.name: plan.sites[one.site] for one in site.object.fields} | {"": site}
+        readings = frozenset(name for name, below in fields.items() if below.alternatives is not None)
         names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
         scalar = bool(site.leaf or site.declared != {Kind.OBJECT})
-        return cls(plan.entries, listed, names, scalar=scalar, full_matching=forced, moved=moved, site=at)
+        return cls(plan.entries, listed, names, scalar, forced, moved, at, readings)
 
     @property
     def single(self) -> bool:
         """Whether each document has a single list of entries."""
         return self.listed and all(isinstance(token, str) for token in self.path)
+
+    def index(self, path: Path, tokens: tuple[int | str, ...]) -> str | None:
+        """Return the index of the entry (or field of the only entry) around a node; None outside the entries."""
+        stop = len(self.path) + 1
+        if len(tokens) < stop:
+            return None
+        return index_of(path[:stop], tokens[:stop]) if self.listed else str(tokens[stop - 1])
 
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[EntryRow]:
         """Yield the entries by document: in gold order, then the spurious ones."""
@@ -147,9 +162,14 @@ def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]
 def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, FieldPair]]:
     """Yield the row, the key or position and the values of some nodes of a level."""
     (gold, gold_names), (predicted, predicted_names) = sides(level, at)
+    readings = level.source.readings_of(level.left[at], level.right[at])
     for number, position in enumerate(at.tolist()):
         name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
-        yield position, str(name), FieldPair(gold[number], predicted[number], float(level.quality[position]))
+        yield (
+            position,
+            str(name),
+            FieldPair(gold[number], predicted[number], float(level.quality[position]), readings[number]),
+        )
 
 
 def _entry(

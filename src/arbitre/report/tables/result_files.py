@@ -115,6 +115,7 @@ class ViolationObserver:
     """Corpus observer that records schema violations of predictions."""
 
     schema: Subschema
+    format_assertion: bool = False
 
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
         """Return all violations as JSON."""
@@ -122,7 +123,7 @@ class ViolationObserver:
             {"id": pair.id, "run": pair.run, **asdict(violation)}
             for pair in pairs
             if pair.predicted is not ABSENT
-            for violation in find_violations(self.schema, pair.predicted)
+            for violation in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
 
 
@@ -135,8 +136,7 @@ class MatchTableObserver:
     @property
     def head(self) -> list[str]:
         """Column names."""
-        parts = ("gold", "predicted", "distance", "quality")
-        fields = [cell(f"{name}.{part}") for name in self._columns for part in parts]
+        fields = [cell(f"{name}.{part}") for name in self._columns for part in self._parts(name)]
         return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
@@ -145,13 +145,21 @@ class MatchTableObserver:
         columns = self._columns
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name))]
-            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole)[2:]])
+            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name), self._parts(name))]
+            rows.append(
+                [*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole, PARTS[2:])]
+            )
         return rows
 
     @property
     def _columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        """Return the columns of a field, with the reading that was used if gold may accept several."""
+        listed = name in self.entries.names and name in self.entries.readings
+        whole = name == VALUE and name not in self.entries.names and "" in self.entries.readings
+        return (*PARTS, "reading") if listed or whole else PARTS
 
     def _cell(self, entry: EntryRow, name: str) -> FieldPair | None:
         """Return the cell of a column; an entry that is not an object is in the column `value`."""
@@ -178,7 +186,11 @@ VALUE: Final = "value"
 """Column for entries that are not objects."""
 
 
-def _pair_cells(found: FieldPair | None) -> list[str]:
+PARTS: Final = ("gold", "predicted", "distance", "quality")
+"""Columns of every field."""
+
+
+def _pair_cells(found: FieldPair | None, parts: Sequence[str]) -> list[str]:
     if found is None:
-        return [""] * 4
-    return [cell(found.gold), cell(found.predicted), cell(1.0 - found.quality), cell(found.quality)]
+        return [""] * len(parts)
+    return [cell(1.0 - found.quality if part == "distance" else getattr(found, part)) for part in parts]

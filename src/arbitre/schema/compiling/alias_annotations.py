@@ -81,7 +81,7 @@ def _below(
                 sources = dict.fromkeys([(*path, *tokens) for tokens in pointers] + pointers)
                 sources.pop(target, None)
                 yield Alias(target, tuple(sources), null=sites[child.site].absent.null), setting
-            if child.site in holding and child.site not in above and sites[child.site].leaf is None:
+            if child.site in holding and child.site not in above and not sites[child.site].atomic:
                 pending.append((child.site, target, above | {child.site}))
 
 

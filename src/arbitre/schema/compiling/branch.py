@@ -53,6 +53,16 @@ class Branch:
         return None if self.enum is None else frozenset(map(canonical, self.enum))
 
     @property
+    def expected(self) -> frozenset[Kind] | None:
+        """The kinds of values that it is written for; None for any.
+
+        Without `type`, `properties` is written for objects and `items` for lists.
+        """
+        fields, items = self.properties or self.patterns or self.additional, self.items or self.prefix
+        implied = {kind for kind, keywords in ((Kind.OBJECT, fields), (Kind.ARRAY, items)) if keywords}
+        return self.kinds if self.kinds is not None else frozenset(implied) or None
+
+    @property
     def possible(self) -> bool:
         return self.kinds is None or bool(self.kinds)
 
@@ -88,7 +98,8 @@ def own_branch(subschema: Subschema, settings: Annotations) -> Branch:
     enum = [schema["const"]] if "const" in schema else schema.get("enum")
     types = schema.get("type", ())
     types = [types] if isinstance(types, str) else list(types)
-    kinds = frozenset(_TYPES[name] for name in types) or None
+    known = all(isinstance(name, str) and name in _TYPES for name in types)  # draft 3 also has "any" and subschemas
+    kinds = (frozenset(_TYPES[name] for name in types) or None) if known else None
     if enum is not None:
         of_values = frozenset(map(kind_of, enum))
         kinds = of_values if kinds is None else kinds & of_values

@@ -113,7 +113,7 @@ def _own_options(site: Site) -> dict[str, Any]:
         },
         "object": _object(site.object),
         "list": [len(site.list.prefix), _name_and_options(site.list.matcher), site.list.tagged],
-    }
+    } | ({} if site.alternatives is None else {"alternatives": site.alternatives})
 
 
 def _object(node: ObjectNode) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _object(node: ObjectNode) -> dict[str, Any]:
         "map": [node.declared_map, node.tagged],
         "ignored": sorted(node.ignored),
         "aliases": [[alias.target, alias.sources, alias.null] for alias in node.aliases],
-    }
+    } | ({"undeclared": "ignore"} if node.closed else {})
 
 
 def _name_and_options(component: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)

@@ -11,10 +11,11 @@ import regex
 
 from arbitre.errors import SchemaError
 from arbitre.paths import STAR
-from arbitre.schema.compiling.annotation_checks import Position
+from arbitre.schema.compiling.annotation_checks import Position, of_readings
 from arbitre.schema.compiling.branch import Branch, Subschemas
 from arbitre.schema.compiling.branch_expansion import MAX_BRANCHES, Expander
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
+from arbitre.schema.compiling.readings import sibling_keys, with_alternatives
 from arbitre.schema.loading.vocabulary import FIELD_KEYS, Annotation, Annotations
 from arbitre.schema.nodes import FieldNode, ListNode, ObjectBranch, ObjectNode, Site
 from arbitre.values import Absence, Kind, canonical
@@ -65,6 +66,7 @@ class Compiler:
         problems: The errors in the schema.
         marked: The value of `entries`, by site index.
         aliases: The `aliases` annotation, by site index of the object and name of the field.
+        expected: The kinds of documents that the root is written for; None for any.
     """
 
     distances: Catalogue[Distance]
@@ -73,6 +75,7 @@ class Compiler:
     problems: list[Problem] = field(default_factory=list)
     marked: dict[int, bool] = field(default_factory=dict)
     aliases: dict[tuple[int, str], Annotation] = field(default_factory=dict)
+    expected: frozenset[Kind] | None = None
     _expander: Expander = field(init=False)
     _leaves: LeafBuilder = field(init=False)
     _known: dict[object, int] = field(default_factory=dict)
@@ -131,7 +134,10 @@ class Compiler:
         if not root:
             branches = [(tag, self._without_root_mark(branch)) for tag, branch in branches]
         position = Position.of([branch for _, branch in branches], root=root)
+        if position.alternatives is True:  # a declared array is the list of readings
+            branches = [(tag, branch) for tag, one in branches for branch in of_readings([one]) if branch.possible]
         self.problems.extend(position.problems())
+        self.expected = position.expected if root else self.expected
         common, absent = position.common, request.absent
         if "absent" in common:
             absent = Absence.of(common["absent"].value)
@@ -142,7 +148,7 @@ class Compiler:
         leaf = self._leaves.leaf_of_any_kind(common, position.branches) if position.is_leaf else None
         if leaf is not None:
             branches, common, overlay = [(None, Branch())], {}, None
-        return Site(
+        site = Site(
             absent=absent,
             scalars=self._leaves.scalars(branches, common),
             object=self._object(request.index, branches, absent, overlay),
@@ -152,6 +158,7 @@ class Compiler:
             normalizers=self._leaves.normalizers_of(common.get("normalize")),
             declared=position.declared,
         )
+        return site if position.alternatives is None else with_alternatives(site, position.alternatives)
 
     def _without_root_mark(self, branch: Branch) -> Branch:
         if self._root_mark is None or branch.settings.get("entries") != self._root_mark:
@@ -179,24 +186,42 @@ class Compiler:
             declared_map=any(branch.additional for _, branch in branches),
             tagged=by_pattern or by_branch,
             ignored=ignored,
+            closed=self._closed(object_branches),
         )
+
+    def _closed(self, branches: Sequence[TaggedBranch]) -> bool:
+        """Return whether keys that the branches of an object do not declare are ignored."""
+        setting = self._common_setting(branches, "undeclared", "objects")
+        if setting is not None and any(branch.additional for _, branch in branches):
+            message = "`undeclared` has no effect: `additionalProperties` declares all other keys"
+            self.problems.append(setting.problem(message))
+        return setting is not None and setting.value == "ignore"
 
     def _fields(
         self, index: int, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None
     ) -> tuple[tuple[FieldNode, ...], frozenset[str]]:
         """Return the compared fields of all branches, and the names of the ignored fields."""
         fields, ignored, weights = list[FieldNode](), set[str](), list[Annotation]()
-        for name in dict.fromkeys(name for _, branch in branches for name in branch.properties):
+        names = dict.fromkeys(name for _, branch in branches for name in branch.properties)
+        siblings = sibling_keys(
+            {name: [branch.subschemas_for(name) for _, branch in branches] for name in names},
+            self._expander,
+            overlay,
+            self.problems,
+        )
+        ignored |= siblings
+        for name in names:
             tagged_subschemas = self._merge_equal(
                 (own_tag, branch.subschemas_for(name)) for own_tag, branch in branches
             )
             here = overlay.at(name) if overlay else None
             settings = self._field_settings([subschemas for _, subschemas in tagged_subschemas], here)
-            if "ignore" in settings and settings["ignore"].value:
+            if settings["ignore"].value if "ignore" in settings else name in siblings:
                 ignored.add(name)
                 if here is not None:
                     here.used = True
                 continue
+            ignored.discard(name)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
             fields.append(
                 FieldNode(name, self._request(tagged_subschemas, absent, here), weight, len(tagged_subschemas) > 1)
@@ -258,16 +283,21 @@ class Compiler:
         return ListNode(site, self._matcher(branches), tuple(prefix), tagged or len(items) > 1)
 
     def _matcher(self, branches: Sequence[TaggedBranch]) -> Matcher:
-        chosen = [branch.settings["match"] for _, branch in branches if "match" in branch.settings]
-        if chosen and (len(chosen) < len(branches) or len({canonical(setting.value) for setting in chosen}) > 1):
-            message = "`match` differs between the branches of a union"
-            self.problems.append(chosen[-1].problem(message, "Set the same `match` on all branches that are lists."))
-        if chosen:
+        chosen = self._common_setting(branches, "match", "lists")
+        if chosen is not None:
             try:
-                return self.matchers.build(chosen[0].value, pointer=chosen[0].pointer)
+                return self.matchers.build(chosen.value, pointer=chosen.pointer)
             except SchemaError as error:
-                self.problems.extend(error.located(file=chosen[0].file).problems)
+                self.problems.extend(error.located(file=chosen.file).problems)
         return self.matchers.build("hungarian")
+
+    def _common_setting(self, branches: Sequence[TaggedBranch], key: str, kind: str) -> Annotation | None:
+        """Return a setting that all branches of one kind must share."""
+        chosen = [branch.settings[key] for _, branch in branches if key in branch.settings]
+        if chosen and (len(chosen) < len(branches) or len({canonical(setting.value) for setting in chosen}) > 1):
+            message = f"`{key}` differs between the branches of a union"
+            self.problems.append(chosen[-1].problem(message, f"Set the same `{key}` on all branches that are {kind}."))
+        return chosen[0] if chosen else None
 
     def _field_settings(self, subschemas: Iterable[Subschemas], overlay: Overlay | None) -> Annotations:
         """Return the settings of a field itself. Its branches must agree unless an overlay sets them."""
@@ -293,10 +323,12 @@ class Compiler:
             branch.settings for _, subschemas in tagged_subschemas for branch in self._expander.branches(subschemas)
         ]
         settings += [overlay.settings] if overlay else []
+        keys = sorted((*FIELD_KEYS, "alternatives"))
         return [
             here[key].problem(f"`{key}` applies to the fields of an object, but this is {place}")
             for here in settings
-            for key in sorted(FIELD_KEYS & here.keys())
+            for key in keys
+            if key in here and (key != "alternatives" or isinstance(here[key].value, str))
         ]
 
     def _merge_equal(self, tagged: Iterable[TaggedSubschemas], *, open_too: bool = False) -> list[TaggedSubschemas]:

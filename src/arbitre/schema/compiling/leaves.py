@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.distances.floor import with_floor
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.compiling.metric_domains import condition
 from arbitre.schema.nodes import Leaf, ScalarBranch
@@ -12,7 +14,7 @@ from arbitre.schema.reach import kinds_after
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.catalogue import Catalogue
     from arbitre.distances.base import Distance
@@ -66,17 +68,28 @@ class LeafBuilder:
     distances: Catalogue[Distance]
     normalizers: Catalogue[Normalizer]
     problems: list[Problem]
+    built: dict[tuple[str, str | None], tuple[Normalizer, ...]] = field(default_factory=dict)
+    """Normalisers by the place of their setting; an authority file is read once."""
 
     def normalizers_of(self, setting: Annotation | None) -> tuple[Normalizer, ...]:
         """Return the normalisers of a setting, in order."""
         if setting is None:
             return ()
+        key = (setting.pointer, setting.file)
+        if key not in self.built:
+            self.built[key] = self._normalizers(setting)
+        return self.built[key]
+
+    def _normalizers(self, setting: Annotation) -> tuple[Normalizer, ...]:
         several = isinstance(setting.value, list)
-        normalizers = []
+        normalizers: list[Normalizer] = []
         for index, choice in enumerate(setting.value if several else [setting.value]):
             place = f"{setting.pointer}/{index}" if several else setting.pointer
             try:
-                normalizers.append(self.normalizers.build(choice, pointer=place))
+                normalizer = self.normalizers.build(_beside(choice, setting.file), pointer=place)
+                normalizers.append(
+                    normalizer if normalizer.after is None else _located(normalizer.after, normalizers, place)
+                )
             except SchemaError as error:
                 self.problems.extend(error.located(file=setting.file).problems)
         return tuple(normalizers)
@@ -93,14 +106,15 @@ class LeafBuilder:
         kinds = frozenset[Kind]().union(*(_kinds(branch, normalizers, scalar=False) for branch in branches))
         if not kinds & distance.kinds:
             self._report_unsupported(setting, distance, kinds)
-        return Leaf(distance, normalizers)
+        return Leaf(_floored(distance, common), normalizers)
 
     def scalars(
         self, site_branches: Sequence[TaggedBranch], common: Annotations
     ) -> Mapping[Kind, tuple[ScalarBranch, ...]]:
         """Return the scalar branches by kind; a kind without a branch uses its default distance.
 
-        The normalisers in `common` apply to all branches first, then a branch's own normalisers.
+        The normalisers in `common` apply to all branches first, then a branch's own normalisers. A floor applies
+        to the declared kinds and to the kinds that normalisers make of them.
         """
         first = self.normalizers_of(common.get("normalize"))
         branches = [
@@ -109,7 +123,8 @@ class LeafBuilder:
             if branch.kinds is None or any(kind.scalar for kind in branch.kinds)
         ]
         self._check_branches(branches, first)
-        return {kind: self._choices(kind, branches, first) for kind in SCALARS}
+        made = frozenset[Kind]().union(*(_kinds(branch.declared, first) for branch in branches))
+        return {kind: self._choices(kind, branches, first, common if kind in made else {}) for kind in SCALARS}
 
     def _built(self, tags: Tags, branch: Branch, first: tuple[Normalizer, ...], *, own: bool) -> _BuiltBranch:
         setting, distance = branch.settings.get("distance"), None
@@ -119,7 +134,7 @@ class LeafBuilder:
         return _BuiltBranch(tags, branch, distance, normalizers)
 
     def _choices(
-        self, kind: Kind, branches: list[_BuiltBranch], first: tuple[Normalizer, ...]
+        self, kind: Kind, branches: list[_BuiltBranch], first: tuple[Normalizer, ...], default: Annotations
     ) -> tuple[ScalarBranch, ...]:
         taking = [branch for branch in branches if branch.declared.takes(kind)]
         if not taking and first:  # normalisers may turn a value into a kind that is not declared
@@ -129,12 +144,13 @@ class LeafBuilder:
             distance = branch.distance
             if distance is None or kind not in distance.kinds:
                 distance = self.distances.build(default_distance(branch.declared, kind))
+            distance = _floored(distance, branch.declared.settings)
             values = None
             if len(taking) > 1 and branch.declared.enum is not None:
                 values = frozenset(canonical(_normalized(value, first)) for value in branch.declared.enum)
             metric_if = self._metric_if(distance, branch, first) if len(branches) == 1 else None
             choices.append(ScalarBranch(Leaf(distance, branch.normalizers, metric_if), values, branch.tags))
-        return tuple(choices) or (ScalarBranch(Leaf(self.distances.build(_BY_KIND[kind]))),)
+        return tuple(choices) or (ScalarBranch(Leaf(_floored(self.distances.build(_BY_KIND[kind]), default))),)
 
     def _metric_if(self, distance: Distance, branch: _BuiltBranch, first: tuple[Normalizer, ...]) -> str | None:
         """Return the condition under which the distance of a position's only branch is a metric."""
@@ -197,6 +213,10 @@ _BY_KIND: Final = {
 }
 
 
+def _floored(distance: Distance, settings: Annotations) -> Distance:
+    return with_floor(distance, settings["floor"].value) if "floor" in settings else distance
+
+
 def _kinds(branch: Branch, normalizers: tuple[Normalizer, ...], *, scalar: bool = True) -> frozenset[Kind]:
     """Return the kinds that a branch's values can have after normalisation.
 
@@ -210,6 +230,23 @@ def _kinds(branch: Branch, normalizers: tuple[Normalizer, ...], *, scalar: bool 
         return frozenset(kind_of(_normalized(value, normalizers)) for value in values)
     kinds = frozenset(Kind) if branch.kinds is None else branch.kinds
     return kinds_after(normalizers, (kind for kind in kinds if kind.scalar or not scalar))
+
+
+def _beside(choice: Json, file: str | None) -> Json:
+    """Return the choice of a normaliser, with the path of its file relative to the file of the annotation."""
+    match choice:
+        case {"authority": {"file": str(name), **options}} if len(choice) == 1 and file is not None and name:
+            return {"authority": {**options, "file": str(Path(file).parent / name)}}
+    return choice
+
+
+def _located(
+    after: Callable[[Sequence[Normalizer]], Normalizer], before: Sequence[Normalizer], place: str
+) -> Normalizer:
+    try:
+        return after(tuple(before))
+    except SchemaError as error:  # pointers are relative to the choice
+        raise SchemaError(*(replace(one, pointer=place + (one.pointer or "")) for one in error.problems)) from error
 
 
 def _normalized(value: Any, normalizers: tuple[Normalizer, ...]) -> Any:  # noqa: ANN401  (any JSON value)

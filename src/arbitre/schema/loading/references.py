@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
 from arbitre.errors import Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, pointer
+from arbitre.schema.loading.schema_root import at_pointer, check_is_schema, has_own_references, split_fragment
 from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError, read_json
 
 if TYPE_CHECKING:
@@ -70,7 +71,10 @@ class Subschema:
 
     def __reduce__(self) -> tuple[Callable[[SchemaSource], Subschema], tuple[SchemaSource]]:
         """Pickle the root of a schema as its source."""
-        return load, (Path(self.document.file) if self.document.file is not None else self.document.contents,)
+        if self.document.file is None:
+            return load, (self.document.contents,)
+        fragment = f"#{quote(self.pointer)}" if self.pointer else ""
+        return load, (f"{self.document.file}{fragment}",)
 
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
@@ -91,7 +95,7 @@ class Subschema:
         reference = self.schema[keyword]
         try:
             resolved = self._resolved(keyword, reference)
-        except (Unresolvable, ValueError, TypeError) as error:
+        except (Unresolvable, ValueError, TypeError, AttributeError) as error:
             hint = self._reference_hint(reference, error)
             message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
             raise SchemaError(self.problem(message, keyword, hint=hint)) from error
@@ -151,18 +155,19 @@ def load(source: SchemaSource) -> Subschema:
     """Load a schema.
 
     Args:
-        source: A dictionary or boolean, the path of a JSON file, or a Pydantic model class.
+        source: A dictionary or boolean, the path of a JSON file, or a Pydantic model class. `FILE#/pointer` is the part
+            of a file at a JSON Pointer, such as a definition, or a schema that is wrapped in another object.
 
     Returns:
         The root of the schema.
 
     Raises:
-        SchemaError: The file cannot be read, the schema is not valid JSON Schema, or the source has another type.
-            Lists every violation of the metaschema.
+        SchemaError: The file cannot be read, the schema is not valid JSON Schema or has no keyword of it, or the source
+            has another type. Lists every violation of the metaschema.
     """
-    shelf = SchemaStore()
+    shelf, place, own = SchemaStore(), "", True
     if isinstance(source, (str, Path)):
-        path = Path(source)
+        path, place = split_fragment(source)
         try:
             contents = read_json(path, "schema")
             uri = path.resolve().as_uri()
@@ -171,10 +176,14 @@ def load(source: SchemaSource) -> Subschema:
             raise SchemaError.of(
                 f"Cannot read the schema: {error.strerror}", file=str(path)[:200], hint=hint
             ) from error
-        document = shelf.add(contents, uri, str(path))
+        part = at_pointer(contents, place, str(path))
+        check_is_schema(part, str(path), place)
+        own = has_own_references(contents, part)
+        document = shelf.add(part if own else contents, uri, str(path), part=part, place=place)
     elif hasattr(source, "model_json_schema"):
         document = shelf.add(source.model_json_schema(), "", None)
     elif isinstance(source, (dict, bool)):
+        check_is_schema(source, None)
         document = shelf.add(source, "", None)
     else:
         raise SchemaError.of(
@@ -182,4 +191,5 @@ def load(source: SchemaSource) -> Subschema:
         )
     base = urljoin(document.uri, document.resource.id() or "")
     registry = shelf.registry.with_resource(base, document.resource)
-    return Subschema(document.contents, document, shelf, registry.resolver(base))
+    resolved = registry.resolver(base).lookup("" if own else f"#{quote(place)}")
+    return Subschema(resolved.contents, document, shelf, resolved.resolver, place)

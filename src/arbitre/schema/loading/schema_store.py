@@ -84,16 +84,29 @@ class SchemaStore:
     def __post_init__(self) -> None:
         self.registry = Registry(retrieve=self.retrieve)  # type: ignore[call-arg]  # attrs names it so
 
-    def add(self, contents: Json, uri: str, file: str | None) -> SchemaDocument:
-        """Add a document. The first is the root; its draft is the default for the others. Raises SchemaError."""
-        places = dict(_walk(contents, file))
+    def add(self, contents: Json, uri: str, file: str | None, *, part: Json = None, place: str = "") -> SchemaDocument:
+        """Add a document. The first is the root; its draft is the default for the others.
+
+        Args:
+            contents: The parsed JSON.
+            uri: Base URI of its references.
+            file: File name for messages.
+            part: The only part of the document that has to be a schema, if any.
+            place: JSON Pointer of that part in the file. It may be all of `contents`.
+
+        Raises:
+            SchemaError: The document is not a schema.
+        """
+        part = contents if part is None else part
+        places = dict(_walk(contents, file, place if part is contents else ""))
         if not isinstance(contents, (dict, bool)):
             raise SchemaError.of(f"Expected a schema to be an object or true, got {shown(contents)}", file=file)
-        document = SchemaDocument(contents, uri, file, _validator_of(contents, self._validator))
+        draft = _validator_of(part, _validator_of(contents, self._validator))
+        document = SchemaDocument(contents, uri, file, draft)
         if not self._places:
             self._validator = document.validator
         self._places |= {key: (document, place) for key, place in places.items()}
-        self.check(contents, document, "")
+        self.check(part, document, place)
         self._resources[uri] = document.resource
         self.registry = self.registry.with_resource(uri, document.resource)
         return document
@@ -111,12 +124,14 @@ class SchemaStore:
         while pending:
             uri, resource = pending.pop()
             contents = resource.contents
+            if not isinstance(contents, dict):  # a boolean, or the list of a draft-7 `dependencies`
+                continue
             draft = _validator_of(contents, document.validator)
             if draft is not document.validator and contents is not schema:
                 self._validate(contents, draft, document.file, self._places[id(contents)][1])
             uri = urljoin(uri, resource.id() or "")
             self._checked.add(id(contents))
-            if isinstance(contents, dict) and {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
+            if {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
                 self.dynamic.add(uri)
             pending.extend((uri, inner) for inner in resource.subresources())
 
@@ -181,9 +196,9 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return unique
 
 
-def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
+def _walk(contents: Json, file: str | None, root: str = "") -> Iterator[tuple[int, str]]:
     """Yield the id and pointer of every list and object. Raises SchemaError if it is not JSON or nested too deeply."""
-    pending: list[tuple[Json, str, int]] = [(contents, "", 1)]
+    pending: list[tuple[Json, str, int]] = [(contents, root, 1)]
     while pending:
         value, place, level = pending.pop()
         try:
@@ -209,7 +224,10 @@ def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
 
 
 def _problem(error: ValidationError, file: str | None, place: str) -> Problem:
-    best = best_match([error]) or error
+    try:
+        best = best_match([error]) or error
+    except TypeError:  # jsonschema cannot rank the errors of types that draft 3 writes as schemas
+        best = error
     best = next((inner for inner in best.context or () if inner.validator == "enum"), best)
     hint = None
     if best.validator == "enum" and isinstance(best.instance, str) and isinstance(best.validator_value, list):

@@ -12,21 +12,24 @@ from jsonschema.exceptions import best_match
 from arbitre import bundled
 from arbitre.errors import Problem, did_you_mean, shown
 from arbitre.paths import escape, pointer
+from arbitre.schema.loading.schema_root import KEYWORD
 
 if TYPE_CHECKING:
     from arbitre.schema.loading.references import Subschema
     from arbitre.values import Json
 
-KEYWORD: Final = "x-arbitre"
 FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
 """Keys that apply to a field; the others apply to its value."""
 
 _EXPECTED: Final = {
     "weight": "a positive number",
     "entries": "true or false",
+    "floor": "a number above 0 and at most 1",
+    "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
     "ignore": "true or false",
     "absent": 'a list of any of null, "", [] and {}',
     "aliases": "a list of relative JSON Pointers",
+    "undeclared": '"count" or "ignore"',
     "normalize": "a name, {name: {option: value}}, or a list of these",
 }
 _CHOICE: Final = "a name or {name: {option: value}}"

@@ -23,6 +23,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
+from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.values import Json, Kind
 
@@ -44,6 +45,8 @@ class Normalizer:
         of_text: Faster equivalent of `apply` for a text; returns a text.
         of_lists: Faster equivalent of `apply` for many lists.
         makes: Possible kinds of the result by kind of the input, for kinds that can change.
+        authority: The names and variants that it maps, if it uses an authority file.
+        after: Returns the normaliser as it applies after others; None if it does not depend on them.
     """
 
     name: str
@@ -53,6 +56,8 @@ class Normalizer:
     of_text: Callable[[str], str] | None = field(default=None, compare=False)
     of_lists: Callable[[Iterable[list[Json]]], list[Json]] | None = field(default=None, compare=False)
     makes: Mapping[Kind, frozenset[Kind]] = field(default_factory=dict)
+    authority: Authority | None = field(default=None, compare=False)
+    after: Callable[[Sequence[Normalizer]], Normalizer] | None = field(default=None, compare=False)
 
     def kinds_of(self, kind: Kind) -> frozenset[Kind]:
         """Return the possible kinds of a value of this kind after normalisation."""
@@ -259,6 +264,32 @@ def _concat_with(options: Mapping[str, Any]) -> Normalizer:
     return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists, makes=makes)
 
 
+def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = None) -> Normalizer:
+    """Return the normaliser that maps variants to names, as they are after the normalisers `before`, if known.
+
+    Raises:
+        SchemaError: A variant belongs to several names, and this is an error.
+    """
+
+    def normalize(value: Json) -> Json:
+        for normalizer in before or ():
+            value = normalizer.apply(value)
+        return value
+
+    authority = contents.normalized(normalize)
+    if contents.unique and before is not None:
+        authority.check_unique()
+    return Normalizer(
+        "authority",
+        f"a name and its variants in {authority.file}",
+        partial(_itemwise, partial(_textwise, authority.name_of)),
+        contents.options,
+        of_text=authority.name_of,
+        authority=authority,
+        after=partial(_authority, contents),
+    )
+
+
 catalogue: Final = Catalogue(
     "normalize",
     dict(
@@ -334,6 +365,12 @@ catalogue: Final = Catalogue(
             _date_with,
             "Converts a date in ISO 8601 or a strptime format to YYYY-MM-DD; leaves other texts unchanged.",
             {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
+        ),
+        "authority": Factory(
+            lambda options: _authority(read_authority(options)),
+            "Replaces a variant by its name in an authority file; leaves other texts unchanged.",
+            OPTIONS,
+            required=("file",),
         ),
         "concat": Factory(
             _concat_with,
