@@ -135,7 +135,7 @@ def test_answers_as_text_in_envelopes_are_read_in_one_command():
         assert {"use --lenient" in one["reason"] for one in strict["failures"]} == {True}
 
 
-def test_the_schema_at_a_pointer_of_a_file():
+def test_the_schema_can_be_at_a_pointer_in_a_file():
     Path("format.json").write_text(json.dumps({"type": "json_schema", "json_schema": {"name": "n", "schema": NAMES}}))
     options = ("--gold", "gold/*.jsonl", "--predicted", "one.jsonl", "--format", "json", "--workers", "2")
     result = CliRunner().invoke(app, ["evaluate", "--schema", "format.json#/json_schema/schema", *options])

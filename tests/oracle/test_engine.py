@@ -94,7 +94,7 @@ def test_documents_with_ties_equal_the_textbook(mode, case):
 
 @slow
 @given(data=st.data())
-def test_leaves_with_a_floor_and_objects_without_undeclared_keys(mode, data):
+def test_floors_and_ignored_undeclared_keys_equal_the_textbook(mode, data):
     schema, gold, predicted = data.draw(cases(ties=data.draw(st.booleans())))
     check((data.draw(floored(schema)), gold, predicted), mode)
 
@@ -107,13 +107,13 @@ def test_documents_without_ties_equal_the_textbook(mode, case):
 
 @slow
 @given(case=alternatives())
-def test_documents_with_alternatives(mode, case):
+def test_documents_with_alternatives_equal_the_textbook(mode, case):
     check(case, mode)
 
 
 @slow
 @given(case=alternatives(ties=False))
-def test_documents_with_alternatives_without_ties(mode, case):
+def test_documents_with_alternatives_without_ties_equal_the_textbook(mode, case):
     check(case, mode)
 
 

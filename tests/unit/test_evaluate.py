@@ -150,7 +150,7 @@ def test_a_null_prediction_is_a_failure_unless_the_schema_allows_null():
 
 
 @pytest.mark.parametrize("entry", [("a", ADA), ("a", ADA, ADA, ADA), ADA, "abc", None])
-def test_what_is_no_triple_is_an_error(entry):
+def test_an_entry_that_is_not_a_triple_is_an_error(entry):
     with pytest.raises(DataError, match=r"Expected \(id, gold, predicted\) triples, got a"):
         Comparator(PEOPLE).evaluate([("a", ADA, ADA), entry])
 

@@ -133,7 +133,7 @@ def test_a_large_linked_document_is_reduced_to_its_linked_and_its_worst_entries(
         assert (len(one["rows"]) < 25, one["entries"], one["classes"]["exact"]) == (True, 50, 49.0)
 
 
-def test_as_many_documents_are_kept_as_asked_for_whatever_their_size():
+def test_keep_sets_the_number_of_documents_regardless_of_their_size():
     pairs = [(f"d{number}", ["x" * 900], ["y" * 900]) for number in range(20)]
     assert len(kept(WORDS, pairs, room=5_000)["kept"]) < 5
     assert len(kept(WORDS, pairs, room=5_000, keep=17)["kept"]) == 17
