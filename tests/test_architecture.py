@@ -11,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
-    ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo"),
+    ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo", "parsing"),
     ("tally", "curve", "signature", "catalogue"),
     ("distances", "authority", "normalizers", "matching"),
     ("schema",),
@@ -39,7 +39,17 @@ FOLDERS = {
 ROOT = len(LAYERS) - 1.5
 
 EXACTLY_ONE = ("rapidfuzz", "cydifflib")
-AT_MOST_ONE = ("ot", "dask", "distributed", "pyarrow", "jmespath", "json_repair", "sacrebleu", "vl_convert")
+AT_MOST_ONE = (
+    "ot",
+    "dask",
+    "distributed",
+    "pyarrow",
+    "jmespath",
+    "json_repair",
+    "sacrebleu",
+    "dateparser",
+    "vl_convert",
+)
 """So many modules import these libraries."""
 LONGEST = 400
 """Maximum number of lines of a module."""

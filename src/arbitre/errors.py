@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,13 @@ class FunctionError(SolverError):
         error = type(self)(*(replace(problem, message=problem.message + where, **place) for problem in self.problems))
         error.values, error.document, error.__cause__ = self.values, self.document, self.__cause__
         return error
+
+
+def folder_problem(folder: Path) -> Problem:
+    """Return the problem of a folder where a file is expected; the hint names the results in it, if any."""
+    names = [name for name in ("evaluation.json", "factors.json", "schema.json") if (folder / name).is_file()]
+    hint = f"Use {' or '.join(str(folder / name) for name in names)}." if names else "Name a file in it."
+    return Problem("Expected a file, got a folder", str(folder), hint=hint)
 
 
 MARGIN: Final = 0.25

@@ -113,7 +113,7 @@ def test_manifest_files_are_read_with_the_read_options(folder):
         ),
         (("",), "Expected one column 'id', got the columns none"),
         (("id,gold,predicted,x,x", "a,b,c,d,e"), "Expected each column once"),
-        (("id,gold,predicted", 'a,"b,c'), "Cannot read the manifest as CSV"),
+        (("id,gold,predicted", 'a,"b,c'), "Cannot read the file as CSV"),
     ],
 )
 def test_a_malformed_manifest_is_refused(folder, lines, words):
@@ -128,5 +128,5 @@ def test_a_missing_or_undecodable_manifest_is_refused(tmp_path):
     with pytest.raises(DataError, match="Cannot read the file"):
         Manifest(tmp_path / "none.csv", ReadOptions())
     (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")
-    with pytest.raises(DataError, match="Cannot read the manifest as CSV"):
+    with pytest.raises(DataError, match="Expected CSV in UTF-8"):
         Manifest(tmp_path / "bad.csv", ReadOptions())

@@ -12,10 +12,12 @@ import arbitre
 from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.reading.options import Failure
 from arbitre.corpus.running.evaluate import ExecutionOptions
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.report.tables.result_files import evaluate_into, without_folders
-from arbitre.report.text_files import atomic_text_file, cell, csv_writer, json_text
+from arbitre.report.tables.table import SCORE, Table, TableColumn
+from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
 from arbitre.values import MAX_DEPTH
 
 PERSON = {
@@ -60,6 +62,24 @@ def people(*items):
 )
 def test_values_are_written_as_cells(value, text):
     assert cell(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0,5"), (1e-07, "1e-07"), (1.5e-07, "1,5e-07"), (3, "3"), ("0.5", "0.5"), ([0.5], "[0.5]"), (True, "true")],
+)
+def test_only_numbers_have_a_decimal_comma(value, text):
+    assert cell(value, CsvDialect.named("excel-fr")) == text
+
+
+def test_a_table_is_written_in_a_dialect():
+    shown = Table("", (TableColumn("run"), TableColumn("f1q", SCORE)), (("a;b", 0.5),))
+    assert shown.csv(CsvDialect.named("excel-fr")) == '\ufeffrun;f1q\n"a;b";0,5\n'
+
+
+def test_an_unknown_dialect_is_refused():
+    with pytest.raises(OptionError, match="`csv_dialect` to be one of standard, excel-fr, got 'excel'"):
+        EvaluationOptions(csv_dialect="excel")
 
 
 @pytest.mark.parametrize("text", ["a\rb", "a\nb", "a\r\nb", "ends\r\n", "\r", 'a"b', "a,b"])

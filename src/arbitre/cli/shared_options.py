@@ -23,6 +23,7 @@ from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.text_files import CsvDialectName
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
 
@@ -44,6 +45,12 @@ MaxDepth = Annotated[
     typer.Option(metavar="N", min=1, max=MAX_DEPTH, help="Maximum nesting depth of lists and objects in a document."),
 ]
 Validate = Annotated[bool, typer.Option("--validate", help="List the schema violations of the predictions.")]
+CsvDialectOption = Annotated[
+    CsvDialectName,
+    typer.Option(
+        help="CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."
+    ),
+]
 FormatAssertion = Annotated[
     bool, typer.Option("--format-assertion", help="Report values that do not have the `format` of the schema, too.")
 ]
@@ -64,7 +71,7 @@ Keep = Annotated[
         "as fit in 3 MB.",
     ),
 ]
-_SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
+_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input. May be repeated."
 GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
 ManifestFile = Annotated[
     str | None,
@@ -140,6 +147,10 @@ class ReadingOptions(ReadOptions):
             help="JMESPath expressions that transform gold and predicted documents before comparison.",
         ),
     ]
+    normalize_ids: Annotated[
+        bool,
+        typer.Option("--normalize-ids", help="Join ids that differ only in case, Unicode form or file extension."),
+    ]
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Repair predictions that are not valid JSON, and list the repairs.")
     ]
@@ -166,6 +177,7 @@ class CorpusOptions(EvaluationOptions):
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
     keep: Keep
     no_report: NoReport
+    csv_dialect: CsvDialectOption
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,19 @@ class Plan:
         """Whether the schema names text as a kind of document."""
         return self.expected is not None and Kind.STRING in self.expected
 
+    @property
+    def field_kinds(self) -> dict[str, frozenset[Kind]]:
+        """The kinds that the schema declares for each field of a document, by name and by alias."""
+        root = self.sites[0].object
+        kinds = {node.name: self.sites[node.site].declared for node in root.fields}
+        aliases = {
+            source[0]: kinds[alias.target[0]]
+            for alias in root.aliases
+            for source in alias.sources
+            if len(source) == len(alias.target) == 1 and alias.target[0] in kinds
+        }
+        return aliases | kinds
+
     def check_gold(self, gold: Json) -> None:
         """Raise DataError if a gold document is a text, but the schema expects an object or a list."""
         if wanted := self._instead_of_text(gold):

@@ -27,6 +27,7 @@ from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import Export, parse_exports, write
 from arbitre.report.tables.table import unknown
+from arbitre.report.text_files import CsvDialect
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def evaluate(
     job = EvaluationJob(reading.signed(plan), sources.joined(reading), evaluation_options)
     evaluation, files = evaluate_with_progress(job, screen)
     if out is not None:
-        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()))
+        dialect = CsvDialect.named(evaluation_options.csv_dialect)
+        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)
         files = tuple(dict.fromkeys((*files, *exported)))
     missed, repaired = gate(evaluation, fail_under=gates.gates), job.joined.repaired
     if screen.as_json:

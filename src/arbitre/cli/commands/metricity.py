@@ -19,13 +19,22 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
+from arbitre.cli.shared_options import (
+    ComparatorOptions,
+    CsvDialectOption,
+    Functions,
+    IdKey,
+    MaxDepth,
+    OutputOptions,
+    Overlay,
+    Schema,
+)
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
 from arbitre.errors import shown
-from arbitre.report.text_files import atomic_text_file, csv_writer, json_text
+from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -80,6 +89,7 @@ def metricity(
     seed: Seed = 0,
     id_key: IdKey = "id",
     max_depth: MaxDepth = MAX_DEPTH,
+    csv_dialect: CsvDialectOption = "standard",
     output: OutputOptions,
 ) -> None:
     """Measure how far the distances between entries deviate from a metric.
@@ -88,11 +98,12 @@ def metricity(
     """
     screen = output.terminal()
     chosen = overrides.configurations(schema, ComparatorOptions(overlay=overlay, functions=functions))
-    documents = MetricityInput.of(gold, predicted, ReadOptions(id_key, max_depth=max_depth))
+    reading = ReadOptions(id_key, max_depth=max_depth).for_plan(chosen[0].comparator.plan)
+    documents = MetricityInput.of(gold, predicted, reading)
     measured = [MetricityRow.of(choice, documents, sample=sample, seed=seed) for choice in chosen]
     screen.result(partial(_plain, measured), partial(_blocks, measured))
     if out is not None:
-        screen.wrote(_write(out, measured, documents), out)
+        screen.wrote(_write(out, measured, documents, CsvDialect.named(csv_dialect)), out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,16 +270,17 @@ def _columns_table(columns: dict[str, list[str]], names: Iterable[str]) -> Rende
     return grid
 
 
-def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityInput) -> list[str]:
+def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityInput, dialect: CsvDialect) -> list[str]:
     """Write each matrix as .npy and CSV, and metricity.json; return the file names."""
     plain, files = _plain(measured), list[str]()
     for one, found in zip(measured, plain["choices"], strict=True):
         stem = one.slug if f"{one.slug}.npy" not in files else f"{one.slug}-{len(files)}"
         with atomic_text_file(folder / f"{stem}.csv") as file:
-            rows = csv_writer(file)
+            rows = csv_writer(file, dialect)
             labels = list(_labels(one.pool, documents))
             rows.writerow(["", *labels])
-            rows.writerows([label, *row] for label, row in zip(labels, one.pool.distances.tolist(), strict=True))
+            matrix = zip(labels, one.pool.distances.tolist(), strict=True)
+            rows.writerows([label, *(cell(value, dialect) for value in row)] for label, row in matrix)
         np.save(folder / f"{stem}.npy", one.pool.distances)
         found["matrix"] = f"{stem}.npy"
         files += [f"{stem}.npy", f"{stem}.csv"]

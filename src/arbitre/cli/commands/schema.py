@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparator import Comparator
+    from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate, Witness
     from arbitre.schema.validation.validate import Violation
     from arbitre.values import Json
@@ -113,7 +114,7 @@ def check(
     screen = output.terminal()
     options = ComparatorOptions(overlay=overlay, functions=functions)
     comparator = options.comparator(schema, format_assertion=format_assertion)
-    read = [record for source in documents or () for record in _documents(source, id_key)]
+    read = [record for source in documents or () for record in _documents(source, id_key, comparator.plan)]
     found = [
         (record, one)
         for record in read
@@ -232,13 +233,13 @@ def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]
             yield item
 
 
-def _documents(source: str, id_key: str) -> Iterator[Record]:
+def _documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
     """Yield the documents of a source. A .json file is one document, unless it holds an array of records.
 
     Raises:
         DataError: A document cannot be read.
     """
-    for item in documents_of(source, id_key):
+    for item in documents_of(source, id_key, plan):
         if not isinstance(item, Record):
             raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)
         yield item
