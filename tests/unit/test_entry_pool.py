@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError
-from arbitre.diagnosis.entry_pool import build_entry_pool
-from arbitre.engine import batch_comparison
+from arbitre.diagnosis.entry_pool import _Entries, build_entry_pool
+from arbitre.engine import pairwise_qualities
 
 PERSON = {
     "type": "object",
@@ -45,7 +45,7 @@ def alone(one, other):
     return 1.0 - Comparator(PERSON).compare(gold=one, predicted=other).quality
 
 
-def test_every_distance_is_that_of_the_two_entries_alone():
+def test_every_distance_equals_that_of_the_two_entries_alone():
     found = build_entry_pool(plan(INDEX), [document(*PEOPLE[:2]), document()], [document(*PEOPLE[2:])])
     expected = [[alone(one, other) for other in PEOPLE] for one in PEOPLE]
     assert found.distances == pytest.approx(np.array(expected))
@@ -55,7 +55,7 @@ def test_every_distance_is_that_of_the_two_entries_alone():
     assert found.documents.tolist() == [0, 0, 0, 0, 0]
 
 
-def test_entries_of_many_documents_know_theirs():
+def test_entries_hold_the_number_of_their_document():
     found = build_entry_pool(
         plan(INDEX), [document(PEOPLE[0]), document(*PEOPLE[1:3])], [ABSENT, document(PEOPLE[3])][1:]
     )
@@ -63,7 +63,7 @@ def test_entries_of_many_documents_know_theirs():
     assert found.pointers == ("/people/0", "/people/0", "/people/1", "/people/0")
 
 
-def test_what_is_absent_is_no_entry():
+def test_absent_items_are_not_entries():
     schema = {"type": "array", "items": {"type": "string"}}
     found = build_entry_pool(plan(schema), [["a", None, "b"]], [[None]])
     assert found.pointers == ("/0", "/2")
@@ -89,13 +89,13 @@ def test_documents_without_a_list_are_the_entries():
     assert found.distances[0, 1] == pytest.approx(alone(PEOPLE[0], PEOPLE[1]))
 
 
-def test_measuring_in_parts_is_measuring_at_once(monkeypatch):
-    whole = build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances
-    monkeypatch.setattr(batch_comparison, "CHUNK_CELLS", 3)
-    assert (build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances == whole).all()
+def test_the_chunk_size_changes_no_quality():
+    entries = _Entries.of(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)])
+    whole, chunked = (pairwise_qualities(entries.column, entries.rows, entries.rows, cells) for cells in (1 << 18, 3))
+    assert (chunked == whole).all()
 
 
-def test_a_sample_is_a_part_of_the_pool():
+def test_a_sample_is_a_subset_of_the_pool():
     documents = [document(*PEOPLE)], [document(*PEOPLE[::-1])]
     whole, part = build_entry_pool(plan(INDEX), *documents), build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)
     again = build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)

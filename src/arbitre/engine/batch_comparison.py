@@ -10,6 +10,7 @@ import numpy as np
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.call_budget import call_upper_bounds, limit_calls
 from arbitre.engine.columns.column import ListColumn
+from arbitre.engine.solve.limits import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
 from arbitre.errors import FunctionError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.levels import Level
     from arbitre.engine.columns.column import Column
     from arbitre.engine.solve.batches import Batch
+    from arbitre.engine.solve.limits import CellLimits
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
 
@@ -54,7 +56,12 @@ class BatchResult:
 
 
 def compare_batch(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    exhaustive: bool = False,
+    limits: CellLimits = DEFAULT_LIMITS,
 ) -> BatchResult:
     """Compare each gold document with the predicted document at the same position.
 
@@ -66,6 +73,7 @@ def compare_batch(
         predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
         exhaustive: Whether to compute every candidate pair of every matching. The results are the same; for diagnosis
             and tests.
+        limits: Sizes at which the solver changes its method. The results are the same.
 
     Raises:
         DataError: A value is not JSON.
@@ -94,15 +102,18 @@ def compare_batch(
     left, right = np.full((2, len(gold)), -1, dtype=np.intp)
     left[documents[present[:middle]]], right[documents[present[middle:]]] = present[:middle], present[middle:]
     both = (left >= 0) & (right >= 0)
-    solver = QualitySolver(exhaustive=exhaustive)
+    solver = QualitySolver(exhaustive, limits)
     batch = _at_document(documents, lambda: solver.evaluate(root, left[both], right[both]))
     return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
 
 
-def pairwise_qualities(column: Column, left: Indices, right: Indices) -> Floats:
-    """Return the quality of each gold row with each predicted row of a column; shape (len(left), len(right))."""
+def pairwise_qualities(column: Column, left: Indices, right: Indices, chunk_cells: int = CHUNK_CELLS) -> Floats:
+    """Return the quality of each gold row with each predicted row of a column; shape (len(left), len(right)).
+
+    Chunks of `chunk_cells` pairs save memory.
+    """
     table = np.empty((len(left), len(right)))
-    height = max(1, CHUNK_CELLS // max(1, len(right)))
+    height = max(1, chunk_cells // max(1, len(right)))
     for begin in range(0, len(left), height):
         part = left[begin : begin + height]
         batch = QualitySolver().evaluate(column, np.repeat(part, len(right)), np.tile(right, len(part)))
@@ -154,7 +165,12 @@ def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
 
 
 def compare_to_levels(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    exhaustive: bool = False,
+    limits: CellLimits = DEFAULT_LIMITS,
 ) -> tuple[Level, ...]:
     """Return the levels of `compare_batch`."""
-    return compare_batch(plan, gold, predicted, exhaustive=exhaustive).levels()
+    return compare_batch(plan, gold, predicted, exhaustive=exhaustive, limits=limits).levels()
