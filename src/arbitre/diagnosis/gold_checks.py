@@ -61,7 +61,7 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
         SchemaError: Schema validation takes too many steps.
     """
     try:
-        check(document)
+        check(document, "gold document")
     except DataError as error:
         return (Finding(UNREADABLE, error.pointer, error.message, error.hint),)
     return tuple(found for run in CHECKS.values() for found in run(plan, document))

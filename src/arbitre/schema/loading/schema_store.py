@@ -20,7 +20,7 @@ from referencing.jsonschema import DRAFT202012, specification_with
 from arbitre import deep_stack
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
 from arbitre.paths import escape, order, pointer
-from arbitre.values import Json, check_keys, check_number, kind_of
+from arbitre.values import Json, check_depth, check_keys, check_number, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 2_000
 """Maximum nesting depth of lists and objects in a schema."""
+
+MAX_SHARED_VALUES: Final = 10_000
+"""Maximum number of values of a schema that holds the same Python list or object several times."""
 
 _LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
 
@@ -83,6 +86,11 @@ class SchemaStore:
 
     def __post_init__(self) -> None:
         self.registry = Registry(retrieve=self.retrieve)  # type: ignore[call-arg]  # attrs names it so
+
+    @property
+    def size(self) -> int:
+        """Number of lists and objects in all documents."""
+        return len(self._places)
 
     def add(self, contents: Json, uri: str, file: str | None) -> SchemaDocument:
         """Add a document. The first is the root; its draft is the default for the others. Raises SchemaError."""
@@ -183,23 +191,23 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
     """Yield the id and pointer of every list and object. Raises SchemaError if it is not JSON or nested too deeply."""
-    pending: list[tuple[Json, str, int]] = [(contents, "", 1)]
-    while pending:
-        value, place, level = pending.pop()
-        try:
+    place = None
+    try:
+        check_depth(contents, "schema", MAX_DEPTH, MAX_SHARED_VALUES)
+        pending: list[tuple[Json, str]] = [(contents, "")]
+        while pending:
+            value, place = pending.pop()
             kind_of(value)
             check_number(value)
             if isinstance(value, dict):
                 check_keys(value)
-        except DataError as error:
-            raise SchemaError(*(replace(one, file=file, pointer=place) for one in error.problems)) from error
-        if isinstance(value, (dict, list)):
-            if level > MAX_DEPTH:
-                message = f"Expected at most {MAX_DEPTH} nested lists and objects in a schema, got more"
-                raise SchemaError.of(message, file=file, hint="Move nested parts to $defs and use $ref.")
-            yield id(value), place
-            inner = value.items() if isinstance(value, dict) else enumerate(value)
-            pending.extend((part, f"{place}/{escape(token)}", level + 1) for token, part in inner)
+            if isinstance(value, (dict, list)):
+                yield id(value), place
+                inner = value.items() if isinstance(value, dict) else enumerate(value)
+                pending.extend((part, f"{place}/{escape(token)}") for token, part in inner)
+    except DataError as error:
+        hint = error.hint if place is not None else "Move nested or repeated parts to $defs and use $ref."
+        raise SchemaError(*(replace(one, file=file, pointer=place, hint=hint) for one in error.problems)) from error
 
 
 def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
