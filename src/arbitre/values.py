@@ -29,6 +29,11 @@ _SHARING: Final = 64
 _FEW_VALUES: Final = 1 << 16
 """Number of values up to which a value is checked without looking for shared parts; 5 times as fast."""
 
+MAX_DIGITS: Final = 4_300
+"""Maximum number of digits of an integer: the default limit of Python and of the JSON readers."""
+
+_MAX_BITS: Final = (10**MAX_DIGITS).bit_length() - 1
+
 PATTERN_SECONDS: Final = 1.0
 """Timeout for matching a user's regular expression against one text, in seconds."""
 
@@ -100,7 +105,13 @@ def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:
 
 
 def check_number(value: float, at: Iterable[str | int] = ()) -> None:
-    """Raise DataError if a number is NaN or infinite, which JSON does not allow."""
+    """Raise DataError if a number is NaN, infinite, or an integer with too many digits to be written as JSON."""
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS and abs(value) >= 10**MAX_DIGITS:
+        raise DataError.of(
+            f"Expected an integer of at most {MAX_DIGITS} digits, got more",
+            pointer=pointer(at),
+            hint="Write it as text.",
+        )
     if isinstance(value, float) and not math.isfinite(value):
         raise DataError.of(
             f"Expected a finite number, got {value}",

@@ -163,18 +163,20 @@ class Comparison:
         levels = self.levels
         records = RecordTree.of(levels)
         shares, verdicts = records.shares(), records.verdicts(self.close)
+        pointers = records.pointers(gold=True), records.pointers(gold=False)
         rows = []
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
+            values = records.values(level, gold=True), records.values(level, gold=False)
             for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
                 record = level.first + at
                 rows.append(
                     LeafVerdict(
                         path=level.text,
-                        pointer=records.pointer(record, gold=True),
-                        predicted_pointer=records.pointer(record, gold=False),
-                        gold=records.value(record, gold=True),
-                        predicted=records.value(record, gold=False),
+                        pointer=pointers[0][record],
+                        predicted_pointer=pointers[1][record],
+                        gold=values[0][at],
+                        predicted=values[1][at],
                         quality=float(level.quality[at]),
                         verdict=Verdict(int(verdicts[record])).text,
                         share=float(shares[record]) if level.leaf or not _holds_more(level, at) else 0.0,

@@ -16,7 +16,7 @@ from arbitre.tally import COUNTS
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.arrays import Indices
     from arbitre.comparison.levels import Kinds
@@ -24,41 +24,48 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "arbitre-comparison/1"
 
+_VALUES: Final = ("gold_value", "predicted_value")
+
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
     """Return every node as plain JSON; a side without a node is null."""
     records = RecordTree.of(levels)
-    verdicts = records.verdicts(close)
-    return [_node(records, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))]
+    verdicts = records.verdicts(close).tolist()
+    pointers = records.pointers(gold=True), records.pointers(gold=False)
+    return [node for level in levels for node in _nodes(records, level, verdicts, pointers)]
 
 
-def _node(records: RecordTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
-    record = level.first + at
-    node: dict[str, Any] = {
-        "path": level.text,
-        "gold": records.pointer(record, gold=True),
-        "predicted": records.pointer(record, gold=False),
-        "gold_kind": kind_name(int(level.gold_kind[at])),
-        "predicted_kind": kind_name(int(level.predicted_kind[at])),
-        "leaf": level.leaf,
-        "item": level.item,
-        "inner": level.inner,
-        "parent": None if level.parent[at] == NONE else int(level.parent[at]),
-        "weight": level.weight,
-        "quality": float(level.quality[at]),
-        "verdict": Verdict(verdict).text,
-    }
-    if level.share is not None and level.share[at] != 1.0:
-        node["mass"] = float(level.share[at])
-    if level.leaf:
-        for side, gold in (("gold_value", True), ("predicted_value", False)):
-            value = records.value(record, gold=gold)
-            if value is not ABSENT:
-                node[side] = value
-    else:
-        masses = (level.gold, level.predicted, level.matched, level.mass)
-        node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
-    return node
+def _nodes(
+    records: RecordTree, level: Level, verdicts: list[int], pointers: tuple[list[str | None], list[str | None]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of one level."""
+    kinds = level.gold_kind.tolist(), level.predicted_kind.tolist()
+    parents, qualities = level.parent.tolist(), level.quality.tolist()
+    shares = [1.0] * len(level) if level.share is None else level.share.tolist()
+    masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
+    values = [(side, records.values(level, gold=side == "gold_value")) for side in _VALUES] if level.leaf else []
+    for at in range(len(level)):
+        record = level.first + at
+        node: dict[str, Any] = {
+            "path": level.text,
+            "gold": pointers[0][record],
+            "predicted": pointers[1][record],
+            "gold_kind": kind_name(kinds[0][at]),
+            "predicted_kind": kind_name(kinds[1][at]),
+            "leaf": level.leaf,
+            "item": level.item,
+            "inner": level.inner,
+            "parent": None if parents[at] == NONE else parents[at],
+            "weight": level.weight,
+            "quality": qualities[at],
+            "verdict": Verdict(verdicts[record]).text,
+        }
+        if shares[at] != 1.0:
+            node["mass"] = shares[at]
+        node |= {side: parts[at] for side, parts in values if parts[at] is not ABSENT}
+        if not level.leaf:
+            node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
+        yield node
 
 
 @dataclass(frozen=True, eq=False, slots=True)

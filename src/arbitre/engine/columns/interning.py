@@ -64,6 +64,9 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     if leaf is None:
         return _by_value(site, values, None)
     codes, kept = _coded(normals, size)
+    if int in types:
+        for value in kept:
+            check_number(value)
     alive = None
     if site.absent.text and "" in kept:
         codes[codes == kept.index("")] = -1

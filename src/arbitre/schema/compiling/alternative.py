@@ -85,7 +85,8 @@ def alternative_of(located: Subschema, settings: Annotations) -> Alternative:
     enum = [schema["const"]] if "const" in schema else schema.get("enum")
     types = schema.get("type", ())
     types = [types] if isinstance(types, str) else list(types)
-    kinds = frozenset(_TYPES[name] for name in types) or None
+    plain = types and all(isinstance(name, str) and name in _TYPES for name in types)  # draft 3: "any", or schemas
+    kinds = frozenset(_TYPES[name] for name in types) if plain else None
     if enum is not None:
         of_values = frozenset(map(kind_of, enum))
         kinds = of_values if kinds is None else kinds & of_values

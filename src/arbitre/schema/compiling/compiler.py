@@ -307,7 +307,7 @@ class Compiler:
         self._combined += sum(map(len, subschemas))
         if subschemas and self._combined - 20 * subschemas[0][0].shelf.size > MAX_COMBINED:
             message = "The definitions of the schema apply together in too many different combinations"
-            hint = "Let fewer definitions apply to the same value: check allOf, anyOf and oneOf in recursive definitions."
+            hint = "Let fewer definitions apply to one value: check allOf, anyOf and oneOf in recursive definitions."
             raise SchemaError(subschemas[0][0].problem(message, hint=hint))
 
 

@@ -122,9 +122,11 @@ class SchemaStore:
             draft = _validator_of(contents, document.validator)
             if draft is not document.validator and contents is not schema:
                 self._validate(contents, draft, document.file, self._places[id(contents)][1])
-            uri = urljoin(uri, resource.id() or "")
             self._checked.add(id(contents))
-            if isinstance(contents, dict) and {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
+            if not isinstance(contents, dict):
+                continue  # a boolean, or a name in a list of types of draft 3
+            uri = urljoin(uri, resource.id() or "")
+            if {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
                 self.dynamic.add(uri)
             pending.extend((uri, inner) for inner in resource.subresources())
 
@@ -217,7 +219,10 @@ def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
 
 
 def _problem(error: ValidationError, file: str | None, place: str) -> Problem:
-    best = best_match([error]) or error
+    try:
+        best = best_match([error]) or error
+    except TypeError:  # it cannot rank the types of draft 3
+        best = error
     best = next((inner for inner in best.context or () if inner.validator == "enum"), best)
     hint = None
     if best.validator == "enum" and isinstance(best.instance, str) and isinstance(best.validator_value, list):
