@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 LAYERS = (
     ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo"),
     ("tally", "curve", "signature", "catalogue"),
-    ("distances", "normalizers", "matching"),
+    ("distances", "authority", "normalizers", "matching"),
     ("schema",),
     ("comparison",),
     ("engine",),

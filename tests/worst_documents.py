@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.reading.records import Failure, Pair
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.values import ABSENT
 
@@ -13,7 +13,7 @@ def keeping(plan, pairs, **options):
     """What is kept, and the evaluation; `pairs` are a join, or (id, gold, predicted) with no id twice."""
     pairs = pairs if isinstance(pairs, Join) else [_pair(*one) for one in pairs]
     kept = WorstDocuments(plan, **options)
-    evaluation = evaluate(plan, pairs, RunOptions(kept.observers, kept.take))
+    evaluation = evaluate(plan, pairs, ExecutionOptions(kept.observers, kept.take))
     kept.fill(evaluation, pairs if isinstance(pairs, Join) else Join(tuple(pairs)))
     return kept, evaluation
 

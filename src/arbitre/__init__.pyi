@@ -7,7 +7,7 @@ from .corpus.systems.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
 from .distances import Facts
-from .errors import ArbitreError, DataError, Problem, SchemaError, SolverError
+from .errors import ArbitreError, DataError, OptionError, Problem, SchemaError, SolverError
 from .matching import transport
 from .published_scores import published
 from .signature import Signature
@@ -33,6 +33,7 @@ __all__ = [
     "Metricity",
     "Missed",
     "Node",
+    "OptionError",
     "Problem",
     "SchemaError",
     "Scores",

@@ -1,6 +1,9 @@
-"""Array types."""
+"""Array types, and sums that are correctly rounded."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -8,3 +11,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
+
+
+def exact_sum(column: npt.NDArray[Any]) -> float:
+    """Return the correctly rounded sum of a column, shape (n,), without copying its values to a list."""
+    return math.fsum(column.data)

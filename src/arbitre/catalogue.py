@@ -176,6 +176,6 @@ def _expectation(error: ValidationError) -> str:
     phrase = _PHRASES.get(str(error.validator))
     if phrase is None:
         return f"valid ({error.message})"
-    wanted = error.validator_value
-    words = wanted if isinstance(wanted, list) else [wanted]
+    expected = error.validator_value
+    words = expected if isinstance(expected, list) else [expected]
     return phrase.format(" or ".join(word if isinstance(word, str) else shown(word) for word in words))

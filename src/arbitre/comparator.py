@@ -13,6 +13,7 @@ from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
+from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.distances import DistanceCatalogue
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
-    from arbitre.schema.describe import ResolvedPath
+    from arbitre.schema.describe import ResolvedPath, UsedAuthority
     from arbitre.signature import Signature
     from arbitre.values import Json
 
@@ -109,12 +110,17 @@ class Comparator:
     @property
     def certificate(self) -> Certificate:
         """Whether the distance between documents (1 - quality) is a metric, and if not, where and why."""
-        return self.plan.certificate.seeking(partial(witnesses.find, self.plan))
+        return self.plan.certificate.with_witness_search(partial(witnesses.find, self.plan))
 
     @property
     def entries(self) -> str:
         """Wildcard path of the list of entries; "" is the root."""
         return wildcard(self.plan.entries)
+
+    @property
+    def authorities(self) -> tuple[UsedAuthority, ...]:
+        """The authority files of the schema: the path of each, its names and variants, and the ambiguous variants."""
+        return authorities_of(self.plan.sites)
 
     def explain(self) -> tuple[ResolvedPath, ...]:
         """Return the resolved distance, weight, matching and normalisation of every path of the schema."""
@@ -133,11 +139,14 @@ class Comparator:
                 for diagnosis.
 
         Raises:
-            DataError: A document is not JSON, or has more than 512 nested lists and objects.
+            DataError: A document is not JSON, has more than 512 nested lists and objects, or is a text although the
+                schema expects an object or a list.
         """
+        self.plan.check_gold(gold)
+        self.plan.check_predicted(predicted)
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
         return Comparison(
-            level_source=traced,
+            level_source=traced.levels,
             entry_levels=traced.levels(self.plan.entries),
             gold=gold,
             predicted=predicted,
@@ -166,9 +175,10 @@ class Comparator:
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.
 
-        Two checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
-        alias. Aliases are only read in predictions: a gold document that uses one does not equal itself, and the
-        certificate does not hold for it. A document that cannot be read is reported as "unreadable".
+        Three checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
+        alias, "alternatives" reports accepted readings of a field that is absent. Aliases are only read in predictions:
+        a gold document that uses one does not equal itself, and the certificate does not hold for it. A document that
+        cannot be read is reported as "unreadable".
 
         Args:
             gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), or an iterable of paths, of

@@ -72,19 +72,6 @@ class Curve:
             counts = np.array([math.fsum(part) for part in parts])
         return cls(distinct, counts, float(gold), float(predicted))
 
-    @classmethod
-    def merge(cls, curves: Iterable[Curve]) -> Curve:
-        """Return the curve of the pairs of all curves."""
-        parts = list(curves)
-        if not parts:
-            return cls.of([], 0.0, 0.0)
-        return cls.of(
-            np.concatenate([part.qualities for part in parts]),
-            sum(part.gold for part in parts),
-            sum(part.predicted for part in parts),
-            np.concatenate([part.counts for part in parts]),
-        )
-
     def surviving(self, threshold: float) -> float:
         """Return the mass of pairs with quality >= threshold."""
         return float(self.counts[np.searchsorted(self.qualities, threshold, side="left") :].sum())

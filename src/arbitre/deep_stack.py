@@ -40,7 +40,7 @@ def call_with_deep_stack(function: Callable[[], T]) -> T:
 def _with_deep_stack(function: Callable[[], T]) -> T:
     future: Future[T] = Future()
 
-    def run() -> None:
+    def call_and_store() -> None:
         try:
             future.set_result(function())
         except BaseException as error:  # noqa: BLE001  (re-raised in the caller)
@@ -50,7 +50,7 @@ def _with_deep_stack(function: Callable[[], T]) -> T:
         limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK)
         sys.setrecursionlimit(max(limit, _FRAMES))
         try:
-            thread = threading.Thread(target=run)
+            thread = threading.Thread(target=call_and_store)
             thread.start()
             thread.join()
         finally:

@@ -106,6 +106,10 @@ class DataError(ArbitreError):
     """A document cannot be read or compared."""
 
 
+class OptionError(ArbitreError):
+    """The options of a call contradict each other. Messages quote the names of options: `id_key`."""
+
+
 class SolverError(ArbitreError):
     """A numerical solver failed or returned an invalid result."""
 

@@ -23,6 +23,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
+from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.values import Json, Kind
 
@@ -44,6 +45,8 @@ class Normalizer:
         of_text: Faster equivalent of `apply` for a text; returns a text.
         of_lists: Faster equivalent of `apply` for many lists.
         makes: Possible kinds of the result by kind of the input, for kinds that can change.
+        authority: The names and variants that it maps, if it uses an authority file.
+        after: Returns the normaliser as it applies after others; None if it does not depend on them.
     """
 
     name: str
@@ -53,6 +56,8 @@ class Normalizer:
     of_text: Callable[[str], str] | None = field(default=None, compare=False)
     of_lists: Callable[[Iterable[list[Json]]], list[Json]] | None = field(default=None, compare=False)
     makes: Mapping[Kind, frozenset[Kind]] = field(default_factory=dict)
+    authority: Authority | None = field(default=None, compare=False)
+    after: Callable[[Sequence[Normalizer]], Normalizer] | None = field(default=None, compare=False)
 
     def kinds_of(self, kind: Kind) -> frozenset[Kind]:
         """Return the possible kinds of a value of this kind after normalisation."""
@@ -75,12 +80,12 @@ def normalized(
     Returns:
         The normalised values, which can be iterated once, and their types.
     """
-    for one in normalizers:
-        if one.of_text is not None and types <= {str}:
-            values = map(one.of_text, values)
+    for normalizer in normalizers:
+        if normalizer.of_text is not None and types <= {str}:
+            values = map(normalizer.of_text, values)
         else:
-            of_all = one.of_lists if types <= {list} else None
-            values = list(map(one.apply, values)) if of_all is None else of_all(values)
+            of_all = normalizer.of_lists if types <= {list} else None
+            values = list(map(normalizer.apply, values)) if of_all is None else of_all(values)
             types = set(map(type, values))
     return values, types
 
@@ -100,8 +105,8 @@ def _is_number(value: Json) -> bool:
 
 
 def _unaccent(text: str) -> str:
-    bare = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
-    return unicodedata.normalize("NFC", bare)
+    base_letters = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+    return unicodedata.normalize("NFC", base_letters)
 
 
 def _squash_space(text: str) -> str:
@@ -114,8 +119,8 @@ def _strip_punctuation(text: str) -> str:
 
 def _decimal_text(number: float) -> str:
     """Return a number as text without exponent; 2 and 2.0 give the same text."""
-    whole = math.trunc(number)
-    return format(Decimal(whole) if whole == number else Decimal(repr(float(number))), "f")
+    integer = math.trunc(number)
+    return format(Decimal(integer) if integer == number else Decimal(repr(float(number))), "f")
 
 
 def _text(value: Json) -> Json:
@@ -148,10 +153,10 @@ def _read(digits: str) -> float | None:
 
 
 def _number(mark: str, text: str) -> Json:
-    bare = text.strip()
-    if _NUMBER[mark].fullmatch(bare) is None:
+    stripped = text.strip()
+    if _NUMBER[mark].fullmatch(stripped) is None:
         return text
-    number = _read(re.sub(_GROUPS, "", bare).replace(mark, "."))
+    number = _read(re.sub(_GROUPS, "", stripped).replace(mark, "."))
     return text if number is None else number
 
 
@@ -164,7 +169,7 @@ def _numbers_in(value: Json) -> Iterator[float]:
         for item in value:
             yield from _numbers_in(item)
     elif isinstance(value, str):
-        yield from (number for found in _NUMBERS.findall(value) if (number := _read(found)) is not None)
+        yield from (number for numeral in _NUMBERS.findall(value) if (number := _read(numeral)) is not None)
     elif _is_number(value):
         yield value
 
@@ -199,15 +204,15 @@ _FORMAT = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
 
 
 def _date(formats: Sequence[str], text: str) -> str:
-    bare = text.strip()
-    if _PARTIAL_DATE.fullmatch(bare):
+    stripped = text.strip()
+    if _PARTIAL_DATE.fullmatch(stripped):
         return text
-    if _DAY.fullmatch(bare):
+    if _DAY.fullmatch(stripped):
         with suppress(ValueError):
-            return datetime.fromisoformat(bare.upper()).date().isoformat()
+            return datetime.fromisoformat(stripped.upper()).date().isoformat()
     for form in formats:
         with suppress(ValueError):
-            day = datetime.strptime(bare, form).replace(tzinfo=UTC).date()
+            day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
             return day.isoformat()[: _precision(form)]
     return text
 
@@ -257,6 +262,32 @@ def _concat_with(options: Mapping[str, Any]) -> Normalizer:
     of_lists = partial(_concat_all, separator)
     makes = {Kind.ARRAY: _TEXT}
     return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists, makes=makes)
+
+
+def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = None) -> Normalizer:
+    """Return the normaliser that maps variants to names, as they are after the normalisers `before`, if known.
+
+    Raises:
+        SchemaError: A variant belongs to several names, and this is an error.
+    """
+
+    def normalize(value: Json) -> Json:
+        for normalizer in before or ():
+            value = normalizer.apply(value)
+        return value
+
+    authority = contents.normalized(normalize)
+    if contents.unique and before is not None:
+        authority.check_unique()
+    return Normalizer(
+        "authority",
+        f"a name and its variants in {authority.file}",
+        partial(_itemwise, partial(_textwise, authority.name_of)),
+        contents.options,
+        of_text=authority.name_of,
+        authority=authority,
+        after=partial(_authority, contents),
+    )
 
 
 catalogue: Final = Catalogue(
@@ -334,6 +365,12 @@ catalogue: Final = Catalogue(
             _date_with,
             "Converts a date in ISO 8601 or a strptime format to YYYY-MM-DD; leaves other texts unchanged.",
             {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
+        ),
+        "authority": Factory(
+            lambda options: _authority(read_authority(options)),
+            "Replaces a variant by its name in an authority file; leaves other texts unchanged.",
+            OPTIONS,
+            required=("file",),
         ),
         "concat": Factory(
             _concat_with,

@@ -81,11 +81,11 @@ def figures(tally: Tally, area: float) -> dict[str, float]:
     }
 
 
-def means(found: Iterable[Mapping[str, float]]) -> dict[str, float] | None:
+def means(documents: Iterable[Mapping[str, float]]) -> dict[str, float] | None:
     """Return the mean of each score over several documents; None without documents."""
     sums: dict[str, float] = {}
     count = 0
-    for count, scores in enumerate(found, start=1):  # noqa: B007  (`count` is used below)
+    for count, scores in enumerate(documents, start=1):  # noqa: B007  (`count` is used below)
         for name, value in scores.items():
             sums[name] = sums.get(name, 0.0) + value
     return {name: value / count for name, value in sums.items()} or None

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
+
+    from arbitre.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class Tally:
             self.quality + other.quality,
             None if self.quality_sq is None or other.quality_sq is None else self.quality_sq + other.quality_sq,
         )
+
+    @classmethod
+    def of(cls, masses: Floats) -> Tally:
+        """Return the tally of five sums in an array, in the order of the attributes; shape (5,)."""
+        return cls(*masses.tolist())
 
     @classmethod
     def sum(cls, tallies: Iterable[Tally]) -> Tally:
@@ -75,13 +81,13 @@ def _ratio(numerator: float, denominator: float) -> float | None:
     return numerator / denominator if denominator > 0.0 else None
 
 
-def _harmonic(one: float | None, two: float | None, three: float | None) -> float | None:
+def _harmonic(a: float | None, b: float | None, c: float | None) -> float | None:
     """Return the harmonic mean: 0 if any term is 0, else None if any term is None."""
-    if 0.0 in (one, two, three):
+    if 0.0 in (a, b, c):
         return 0.0
-    if one is None or two is None or three is None:
+    if a is None or b is None or c is None:
         return None
-    return 3.0 / (1.0 / one + 1.0 / two + 1.0 / three)
+    return 3.0 / (1.0 / a + 1.0 / b + 1.0 / c)
 
 
 COUNTS: Final = ("gold", "predicted", "matched", "quality_mass")
@@ -227,25 +233,6 @@ class MacroScores:
     documents: Mapping[str, int]
     vacuous: int = 0
     failed: int = 0
-
-    @classmethod
-    def of(cls, scores: Sequence[Scores], failed: Sequence[Scores] = ()) -> MacroScores:
-        """Compute the means.
-
-        Args:
-            scores: Scores of the documents.
-            failed: Scores of failed documents; their counts are used, their scores count as 0.
-        """
-        kept = [one for one in scores if not one.vacuous]
-        means: dict[str, float | None] = {}
-        documents: dict[str, int] = {}
-        for name in COUNTS:
-            values = [getattr(one, name) for one in (*kept, *failed)]
-            means[name], documents[name] = (fmean(values) if values else None), len(values)
-        for name in NAMES:
-            values = [value for one in kept if (value := getattr(one, name)) is not None] + [0.0] * len(failed)
-            means[name], documents[name] = (fmean(values) if values else None), len(values)
-        return cls(means, documents, vacuous=len(scores) - len(kept), failed=len(failed))
 
     def __getattr__(self, name: str) -> float | None:
         try:

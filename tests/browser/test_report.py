@@ -118,7 +118,7 @@ def test_tables_are_sorted_by_their_heads(visit, reports):
 def test_filters_and_search_narrow_the_entries(visit, reports):
     page = visit(reports("hasty"), "#d=page_02")
     assert status(page) == "10 of 10 entries shown"
-    for name in ("correct", "close", "wrong"):
+    for name in ("exact", "close", "low"):
         page.locator(f'input[name="x-show"][value="{name}"]').uncheck()
     assert status(page) == "1 of 10 entries shown"
     assert rows(page).first.get_attribute("class") == "row missing"
@@ -126,7 +126,7 @@ def test_filters_and_search_narrow_the_entries(visit, reports):
     expect(page.locator("#x-list .note")).to_have_count(1)
     assert status(page) == "0 of 10 entries shown"
     page.locator("#x-search").press("Escape")
-    for name in ("correct", "close", "wrong"):
+    for name in ("exact", "close", "low"):
         page.locator(f'input[name="x-show"][value="{name}"]').check()
     page.locator("#x-search").fill("CASTELNOIR agnes")  # neither case nor accents count
     expect(rows(page)).to_have_count(1)
@@ -154,7 +154,7 @@ def test_links_lead_to_an_entry_and_the_address_follows(visit, reports):
     )
     page.keyboard.press("j")
     assert page.evaluate("location.hash") == "#d=page_06&g=8"
-    again = visit(reports("hasty"), page.evaluate("location.hash") + "&show=wrong+missing&order=worst&q=zzz")
+    again = visit(reports("hasty"), page.evaluate("location.hash") + "&show=low+missing&order=worst&q=zzz")
     assert again.locator("#x-order").input_value() == "worst"
     assert "[8]" in again.locator("#x-list .row:focus .where").text_content()  # filters that would hide it are dropped
     page.locator("#paths summary").first.click()
@@ -162,7 +162,7 @@ def test_links_lead_to_an_entry_and_the_address_follows(visit, reports):
     target = link.get_attribute("href")
     link.click()
     key = re.search(r"d=(\w+)", target)[1]
-    expect(page.locator("#x-document option:checked")).to_have_text(re.compile(f"^{key} "))
+    expect(page.locator("#x-document option:checked")).to_have_text(re.compile(f"^{key}:"))
 
 
 def test_an_entry_of_several_systems_has_a_link_of_its_own(visit, reports):

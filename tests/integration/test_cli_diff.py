@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre.cli import app
 from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
-from arbitre.corpus.systems.diff import ScoreChange, diff_evaluations
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.systems.evaluation_diff import ScoreChange, diff_evaluations
 from arbitre.errors import DataError
 
 SCHEMA = {
@@ -38,7 +38,7 @@ def written(name, predictions, *, shards=True, close=0.8):
     plan = arbitre.Comparator(SCHEMA, close=close).plan
     folder = Path(name)
     folder.mkdir()
-    how = RunOptions(checkpoints=Checkpoints(folder, plan.signature)) if shards else None
+    how = ExecutionOptions(checkpoints=Checkpoints(folder, plan.signature)) if shards else None
     pairs = [(one, GOLD, predicted) for one, predicted in predictions.items()]
     plain = evaluate(plan, pairs, how).to_dict()
     path = folder / "evaluation.json"

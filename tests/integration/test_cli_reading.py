@@ -94,6 +94,82 @@ def test_a_projection_is_signed():
     assert "schema.json: Expected gold or predicted, got 'type' at /type" in said
 
 
+def envelope(names):
+    return {"provider": "x", "response_text": f"Here:\n```json\n{json.dumps({'names': names})}\n```"}
+
+
+def sources():
+    """The options for the same two answers in envelopes: a folder, records of both sides, a table, a manifest."""
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    Path("answers").mkdir()
+    rows, golds = [], {"a": ["Ada"], "b": ["Bo"]}
+    for name, names in golds.items():
+        Path(f"gold/{name}.json").write_text(json.dumps({"names": names}))
+        Path(f"answers/{name}.json").write_text(json.dumps(envelope(names)))
+        rows.append({"id": name, "gold": {"names": names}, "answer": envelope(names)})
+    Path("pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    Path("plain.jsonl").write_text(
+        "\n".join(json.dumps(row | {"answer": row["answer"]["response_text"]}) for row in rows)
+    )
+    pa.parquet.write_table(pa.Table.from_pylist(rows), "pairs.parquet")
+    Path("manifest.csv").write_text("id,gold,predicted\na,gold/a.json,answers/a.json\nb,gold/b.json,answers/b.json\n")
+    Path("project.json").write_text('{"predicted": "response_text"}')
+    project, key = ("--project", "project.json"), ("--predicted-key", "answer")
+    return [
+        ("--gold", "gold", "--predicted", "answers", *project),
+        ("--pairs", "pairs.jsonl", *key, *project),
+        ("--pairs", "plain.jsonl", *key),
+        ("--pairs", "pairs.parquet", *key, *project),
+        ("--manifest", "manifest.csv", *project),
+    ]
+
+
+def test_answers_as_text_in_envelopes_are_read_in_one_command():
+    for options in sources():
+        data = evaluated(*options, "--lenient")
+        assert (data["documents"], data["failed"], data["micro"]["f1q"]) == (2, 0, 1.0), options
+        assert [(one["id"], one["how"]) for one in data["repaired"]] == [("a", "code fence"), ("b", "code fence")]
+        strict = evaluated(*options)
+        assert (strict["failed"], strict["micro"]["f1q"]) == (2, 0.0), options
+        assert {"use --lenient" in one["reason"] for one in strict["failures"]} == {True}
+
+
+def test_the_schema_at_a_pointer_of_a_file():
+    Path("format.json").write_text(json.dumps({"type": "json_schema", "json_schema": {"name": "n", "schema": NAMES}}))
+    options = ("--gold", "gold/*.jsonl", "--predicted", "one.jsonl", "--format", "json", "--workers", "2")
+    result = CliRunner().invoke(app, ["evaluate", "--schema", "format.json#/json_schema/schema", *options])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["micro"] == evaluated(*options)["micro"]
+    refused = CliRunner().invoke(app, ["schema", "check", "format.json"])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "contains one at /json_schema/schema" in refused.stderr
+    assert "Pass 'format.json#/json_schema/schema'." in refused.stderr
+
+
+def test_a_schema_is_inferred_from_the_documents_of_a_folder():
+    Path("mixed").mkdir()
+    files = {"a.json": '{"names": ["Ada"]}', "b.json": '{"names": [', "c.txt": "c", "d.jsonl": "{}", ".hidden": ""}
+    files["schema.json"] = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema"} | NAMES)
+    for name, text in files.items():
+        Path("mixed", name).write_text(text)
+    result = CliRunner().invoke(app, ["schema", "infer", "mixed"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["properties"].keys() == {"names"}
+    title, *skipped = result.stderr.splitlines()
+    assert title == "Skipped 4 files:"
+    assert [line.replace("\\", "/").partition(": ")[0] for line in skipped] == [
+        "mixed/c.txt",
+        "mixed/d.jsonl",
+        "mixed/b.json:1",
+        "mixed/schema.json",
+    ]
+    Path("mixed/a.json").unlink()
+    result = CliRunner().invoke(app, ["schema", "infer", "mixed"])
+    assert result.exit_code == 2
+    assert "Expected at least one gold document to infer a schema from, got none" in result.stderr
+
+
 def test_pairs_under_other_keys_and_from_standard_input():
     line = {"id": "a", "truth": {"names": ["Ada"]}, "answer": {"names": ["Ada"]}}
     options = ("--pairs", "-", "--gold-key", "truth", "--predicted-key", "answer")

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled, normalizers
 from arbitre.cli import COMMANDS, app
-from arbitre.comparison.records import Verdict
-from arbitre.distances.builtin import catalogue as distances
-from arbitre.matching.builtin import catalogue as matchings
+from arbitre.comparison.node_tree import Verdict
+from arbitre.distances.builtin_distances import catalogue as distances
+from arbitre.matching.builtin_matchers import catalogue as matchings
 from arbitre.report.tables import result_files
 from arbitre.tally import NAMES
 

@@ -19,7 +19,7 @@ from arbitre.cli import app
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import PART_SIZE, RunOptions, evaluate
+from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate
 from arbitre.corpus.running.executors import ProcessPool
 from arbitre.curve import MAX_BINS, Curve, CurveAccumulator
 from arbitre.errors import ArbitreError, DataError
@@ -86,12 +86,12 @@ def test_processes_change_no_byte(plan, joined):
     alone = evaluate(plan, joined)
     assert len(alone.document_table) == SIZE
     assert {failure.reason.split(",")[0] for failure in alone.failures} >= {"no prediction"}
-    assert text(evaluate(plan, joined, RunOptions(executor=ProcessPool(2)))) == text(alone)
+    assert text(evaluate(plan, joined, ExecutionOptions(executor=ProcessPool(2)))) == text(alone)
 
 
 def test_a_process_that_is_killed_is_an_error_that_says_what_to_do(plan, joined):
     with pytest.raises(ArbitreError, match="killed") as refused:
-        evaluate(plan, joined, RunOptions(observers={"deadly": deadly}, executor=ProcessPool(2)))
+        evaluate(plan, joined, ExecutionOptions(observers={"deadly": deadly}, executor=ProcessPool(2)))
     assert "--resume" in str(refused.value)
 
 
@@ -107,7 +107,7 @@ import test_kill_and_resume
 
 if __name__ == "__main__":
     plan = test_kill_and_resume.Comparator(test_kill_and_resume.SCHEMA).plan
-    how = test_kill_and_resume.RunOptions({"sleepy": test_kill_and_resume.Sleepy(sys.argv[2])}, executor=test_kill_and_resume.ProcessPool(2))
+    how = test_kill_and_resume.ExecutionOptions({"sleepy": test_kill_and_resume.Sleepy(sys.argv[2])}, executor=test_kill_and_resume.ProcessPool(2))
     test_kill_and_resume.evaluate(plan, [(str(number), {}, {}) for number in range(4 * test_kill_and_resume.PART_SIZE)], how)
 """
 
@@ -159,7 +159,7 @@ def noted(pairs, _levels):
 
 def test_what_is_on_disk_already_is_not_compared_again(plan, joined, tmp_path):
     alone = evaluate(plan, joined)
-    how = RunOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature))
+    how = ExecutionOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature))
     assert text(evaluate(plan, joined, how)) == text(alone)
     shards = sorted((tmp_path / "documents").iterdir())
     assert [int(path.stem) for path in shards] == list(range(0, SIZE, PART_SIZE))
@@ -171,7 +171,7 @@ def test_what_is_on_disk_already_is_not_compared_again(plan, joined, tmp_path):
         compared.extend(pair.key for pair in pairs)
         return [pair.key for pair in pairs]
 
-    how = RunOptions(
+    how = ExecutionOptions(
         {"keys": watched},
         on_results=lambda outcomes: keys.extend(outcomes.seen["keys"]),
         checkpoints=Checkpoints(tmp_path, plan.signature, resume=True),
@@ -184,7 +184,7 @@ def test_what_is_on_disk_already_is_not_compared_again(plan, joined, tmp_path):
 
 @pytest.mark.parametrize("change", ["signature", "file", "asked"])
 def test_what_was_made_of_something_else_is_not_resumed(plan, joined, tmp_path, change):
-    evaluate(plan, joined, RunOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature)))
+    evaluate(plan, joined, ExecutionOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature)))
     signature, asked = plan.signature, ()
     if change == "signature":
         signature = Comparator(SCHEMA, close=0.9).plan.signature
@@ -200,24 +200,26 @@ def test_what_was_made_of_something_else_is_not_resumed(plan, joined, tmp_path, 
         return []
 
     evaluate(
-        plan, joined, RunOptions({"keys": watched}, checkpoints=Checkpoints(tmp_path, signature, asked, resume=True))
+        plan,
+        joined,
+        ExecutionOptions({"keys": watched}, checkpoints=Checkpoints(tmp_path, signature, asked, resume=True)),
     )
     assert len(compared) == SIZE
 
 
 def test_without_resume_the_results_of_another_run_go(plan, joined, tmp_path):
-    evaluate(plan, joined, RunOptions(checkpoints=Checkpoints(tmp_path, plan.signature)))
+    evaluate(plan, joined, ExecutionOptions(checkpoints=Checkpoints(tmp_path, plan.signature)))
     Checkpoints(tmp_path, plan.signature)
     assert list((tmp_path / "documents").iterdir()) == []
 
 
 def test_a_damaged_file_of_outcomes_is_named(plan, joined, tmp_path):
-    evaluate(plan, joined, RunOptions(checkpoints=Checkpoints(tmp_path, plan.signature)))
+    evaluate(plan, joined, ExecutionOptions(checkpoints=Checkpoints(tmp_path, plan.signature)))
     path = tmp_path / "documents" / "000000256.jsonl"
     head = path.read_text(encoding="utf-8").splitlines()[0]
     path.write_text(f"{head}\n{{\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"000000256\.jsonl"):
-        evaluate(plan, joined, RunOptions(checkpoints=Checkpoints(tmp_path, plan.signature, resume=True)))
+        evaluate(plan, joined, ExecutionOptions(checkpoints=Checkpoints(tmp_path, plan.signature, resume=True)))
 
 
 @pytest.fixture(scope="module")
@@ -261,7 +263,7 @@ def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, c
             killed.append(next(iter(cluster.workers.values())))
             os.kill(killed[0].pid, signal.SIGKILL)
 
-    how = RunOptions(on_results=kill, executor=DaskCluster(cluster.scheduler_address))
+    how = ExecutionOptions(on_results=kill, executor=DaskCluster(cluster.scheduler_address))
     assert text(evaluate(plan, joined, how)) == text(evaluate(plan, joined))
     assert killed
 

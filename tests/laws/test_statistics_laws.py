@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arbitre import Scores, Tally
-from arbitre.corpus.statistics import Sample, groups, holm, interval, intervals, paired_difference, scored
-from arbitre.tally import NAMES, MacroScores
+from arbitre.corpus.statistics import Sample, groups, holm, interval, intervals, means, paired_difference, scored
+from arbitre.tally import NAMES
 
 FEW = 50
 """So many resamples: laws hold for any number of them."""
@@ -80,14 +80,11 @@ def test_estimates_are_the_scores_of_the_corpus(corpus):
     ((rows, failed),), clusters = corpus
     made = sample(rows, failed, clusters)
     micro, macro = (intervals(made, average=average, resamples=1) for average in AVERAGES)
-    good, bad = (
-        [Scores(row) for row, flag in zip(rows, failed, strict=True) if flag is which] for which in (False, True)
-    )
-    means = MacroScores.of(good, bad)
+    averages = means(made.tallies, made.failed)
     for name in NAMES:
         for found, expected in (
             (micro[name].estimate, getattr(Scores(Tally.sum(rows)), name)),
-            (macro[name].estimate, getattr(means, name)),
+            (macro[name].estimate, getattr(averages, name)),
         ):
             assert (name, found) == (name, expected)
 

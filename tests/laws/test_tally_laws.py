@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arbitre import Curve, Scores, Tally
+from arbitre.curve import CurveAccumulator
 
 QUALITIES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -154,16 +155,13 @@ def test_a_curve_never_rises(matching):
 
 
 @given(st.lists(matchings(), max_size=5), st.randoms(use_true_random=False))
-def test_merged_curves_are_the_curve_of_all_pairs(parts, random):
-    whole = Curve.of(
-        [quality for qualities, _, _ in parts for quality in qualities],
-        sum(gold for _, gold, _ in parts),
-        sum(predicted for _, _, predicted in parts),
-    )
-    curves = [Curve.of(*part) for part in parts]
-    random.shuffle(curves)
-    assert Curve.merge(curves).to_dict() == whole.to_dict()
-    assert Curve.merge([Curve.merge(curves[:2]), Curve.merge(curves[2:])]).to_dict() == whole.to_dict()
+def test_curves_of_parts_add_up_to_the_curve_of_all_pairs(parts, random):
+    gold, predicted = (float(sum(part[side] for part in parts)) for side in (1, 2))
+    whole = Curve.of([quality for qualities, _, _ in parts for quality in qualities], gold, predicted)
+    accumulator = CurveAccumulator()
+    for qualities, _, _ in random.sample(parts, len(parts)):
+        accumulator.add(np.array(qualities, dtype=np.float64), np.ones(len(qualities)))
+    assert accumulator.curve(gold, predicted).to_dict() == whole.to_dict()
 
 
 @given(matchings())

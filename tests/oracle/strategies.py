@@ -66,7 +66,12 @@ def schemas(draw, *, ties=True, depth=3):
 @st.composite
 def documents(draw, schema, *, ties=True):
     """A document of a schema, mostly valid: with `ties`, wrong kinds, stray keys, nulls and duplicates come in."""
-    return _document(draw, schema, None if ties else draw(RANDOMS), item=False)
+    return _without_text(_document(draw, schema, None if ties else draw(RANDOMS), item=False))
+
+
+def _without_text(document):
+    """The document, or a list of it if it is a text: where an object or a list is expected, a text is a failure."""
+    return [document] if isinstance(document, str) else document
 
 
 @st.composite
@@ -75,7 +80,7 @@ def pairs(draw, schema, *, ties=True):
     gold = draw(documents(schema, ties=ties))
     if one_in(draw, 8):
         return gold, draw(documents(schema, ties=ties))
-    return gold, _edited(draw, gold, None if ties else draw(RANDOMS))
+    return gold, _without_text(_edited(draw, gold, None if ties else draw(RANDOMS)))
 
 
 @st.composite
@@ -108,6 +113,55 @@ def moved(draw, schema, *, solvers=SOLVERS, ties=True, uniform=False):
         rest = {"additionalProperties": parts.pop(draw(st.sampled_from(free)))} if free and one_in(draw, 4) else {}
         return schema | {"properties": parts} | rest
     return schema
+
+
+@st.composite
+def accepting(draw, schema, *, ties=True):
+    """The schema with alternatives at most of its single values, and lists that are matched by quality or position."""
+    options = dict(schema.get("x-arbitre", {}))
+    if type_of(schema) == "array":
+        if any(name in str(options.get("match")) for name in ("set", "keyed")):
+            options.pop("match")
+        return schema | {"items": draw(accepting(schema["items"], ties=ties)), "x-arbitre": options}
+    if type_of(schema) == "object":
+        parts = {}
+        for name, part in schema["properties"].items():
+            parts[name] = part if name == NOISE else draw(accepting(part, ties=ties))
+            if name != NOISE and type_of(part) not in ("array", "object") and one_in(draw, 2):
+                own = parts[name].get("x-arbitre", {}) | {"alternatives": f"/{name.replace('/', '~1')}2"}
+                parts[name] = part | {"x-arbitre": own}
+                other = {key: part[key] for key in part if key == "type"}
+                parts[f"{name}2"] = draw(st.sampled_from([{"type": "array", "items": other}, other]))
+        return schema | {"properties": parts}
+    if ties and not one_in(draw, 3):
+        return schema | {"x-arbitre": options | {"alternatives": True}}
+    return schema
+
+
+@st.composite
+def with_readings(draw, schema, gold):
+    """The gold document with lists of readings in place of values."""
+    if schema.get("x-arbitre", {}).get("alternatives") is True:
+        if one_in(draw, 3) or isinstance(gold, list):
+            return gold
+        same = documents(schema) if type_of(schema) else SCALARS
+        return draw(st.permutations([gold, *draw(st.lists(same | SCALARS, max_size=3))]))
+    if isinstance(gold, dict) and type_of(schema) == "object":
+        return {
+            name: draw(with_readings(schema["properties"][name], part)) if name in schema["properties"] else part
+            for name, part in gold.items()
+        }
+    if isinstance(gold, list) and type_of(schema) == "array":
+        return [draw(with_readings(schema["items"], item)) for item in gold]
+    return gold
+
+
+@st.composite
+def alternatives(draw, *, ties=True, depth=3):
+    """A schema with alternatives, a gold document with several readings of its values, a prediction."""
+    schema = draw(accepting(draw(schemas(ties=ties, depth=depth)), ties=ties))
+    gold, predicted = draw(pairs(schema, ties=ties))
+    return schema, draw(with_readings(schema, gold)), predicted
 
 
 def leaf_count(value):

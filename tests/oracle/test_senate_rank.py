@@ -72,7 +72,7 @@ def test_the_table_of_the_script_is_the_published_one(comparator, triples):
 
 @pytest.mark.parametrize(("by", "part"), [(OCR, slice(8, 10)), (PAGE, slice(0, 7))], ids=["ocr", "page"])
 def test_the_means_per_ocr_and_per_page_are_those_of_the_published_rows(runs, by, part):
-    found = summaries.groups(runs, by, tuple(COLUMNS.values()))
+    found = summaries.by_cluster(runs, by, tuple(COLUMNS.values()))
     groups = {}
     for run, row in published().items():
         groups.setdefault(run[part], []).append(row)

@@ -11,7 +11,7 @@ value beside the node that compares it. Two trees become a `Result`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import cache, partial
 from itertools import product
 from operator import itemgetter
@@ -58,7 +58,8 @@ class Node:
     """How the values at one place are compared; without a `kind`, by the kind that each happens to be.
 
     `absent` names the kinds whose empty value (null, "", [], {}) counts as absent. `fields` are those of an object, or
-    the positions of a list that are compared as fields are; `rest` compares the entries of a map.
+    the positions of a list that are compared as fields are; `rest` compares the entries of a map. `alternatives` is the
+    name of the sibling that holds further readings in gold, or True where a list stands for its readings.
     """
 
     kind: str | None = None
@@ -71,6 +72,12 @@ class Node:
     item: Node | None = None
     match: str = "hungarian"
     how: Mapping[str, Any] = field(default_factory=dict)
+    alternatives: str | bool | None = None
+
+    @property
+    def hidden(self) -> set[str]:
+        """The fields that hold readings of others, and are not compared themselves."""
+        return {part.alternatives for part in self.fields.values() if isinstance(part.alternatives, str)}
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -109,6 +116,7 @@ def spec(schema: Mapping[str, Any], absent: frozenset[str] = Node.absent) -> Nod
     (name,) = [name for name in ([types] if isinstance(types, str) else types) if name != "null"] or [None]
     distance, measure = choice(options.get("distance", USUAL.get(name, "exact")))
     match, how = choice(options.get("match", "hungarian"))
+    sibling = options.get("alternatives")
     fields = schema.get("properties", {}) | {str(at): part for at, part in enumerate(schema.get("prefixItems", ()))}
     return Node(
         TYPES.get(name, name),
@@ -121,6 +129,7 @@ def spec(schema: Mapping[str, Any], absent: frozenset[str] = Node.absent) -> Nod
         item=spec(schema["items"], absent) if "items" in schema else None,
         match=match,
         how=how,
+        alternatives=sibling.removeprefix("/").replace("~1", "/") if isinstance(sibling, str) else sibling,
     )
 
 
@@ -135,6 +144,7 @@ class Tree:
     node: Node
     value: Any
     parts: Mapping[Any, Tree]
+    readings: tuple[Tree, ...] = ()
 
     def identity(self) -> Hashable:
         """Equal for two trees exactly when they are equal as JSON, in any order of items where that does not count."""
@@ -160,14 +170,17 @@ class Tree:
         return {token: mass * total / sum(found.values()) for token, mass in found.items()}
 
 
-def read(node: Node, value: Any) -> Tree | None:
-    """The tree of a value, bottom-up; None where it counts as absent."""
+def read(node: Node, value: Any, gold: Mapping[str, Any] | None = None) -> Tree | None:
+    """The tree of a value, bottom-up; None where it counts as absent. `gold` is the object around a gold value."""
+    if node.alternatives is not None:
+        return accepting(node, value, gold or {})
     kind = KINDS[type(value)]
     node, parts = node.of(kind), {}
     if kind in ("object", "array"):
         inside = value.items() if kind == "object" else enumerate(value)
-        tokens = ((node.token(name), inner) for name, inner in inside)
-        parts = {token: part for token, inner in tokens if (part := read(node.part(token), inner))}
+        tokens = ((node.token(name), inner) for name, inner in inside if name not in node.hidden)
+        around = None if gold is None else value if kind == "object" else {}
+        parts = {token: part for token, inner in tokens if (part := read(node.part(token), inner, around))}
         if node.match == "set":  # the first of equal items stands for them all
             known = set()
             for token, part in Tree(node, None, parts).items.items():
@@ -178,6 +191,35 @@ def read(node: Node, value: Any) -> Tree | None:
     for change in node.normalize:
         value = change(value)
     return None if kind in node.absent and not (value or parts) else Tree(node, value, parts)
+
+
+def accepting(node: Node, value: Any, around: Mapping[str, Any]) -> Tree | None:
+    """The tree of a value with its readings: each of them one leaf, those that count as absent gone."""
+    listed = node.alternatives is True
+    others = None if listed else around.get(node.alternatives)
+    readings = value if listed and isinstance(value, list) else [value]
+    readings = readings + (others if isinstance(others, list) else [] if others is None else [others])
+    leaves = [leaf(replace(node, alternatives=None), reading) for reading in readings]
+    kept = tuple(each for each in leaves if each)
+    return replace(kept[0], readings=kept) if kept and (listed or leaves[0]) else None
+
+
+def leaf(node: Node, value: Any) -> Tree | None:
+    """The tree of a value that is one leaf, a list or an object too."""
+    kind = KINDS[type(value)]
+    if kind not in ("object", "array"):
+        return read(node, value)
+    absent = kind in node.absent and not value
+    return None if absent else Tree(Node(kind, node.weight, node.absent), text(value), {})
+
+
+def text(value: Any) -> str:
+    """The same text for values that are equal as JSON."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {text(value[key])}' for key in sorted(value))}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(text, value))}]"
+    return repr(float(value) if KINDS[type(value)] == "number" else value)
 
 
 @dataclass(frozen=True)
@@ -240,12 +282,21 @@ def wild(path: tuple) -> str:
 
 def compare(node: Node, gold: Any, predicted: Any) -> Result:
     """The result of two documents; where both are absent, nothing is counted and the quality is 1."""
-    left, right = read(node, gold), read(node, predicted)
+    left, right = read(node, gold, {}), read(node, predicted)
     return visit(left, right, ()) if left or right else Result(quality=1.0)
 
 
 def visit(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
     """The result of two trees that stand for each other, or of one that the other side lacks."""
+    if gold and predicted and gold.readings:  # the best accepted reading; of several predicted ones, the worst
+        bare = [[replace(tree, readings=()) for tree in side.readings] for side in (gold, predicted)]
+        near = [max(((visit(g, p, path), g.node.kind == p.node.kind) for g in bare[0]), key=rank) for p in bare[1]]
+        return min(near, key=rank)[0]
+    return judged(gold, predicted, path)
+
+
+def judged(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
+    """The result of two trees of one reading each."""
     if gold and predicted and gold.node.kind != predicted.node.kind:  # nothing in common
         missing, spurious = visit(gold, None, path), visit(None, predicted, path)
         return Result(0.0, missing.tally + spurious.tally).take(missing).take(spurious)
@@ -253,7 +304,7 @@ def visit(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
     if not (ours or theirs):  # a leaf: a scalar, or an empty container, which asserts no field and no item
         quality = 1.0 - node.distance(gold.value, predicted.value) if gold and predicted else 0.0
         tally, is_item = seen(gold, predicted, quality), path and isinstance(path[-1], int)
-        own = Tally() if node.kind in ("object", "array") else tally
+        own = Tally() if node.kind in ("object", "array") and (gold or predicted).value is None else tally
         return Result(quality, own, tally, {} if is_item else {wild(path): tally})
     result, pairs, left = Result(), [], amounts(gold, predicted)
     if ours and theirs:
@@ -275,6 +326,11 @@ def visit(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
     total = result.tally
     result.quality = total.quality / (total.gold + total.predicted - total.matched)
     return result
+
+
+def rank(near: tuple[Result, bool]) -> tuple[float, bool]:
+    """The order of readings: by quality, those of the same kind before others."""
+    return near[0].quality, near[1]
 
 
 def amounts(gold: Tree | None, predicted: Tree | None) -> tuple[dict, dict]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arbitre.distances.builtin import catalogue as distances
-from arbitre.matching.builtin import catalogue as matchings
+from arbitre.distances.builtin_distances import catalogue as distances
+from arbitre.matching.builtin_matchers import catalogue as matchings
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTED = ROOT / "docs" / "citation.md"

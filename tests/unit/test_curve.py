@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from arbitre import Curve
+from arbitre.curve import CurveAccumulator
 
 CURVE = Curve.of([0.7, 0.6, 0.93, 0.8], gold=4, predicted=5)
 
@@ -52,12 +53,12 @@ def test_a_curve_of_nothing():
     point = Curve.of([], 0, 0).at(0.5)
     assert (point.precision, point.recall, point.f1, point.pq) == (None, None, None, None)
     assert Curve.of([], 0, 2).at(0.5).precision == 0.0
-    assert Curve.merge([]).to_dict() == {"qualities": [], "counts": [], "gold": 0.0, "predicted": 0.0}
-
-
-def test_curves_merge():
-    merged = Curve.merge([Curve.of([0.5, 1.0], 2, 3), Curve.of([1.0], 1, 1), Curve.of([], 4, 0)])
-    assert merged.to_dict() == {"qualities": [0.5, 1.0], "counts": [1.0, 2.0], "gold": 7.0, "predicted": 4.0}
+    assert CurveAccumulator().curve(0.0, 0.0).to_dict() == {
+        "qualities": [],
+        "counts": [],
+        "gold": 0.0,
+        "predicted": 0.0,
+    }
 
 
 def test_masses_are_summed_without_regard_to_their_order():

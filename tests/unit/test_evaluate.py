@@ -14,7 +14,8 @@ from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus.joining.join import Pair, join
 from arbitre.corpus.reading.options import Failure, Record
 from arbitre.corpus.running import worker as module
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.errors import DataError
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})
@@ -91,6 +92,67 @@ def test_a_vacuous_document_is_left_out_of_the_means_and_counted():
 def test_an_invention_is_no_vacuity():
     evaluation = NUMBERS.evaluate([("a", [1], [1]), ("b", [], [2])])
     assert (evaluation.macro.f1q, evaluation.macro.irq, evaluation.macro.documents["irq"]) == (0.5, 1.0, 1)
+
+
+PEOPLE = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}
+ADA = {"names": ["Ada"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "wanted"),
+    [
+        (PEOPLE, "an object"),
+        ({"properties": PEOPLE["properties"]}, "an object"),
+        ({"type": "array"}, "a list"),
+        ({"items": {"type": "string"}}, "a list"),
+        ({"anyOf": [PEOPLE, {"type": "array"}, {"type": "null"}]}, "a list or an object"),
+    ],
+)
+def test_a_text_where_an_object_or_a_list_is_expected_is_a_failure(schema, wanted):
+    comparator, text = Comparator(schema), '```json\n{"names": ["Ada"]}```'
+    reason = f"Expected {wanted}, but the prediction is a text; use --lenient to read the JSON in it"
+    with pytest.raises(DataError, match=reason):
+        comparator.compare(gold=ADA, predicted=text)
+    with pytest.raises(DataError, match=f"Expected the gold document to be {wanted}, got a text"):
+        comparator.compare(gold=text, predicted=text + " ")
+    evaluation = comparator.evaluate([("a", ADA, ADA), ("b", ADA, text), ("c", text, text + " ")])
+    assert [(one.side, one.id) for one in evaluation.failures] == [("predicted", "b"), ("gold", "c")]
+    assert evaluation.failures[0].reason == reason
+    assert [(one.id, one.quality) for one in evaluation.documents] == [("a", 1.0), ("b", 0.0)]
+    empty = comparator.evaluate([("a", ADA, ADA), ("b", ADA, ABSENT)])
+    assert masses(evaluation.micro) == masses(empty.micro)
+    assert evaluation.chance.comparisons == empty.chance.comparisons
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {},
+        {"type": ["object", "string"]},
+        {"anyOf": [PEOPLE, True]},
+        {"type": "array", "x-arbitre": {"distance": "jaccard", "normalize": "numbers"}},
+    ],
+)
+def test_a_text_that_the_schema_allows_is_compared(schema):
+    comparator = Comparator(schema)
+    assert comparator.compare(gold="a text", predicted="a text").quality == 1.0
+    assert comparator.evaluate([("a", "a text", "a text")]).failures == ()
+
+
+def test_a_null_prediction_is_a_failure_unless_the_schema_allows_null():
+    pairs = [("a", ADA, ADA), ("b", ADA, None), ("c", None, None)]
+    evaluation = Comparator(PEOPLE).evaluate(pairs)
+    assert [(one.id, one.reason) for one in evaluation.failures] == [("b", "Expected a prediction, got null")]
+    assert (evaluation.macro.imq, evaluation.macro.failed, evaluation.macro.vacuous) == (0.5, 1, 1)
+    assert Comparator({"anyOf": [PEOPLE, {"type": "null"}]}).evaluate(pairs).failures == ()
+    assert Comparator({}).evaluate(pairs).failures == ()
+
+
+@pytest.mark.parametrize("entry", [("a", ADA), ("a", ADA, ADA, ADA), ADA, "abc", None])
+def test_what_is_no_triple_is_an_error(entry):
+    with pytest.raises(DataError, match=r"Expected \(id, gold, predicted\) triples, got a"):
+        Comparator(PEOPLE).evaluate([("a", ADA, ADA), entry])
 
 
 def test_one_bad_prediction_fails_alone():
@@ -289,7 +351,7 @@ def test_no_input_is_changed():
 def test_an_observer_sees_every_document_once():
     seen = []
     observers = {"seen": lambda members, _: seen.extend(members) or []}
-    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], RunOptions(observers))
+    evaluate(NUMBERS.plan, [("a", [1], [1]), ("b", [1], [NAN])], ExecutionOptions(observers))
     assert [(pair.id, pair.failure is not None) for pair in seen] == [("a", False), ("b", True)]
 
 

@@ -112,6 +112,11 @@ def test_a_finding_says_what_to_do():
     )
 
 
+def test_a_tuple_of_another_length_is_an_error():
+    with pytest.raises(DataError, match=r"Expected \(id, document\) pairs, got a tuple of length 3"):
+        Comparator({"type": "object"}).check_gold([("a", {}, {})])
+
+
 def test_one_object_is_no_list_of_documents():
     with pytest.raises(DataError, match="Put it in a list"):
         Comparator(LETTER).check_gold({"to": "x"})

@@ -16,7 +16,7 @@ NAMES = (
 
 
 def test_the_names():
-    assert catalogue.names == NAMES
+    assert catalogue.names == ("authority", *NAMES)
 
 
 @pytest.mark.parametrize(
@@ -190,5 +190,5 @@ def test_a_format_that_strptime_cannot_read_is_refused(form):
 def test_an_unknown_normalizer():
     with pytest.raises(SchemaError, match='Did you mean "casefold"') as caught:
         catalogue.build("case-fold", pointer="/properties/nom/x-arbitre/normalize/0")
-    assert caught.value.message == f'Expected `normalize` to be one of {", ".join(NAMES)}, got "case-fold"'
+    assert caught.value.message == f'Expected `normalize` to be one of {", ".join(catalogue.names)}, got "case-fold"'
     assert caught.value.pointer == "/properties/nom/x-arbitre/normalize/0"

@@ -28,6 +28,25 @@ def write(path, *lines):
     return path
 
 
+def test_lenient_reading_reaches_the_text_that_an_expression_returns(tmp_path):
+    answer = {"id": "a", "provider": "x", "response_text": '```json\n{"names": ["Ada"]}\n```'}
+    path = write(tmp_path / "a.jsonl", answer, answer | {"id": "b", "response_text": "Sorry."})
+    projection = Projection.from_expressions({"predicted": "response_text"})
+    first, second = ReadOptions(lenient=True, projection=projection).records(path, "predicted")
+    assert (first.value, first.repair, first.place) == ({"names": ["Ada"]}, "code fence", None)
+    assert (second.id, second.line, type(second)) == ("b", 2, Failure)
+    (strict, _) = ReadOptions(projection=projection).records(path, "predicted")
+    assert strict.value == answer["response_text"]
+
+
+def test_texts_are_kept_where_the_schema_allows_them(tmp_path):
+    path = write(tmp_path / "a.jsonl", {"id": "a", "year": "1931"})
+    projection = Projection.from_expressions({"predicted": "year"})
+    plan = Comparator({"type": ["string", "object"]}).plan
+    (record,) = ReadOptions(lenient=True, projection=projection).for_plan(plan).records(path, "predicted")
+    assert (record.value, record.repair) == ("1931", None)
+
+
 def test_each_side_has_its_expression(tmp_path):
     gold = write(tmp_path / "gold.jsonl", {"id": "a", "truth": {"names": ["Ada"]}})
     predicted = write(tmp_path / "predicted.jsonl", {"id": "a", "people": [{"name": "Ada"}, {"name": "Bo"}]})

@@ -112,7 +112,7 @@ def test_the_shown_digits_are_those_of_the_number_rounded():
 
 def test_the_answer_is_in_words():
     seen = Read(made()).seen
-    assert "Entries: 4 in gold, 4 predicted, 3 matched. 2 match exactly, " in seen
+    assert "Entries: 4 in gold, 4 predicted, 3 matched. 2 are exact, 0 close " in seen
     assert "Unmatched: 1 in gold (missing), 1 in the prediction (spurious)." in seen
     assert "3 documents. 1 of them failed and counts as an empty prediction." in seen
     assert "biased" in seen

@@ -12,7 +12,7 @@ from tests.worst_documents import keeping
 
 import arbitre
 from arbitre import bundled
-from arbitre.report.figures.figures import specifications
+from arbitre.report.figures.specifications import specifications
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.html.render import render_page
 from arbitre.report.report_files import view_of

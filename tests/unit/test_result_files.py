@@ -11,7 +11,7 @@ import pytest
 import arbitre
 from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.reading.options import Failure
-from arbitre.corpus.running.evaluate import RunOptions
+from arbitre.corpus.running.evaluate import ExecutionOptions
 from arbitre.errors import DataError
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.tables.result_files import evaluate_into, without_folders
@@ -221,7 +221,7 @@ def test_nothing_is_left_of_an_evaluation_that_stops(tmp_path):
     def stop(_pairs, _levels):
         raise DataError.of("enough")
 
-    how = RunOptions({"stop": stop})
+    how = ExecutionOptions({"stop": stop})
     with pytest.raises(DataError, match="enough"):
         evaluate_into(tmp_path, plan(PEOPLE), [Pair("b", None, people({"name": "Ada"}), people())], how=how)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -9,7 +9,7 @@ STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
 NULL = {"type": "null"}
-KEYS = "distance, normalize, weight, match, entries, absent, aliases, ignore"
+KEYS = "distance, normalize, weight, match, entries, absent, aliases, alternatives, ignore"
 
 
 def quality(schema, gold, predicted, **options):

@@ -9,7 +9,7 @@ import pytest
 import arbitre
 from arbitre import Comparator
 from arbitre.errors import SchemaError
-from arbitre.schema.compiling import alternatives
+from arbitre.schema.compiling import branch_expansion
 from arbitre.schema.loading.references import Subschema
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -235,9 +235,7 @@ class TestLimits:
         start = time.monotonic()
         problems = refused({"allOf": branches})
         assert time.monotonic() - start < 1
-        assert [problem.message for problem in problems] == [
-            "Expected at most 256 alternatives for one value, got more"
-        ]
+        assert [problem.message for problem in problems] == ["Expected at most 256 branches for one value, got more"]
         assert problems[0].hint == "Simplify the combinations of anyOf, oneOf and allOf."
 
     def test_branches_of_fields_of_branches_are_refused_where_they_are_too_many(self):
@@ -245,7 +243,7 @@ class TestLimits:
             return {"anyOf": [obj(**{f"f{number}_{n}": STRING}) for n in range(20)]}
 
         (problem,) = refused({"oneOf": [obj(kind={"const": n}, x=field(n)) for n in range(20)]})
-        assert problem.message == "Expected at most 256 alternatives for one value, got more"
+        assert problem.message == "Expected at most 256 branches for one value, got more"
         assert problem.pointer == "/oneOf/0/properties/x"
 
     @pytest.mark.parametrize(
@@ -269,16 +267,16 @@ class TestLimits:
         levels = 18
         definitions = {f"d{n}": twice({"$ref": f"#/$defs/d{n + 1}"}) for n in range(levels)} | {f"d{levels}": leaf}
         expanded, followed, combined = [], [], []
-        shape_of, follow, both = alternatives.alternative_of, Subschema.follow, alternatives.intersect
-        monkeypatch.setattr(alternatives, "alternative_of", lambda *given: expanded.append(given) or shape_of(*given))
+        own_branch, follow, both = branch_expansion.own_branch, Subschema.follow, branch_expansion.intersect
+        monkeypatch.setattr(branch_expansion, "own_branch", lambda *given: expanded.append(given) or own_branch(*given))
         monkeypatch.setattr(Subschema, "follow", lambda *given: followed.append(given) or follow(*given))
-        monkeypatch.setattr(alternatives, "intersect", lambda *given: combined.append(given) or both(*given))
+        monkeypatch.setattr(branch_expansion, "intersect", lambda *given: combined.append(given) or both(*given))
         problems = ()
         try:
             Comparator({"$defs": definitions, "$ref": "#/$defs/d0"})
         except SchemaError as error:
             problems = error.problems
-        too_many = {"Expected at most 256 alternatives for one value, got more"}
+        too_many = {"Expected at most 256 branches for one value, got more"}
         assert {problem.message for problem in problems} == (
             too_many if {"anyOf", "oneOf"} & twice({}).keys() else set()
         )
@@ -386,7 +384,7 @@ class TestExplain:
 
     def test_rows(self):
         found = {path: row.to_dict() for path, row in rows(self.SCHEMA).items()}
-        blank = {"weight": 1.0, "distance": "", "match": "", "normalize": "", "notes": ""}
+        blank = {"weight": 1.0, "distance": "", "match": "", "normalize": "", "notes": "", "alternatives": ""}
         assert found == {
             path: {"path": path, **blank, **said}
             for path, said in {

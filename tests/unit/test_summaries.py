@@ -80,11 +80,11 @@ def test_scores(evaluation):
 
 
 def test_groups_are_means_over_their_documents(evaluation):
-    found = summaries.groups(evaluation, r"^.", ("irq", "imq"), name="page")
+    found = summaries.by_cluster(evaluation, r"^.", ("irq", "imq"), name="page")
     assert found.rows == (("p", 2, 0.75, 1.0), ("q", 2, 0.0, 0.0))
     assert found.columns[0].name == "page"
-    assert summaries.groups(evaluation, None, ("irq",)).rows == (("all", 4, 0.375),)
-    assert summaries.groups(evaluation, r"_(.)", ("irq",)).rows == (("1", 2, 0.5), ("2", 2, 0.25))
+    assert summaries.by_cluster(evaluation, None, ("irq",)).rows == (("all", 4, 0.375),)
+    assert summaries.by_cluster(evaluation, r"_(.)", ("irq",)).rows == (("1", 2, 0.5), ("2", 2, 0.25))
 
 
 def test_systems_with_letters():
@@ -129,10 +129,6 @@ def test_runs():
     evaluation = COMPARATOR.evaluate([("p", GOLD, GOLD), ("p", GOLD, GOLD[:2]), ("q", GOLD, []), ("q", GOLD, [])])
     found = run_stability(evaluation, "irq")
     assert summaries.runs({"s": found}).texts == [["s", "2", "2", "0.3750", "0.1768", "50.0%"]]
-    assert summaries.spreads(found).texts == [
-        ["(the whole)", "–", "–"],
-        ["/*", "0.3750", "0.1768"],
-    ]  # q is an empty list
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from arbitre import MacroScores, Scores, Tally
+from arbitre import Scores, Tally
+from arbitre.corpus.statistics import means
 from arbitre.tally import NAMES
 
 
@@ -106,8 +108,14 @@ def test_plain_json_has_every_score():
     assert (plain["irq"], plain["imq"]) == (0, None)
 
 
+def mean(*tallies, failed=0):
+    """The mean scores of documents, the last of which failed."""
+    rows = np.array([(*tally, np.nan) for tally in tallies])
+    return means(rows, np.arange(len(rows)) >= len(rows) - failed)
+
+
 def test_macro_is_the_mean_of_the_documents():
-    macro = MacroScores.of([scores(2, 2, 2, 2), scores(4, 2, 2, 1), scores(0, 0, 0, 0), scores(0, 2, 0, 0)])
+    macro = mean((2, 2, 2, 2), (4, 2, 2, 1), (0, 0, 0, 0), (0, 2, 0, 0))
     assert macro.f1q == pytest.approx((1 + 1 / 3 + 0) / 3)
     assert macro.irq == pytest.approx((1 + 1 / 4) / 2)
     assert macro.imq == pytest.approx((1 + 1 / 2 + 0) / 3)
@@ -117,9 +125,8 @@ def test_macro_is_the_mean_of_the_documents():
 
 
 def test_a_failure_is_zero_in_every_mean_whatever_it_was_to_find():
-    good = [scores(2, 2, 2, 2)]
-    for lost in (scores(3, 0, 0, 0), scores(0, 0, 0, 0)):
-        macro = MacroScores.of(good, [lost])
+    for lost in ((3, 0, 0, 0), (0, 0, 0, 0)):
+        macro = mean((2, 2, 2, 2), lost, failed=1)
         assert {name: getattr(macro, name) for name in NAMES if name != "variance"} == dict.fromkeys(
             [name for name in NAMES if name != "variance"], 0.5
         )
@@ -128,7 +135,7 @@ def test_a_failure_is_zero_in_every_mean_whatever_it_was_to_find():
 
 
 def test_a_mean_over_nothing_is_none():
-    macro = MacroScores.of([scores(0, 0, 0, 0)])
+    macro = mean((0, 0, 0, 0))
     assert set(macro.to_dict().values()) == {None}
     assert set(macro.documents.values()) == {0}
     with pytest.raises(AttributeError, match="has no score 'accuracy'"):

@@ -13,11 +13,12 @@ from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.running import evaluate as corpus
 from arbitre.corpus.running import worker as work
 from arbitre.corpus.running.document_results import DocumentResults
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.statistics import document_intervals
 from arbitre.errors import DataError
 from arbitre.report.documents import quality_matrix
 from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
+from arbitre.report.html.build_view import build_subject
 from arbitre.report.text_files import json_text
 
 WORDS = {"type": "array", "items": {"type": "string"}}
@@ -70,8 +71,73 @@ def test_rows_are_the_entries_in_gold_order_then_the_spurious():
 def test_a_document_that_is_its_own_entry():
     found = document(PERSON, {"name": "Ada"}, {"name": "Adam"})
     (row,) = found["rows"]
-    assert (row["gold_index"], row["predicted_index"], row["status"]) == (None, None, "matched")
-    assert (found["rest"], found["matrix"]) == (None, None)
+    assert (row["gold_index"], row["predicted_index"], row["status"]) == ("name", "name", "matched")
+    assert (row["class"], found["classes"]["close"], found["rest"], found["matrix"]) == ("low", 0.0, None, None)
+
+
+def test_the_rows_of_a_document_that_is_its_own_entry_are_its_fields_with_their_weights():
+    schema = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "x-arbitre": {"weight": 3}},
+            "of": PERSON,
+            "born": {"type": "integer"},
+        },
+    }
+    found = document(schema, {"name": "Ada", "of": {"name": "Bob"}, "born": 1}, {"name": "Ada", "of": {"name": "Rob"}})
+    rows = [(row["gold_index"], row["predicted_index"], row["class"], row["mass"]) for row in found["rows"]]
+    assert rows == [("name", "name", "exact", 3.0), ("of", "of", "low", 1.0), ("born", None, "missing", 1.0)]
+    assert [row["wrong_field"] for row in found["rows"]] == [False, True, False]
+    assert found["classes"] == {"exact": 3.0, "close": 0.0, "low": 1.0, "missing": 1.0, "spurious": 0.0}
+
+
+@pytest.mark.parametrize("close", [0.5, 0.8, 0.9])
+def test_classes_of_all_documents_add_up_to_those_of_the_corpus(close):
+    pairs = [
+        ("a", ["abc", "quill", "x"], ["abc", "quilt"]),
+        ("b", ["ink"], ["oak", "y"]),
+        ("kinds", ["ink", "oak"], "ink"),
+        ("failed", ["ink"], arbitre.ABSENT),
+    ]
+    plan = arbitre.Comparator(WORDS, close=close).plan
+    made, evaluation = keeping(plan, pairs)
+    plain = evaluation.to_dict()
+    alignments = made.to_dict(evaluation, json_text(plain))
+    whole = build_subject(plain, alignments).classes
+    found = [one["classes"] for one in alignments["kept"]]
+    assert {name: sum(one[name] for one in found) for name in whole} == whole
+    assert (whole["exact"], whole["close"]) == (1.0, {0.5: 2.0, 0.8: 1.0, 0.9: 0.0}[close])
+
+
+def test_documents_that_are_linked_are_kept_before_worse_ones():
+    pairs = [(f"d{number}", ["ink", "oak"], ["ink" * (number % 7 > 0), "a" * number]) for number in range(1, 40)]
+    pairs += [("better", ["quill"] * 9 + ["ink"], ["quill"] * 9 + ["oak"])]
+    plan = arbitre.Comparator(WORDS).plan
+    made, evaluation = keeping(plan, pairs, room=1)
+    linked = {one["at"] for held in made.worst.values() for one in held}
+    made.keep = len(linked) + 1
+    made.fill(evaluation, Join(tuple(Pair(name, None, *sides) for name, *sides in pairs)), ["better"])
+    assert set(made.documents) == linked | {39}
+    qualities = [one.plain["quality"] for one in made.documents.values()]
+    assert qualities == sorted(qualities)
+    listed = made.to_dict(evaluation, json_text(evaluation.to_dict()))
+    assert "better" in {one["key"] for one in listed["documents"]}
+
+
+def test_a_large_linked_document_is_reduced_to_its_linked_and_its_worst_entries():
+    gold = [f"{number:04}" for number in range(50)]
+    pairs = [(name, gold, [*gold[:place], "x", *gold[place + 1 :]]) for name, place in (("a", 7), ("b", 30))]
+    found = kept(WORDS, pairs, room=8_000)
+    assert [one["key"] for one in found["kept"]] == ["a", "b"]
+    for one, place in zip(found["kept"], ("7", "30"), strict=True):
+        assert place in {row["gold_index"] for row in one["rows"]}
+        assert (len(one["rows"]) < 25, one["entries"], one["classes"]["exact"]) == (True, 50, 49.0)
+
+
+def test_as_many_documents_are_kept_as_asked_for_whatever_their_size():
+    pairs = [(f"d{number}", ["x" * 900], ["y" * 900]) for number in range(20)]
+    assert len(kept(WORDS, pairs, room=5_000)["kept"]) < 5
+    assert len(kept(WORDS, pairs, room=5_000, keep=17)["kept"]) == 17
 
 
 def test_values_of_two_kinds_stand_side_by_side():
@@ -102,7 +168,7 @@ def test_a_document_as_deep_as_one_likes_is_text_below():
 def test_the_worst_documents_are_kept_within_bounds_and_failures_come_last():
     pairs = [(f"d{number}", ["ab", "cd"], ["ab", "c" * number]) for number in range(1, 8)]
     pairs.append(("failed", ["ab"], arbitre.ABSENT))
-    found = kept(WORDS, pairs, entries=6)
+    found = kept(WORDS, pairs, keep=3)
     assert [one["key"] for one in found["kept"]] == ["d7", "d6", "d5"]
     assert len(kept(WORDS, pairs)["kept"]) == 8
     assert kept(WORDS, pairs)["kept"][-1]["key"] == "failed"
@@ -156,7 +222,7 @@ def test_notes_of_several_processes_come_to_the_same(monkeypatch):
         together.take(read)
 
     joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
-    evaluation = evaluate(plan, joined, RunOptions(together.observers, taken, executor=either))
+    evaluation = evaluate(plan, joined, ExecutionOptions(together.observers, taken, executor=either))
     together.fill(evaluation, Join(tuple(joined)))
     text = json_text(evaluation.to_dict())
     assert len(notes) > 4
@@ -266,6 +332,7 @@ def test_a_document_has_the_interval_of_its_entries_where_there_are_entries_to_t
         "high": pytest.approx(high),
         "level": 0.95,
         "method": "ratio",
+        "resamples": 0,
     }
     assert (found["right"]["low"], found["right"]["high"]) == (1.0, 1.0)
     assert (found["single"], found["failed"], found["vacuous"]) == (None, None, None)

@@ -66,10 +66,12 @@ class LazyGroup(TyperGroup):
 
 def _load(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
     """Import a command, or a group of commands, by name."""
+    from arbitre.cli.option_sets import with_option_sets  # noqa: PLC0415  (`--help` does not need it)
+
     module = importlib.import_module(f"{__name__}.commands.{name}")
     if not hasattr(module, "app"):
         single = typer.Typer(add_completion=False)
-        single.command(name)(getattr(module, name))
+        single.command(name)(with_option_sets(getattr(module, name)))
         return typer.main.get_command(single)
     return typer.main.get_command(module.app)
 
@@ -84,7 +86,7 @@ def _print_version(*, wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def version_option(
     *,
     show: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING
 
 import typer
 
 from arbitre.distances import DistanceCatalogue, catalogue
-
-if TYPE_CHECKING:
-    from arbitre.cli.output.console import Terminal
-    from arbitre.comparator import Comparator
-    from arbitre.values import Json
 
 
 def load_catalogue(name: str | None) -> DistanceCatalogue:
@@ -43,9 +37,3 @@ def load_catalogue(name: str | None) -> DistanceCatalogue:
             f"got {type(loaded).__name__} for {name!r}."
         )
     return loaded
-
-
-def warn_call_count(comparator: Comparator, gold: Json, predicted: Json, screen: Terminal) -> None:
-    """Print the maximum number of calls to each custom distance, before the comparison."""
-    for path, most in comparator.most_calls(gold=gold, predicted=predicted).items():
-        screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")

@@ -1,31 +1,23 @@
 """The options `--match` and `--distance`, which override the schema."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Any, Final, Self
 
 import typer
 
 import arbitre
 from arbitre import matching
-from arbitre.comparator import MAX_CALLS
+from arbitre.catalogue import Catalogue
+from arbitre.cli.shared_options import ComparatorOptions
 from arbitre.corpus.reading import strict_json
 from arbitre.distances import catalogue as distances
 from arbitre.errors import ArbitreError, SchemaError
-from arbitre.schema import CLOSE
+from arbitre.schema import SchemaSource
 from arbitre.schema.describe import walk
 from arbitre.schema.reach import Reach
 from arbitre.signature import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from arbitre.catalogue import Catalogue
-    from arbitre.distances import DistanceCatalogue
-    from arbitre.values import Json
+from arbitre.values import Json
 
 AS_IN_SCHEMA: Final = "as the schema says"
 
@@ -39,7 +31,7 @@ class NamedChoice:
     label: str
 
     @classmethod
-    def of(cls, text: str, catalogue: Catalogue[Any]) -> NamedChoice:
+    def of(cls, text: str, catalogue: Catalogue[Any]) -> Self:
         """Parse a choice from a catalogue: a name, or JSON as in a schema.
 
         Raises:
@@ -68,22 +60,6 @@ def _parse_distance(text: str) -> NamedChoice:
     return NamedChoice.of(text, distances)
 
 
-_SYNTAX: Final = "a name, or JSON as in a schema. Repeat it to compare several side by side."
-Matches = Annotated[
-    list[NamedChoice] | None,
-    typer.Option("--match", metavar="NAME", parser=parse_matching, help=f"Use this matching for all arrays: {_SYNTAX}"),
-]
-Distances = Annotated[
-    list[NamedChoice] | None,
-    typer.Option(
-        "--distance",
-        metavar="NAME",
-        parser=_parse_distance,
-        help=f"Use this distance for all non-exact leaves: {_SYNTAX}",
-    ),
-]
-
-
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """A comparator with one matching and one distance; None uses the setting from the schema."""
@@ -102,36 +78,37 @@ class Configuration:
         return {key: None if one is None else one.choice for key, one in chosen.items()}
 
 
-def configurations(
-    schema: Json,
-    matches: Sequence[NamedChoice] | None,
-    measures: Sequence[NamedChoice] | None,
-    *,
-    overlay: str | None = None,
-    close: float = CLOSE,
-    own: DistanceCatalogue = distances,
-    max_calls: int = MAX_CALLS,
-) -> list[Configuration]:
-    """Build a comparator for every combination of matching and distance.
+_SYNTAX: Final = "a name, or JSON as in a schema. Repeat it to compare several side by side."
 
-    Raises:
-        SchemaError: The schema is invalid, or a choice applies to no part of it.
-    """
-    found = []
-    alone: list[NamedChoice | None] = [None]
-    for match, distance in product(matches or alone, measures or alone):
-        comparator = arbitre.Comparator(
-            schema,
-            overlay=overlay,
-            close=close,
-            distances=own,
-            max_calls=max_calls,
-            match=None if match is None else match.choice,
-            distance=None if distance is None else distance.choice,
-        )
-        _check_used(comparator, match, distance)
-        found.append(Configuration(match, distance, comparator))
-    return found
+
+@dataclass(frozen=True, kw_only=True)
+class OverrideOptions:
+    """Matchings and distances that override the schema."""
+
+    match: Annotated[
+        list[NamedChoice] | None,
+        typer.Option(metavar="NAME", parser=parse_matching, help=f"Use this matching for all arrays: {_SYNTAX}"),
+    ] = None
+    distance: Annotated[
+        list[NamedChoice] | None,
+        typer.Option(
+            metavar="NAME", parser=_parse_distance, help=f"Use this distance for all non-exact leaves: {_SYNTAX}"
+        ),
+    ] = None
+
+    def configurations(self, schema: SchemaSource, options: ComparatorOptions) -> list[Configuration]:
+        """Build a comparator for every combination of matching and distance.
+
+        Raises:
+            SchemaError: The schema is invalid, or a choice applies to no part of it.
+        """
+        configurations = []
+        schemas_own: list[NamedChoice | None] = [None]
+        for match, distance in product(self.match or schemas_own, self.distance or schemas_own):
+            comparator = options.comparator(schema, match=match and match.choice, distance=distance and distance.choice)
+            _check_used(comparator, match, distance)
+            configurations.append(Configuration(match, distance, comparator))
+        return configurations
 
 
 def _check_used(comparator: arbitre.Comparator, match: NamedChoice | None, distance: NamedChoice | None) -> None:

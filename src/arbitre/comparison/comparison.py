@@ -9,9 +9,9 @@ import numpy as np
 
 from arbitre.comparison.html_repr import scores_html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
-from arbitre.comparison.levels import FixedLevels, by_path, leaves, of_nodes, pair_qualities, squared_masses
-from arbitre.comparison.nodes import Alignment, LeafVerdict, Match, Node
-from arbitre.comparison.records import RecordTree, Verdict
+from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
+from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
@@ -21,9 +21,10 @@ from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from arbitre.comparison.levels import Level, LevelSource
+    from arbitre.comparison.levels import Level
+    from arbitre.paths import Path
     from arbitre.schema.loading.references import Subschema
 
 
@@ -35,7 +36,8 @@ class Comparison:
     holds under an alias have their schema name.
     """
 
-    level_source: LevelSource
+    level_source: Callable[[Path | None], tuple[Level, ...]]
+    """Builds the levels; given a path, possibly only those on the way to it and directly below it."""
     entry_levels: tuple[Level, ...]
     """The levels down to the entries and their fields, from which the scores are computed."""
     gold: Json
@@ -48,8 +50,8 @@ class Comparison:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The records of all compared nodes, recomputed on each access."""
-        return self.level_source.levels()
+        """All compared nodes, recomputed on each access."""
+        return self.level_source(None)
 
     @property
     def quality(self) -> float:
@@ -59,17 +61,17 @@ class Comparison:
     @property
     def scores(self) -> Scores:
         """The scores of the entries; pooled if several lists hold entries."""
-        return Scores(of_nodes(self.entry_levels, self.entries, 1).tally(0))
+        return Scores(Tally.of(of_nodes(self.entry_levels, self.entries, 1)[0]))
 
     @property
     def leaves(self) -> Scores:
         """The scores over all leaves, unweighted."""
-        return Scores(leaves(self.levels, 1).tally(0))
+        return Scores(Tally.of(leaves(self.levels, 1)[0]))
 
     def by_path(self) -> dict[str, Scores]:
         """Return the scores by wildcard path, for paths with leaves and for list items, in document order."""
         sums = by_path(self.levels, 1)
-        return {path: Scores(sums[path].tally(0)) for path in sorted(sums, key=order)}
+        return {path: Scores(Tally.of(sums[path][0])) for path in sorted(sums, key=order)}
 
     @property
     def outside(self) -> dict[str, Scores]:
@@ -90,19 +92,20 @@ class Comparison:
     def at(self, pointer: str) -> Node:
         """Return the node at a JSON Pointer of the gold document. Raises DataError if no node was compared there."""
         levels = self.levels
-        records = RecordTree.of(levels)
-        record = self._found(records, pointer)
-        level, at = records.place(record)
+        node_tree = NodeTree.of(levels)
+        node_id = self._node_id_at(node_tree, pointer)
+        level, at = node_tree.place(node_id)
         squares = squared_masses(levels)
         return Node(
             path=level.text,
-            pointer=records.pointer(record, gold=True),
-            predicted_pointer=records.pointer(record, gold=False),
-            tally=Tally.sum(_tally(*records.place(side), squares[side]) for side in records.sides(record)),
+            pointer=node_tree.pointer(node_id, gold=True),
+            predicted_pointer=node_tree.pointer(node_id, gold=False),
+            tally=Tally.sum(_tally(*node_tree.place(side), squares[side]) for side in node_tree.sides(node_id)),
             quality=float(level.quality[at]),
-            verdict=Verdict(int(records.verdicts(self.close)[record])).text,
-            gold=records.value(record, gold=True),
-            predicted=records.value(record, gold=False),
+            verdict=Verdict(int(node_tree.verdicts(self.close)[node_id])).text,
+            gold=node_tree.value(node_id, gold=True),
+            predicted=node_tree.value(node_id, gold=False),
+            reading=node_tree.reading(node_id),
         )
 
     def alignment(self, pointer: str) -> Alignment:
@@ -112,74 +115,77 @@ class Comparison:
             pointer: JSON Pointer of a list, such as "/people".
         """
         try:
-            levels = self.entry_levels if pointer == self.entries else self.level_source.levels(parse(pointer))
+            levels = self.entry_levels if pointer == self.entries else self.level_source(parse(pointer))
         except ValueError:
             levels = self.levels
-        records = RecordTree.of(levels)
+        node_tree = NodeTree.of(levels)
         lists: dict[int, list[Sequence[Json]]] = {}
-        for side in records.sides(self._found(records, pointer)):
-            values = [records.value(side, gold=gold) for gold in (True, False)]
-            if not records.place(side)[0].leaf and any(isinstance(value, list) for value in values):
+        for side in node_tree.sides(self._node_id_at(node_tree, pointer)):
+            values = [node_tree.value(side, gold=gold) for gold in (True, False)]
+            if not node_tree.place(side)[0].leaf and any(isinstance(value, list) for value in values):
                 lists[side] = [value if isinstance(value, list) else () for value in values]
         if not lists:
             raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
         pairs: list[Match] = []
         lone: tuple[dict[int, float], dict[int, float]] = {}, {}
-        depth = len(records.place(next(iter(lists)))[0].path) + 1
-        for level in (one for one in levels if len(one.path) == depth and not one.inner):
-            at = np.logical_or.reduce([level.parent == record for record in lists]).nonzero()[0]
+        depth = len(node_tree.place(next(iter(lists)))[0].path) + 1
+        for level in (candidate for candidate in levels if len(candidate.path) == depth and not candidate.inner):
+            at = np.logical_or.reduce([level.parent == node_id for node_id in lists]).nonzero()[0]
             left, right = level.left[at], level.right[at]
             both = (left >= 0) & (right >= 0)
             share = np.ones(len(at)) if level.share is None else level.share[at]
             gold, predicted = (map(int, level.source.tokens_of(rows[both])) for rows in (left, right))
             quality = level.quality[at[both]].tolist()
             pairs += map(Match, gold, predicted, share[both].tolist(), quality)
-            for spare, rows in zip(lone, (left, right), strict=True):
+            for unmatched, rows in zip(lone, (left, right), strict=True):
                 alone = ~both & (rows >= 0)
                 tokens = map(int, level.source.tokens_of(rows[alone]))
-                spare.update(zip(tokens, share[alone].tolist(), strict=True))
+                unmatched.update(zip(tokens, share[alone].tolist(), strict=True))
         pairs.sort()
-        gold_size, predicted_size = (max(map(len, held)) for held in zip(*lists.values(), strict=True))
+        gold_size, predicted_size = (max(map(len, side_lists)) for side_lists in zip(*lists.values(), strict=True))
         met = {pair.gold for pair in pairs}, {pair.predicted for pair in pairs}
-        missing, spurious = (tuple(sorted(spare.keys() - own)) for spare, own in zip(lone, met, strict=True))
+        missing, spurious = (tuple(sorted(unmatched.keys() - own)) for unmatched, own in zip(lone, met, strict=True))
         return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
 
-    def _found(self, records: RecordTree, pointer: str) -> int:
-        """Return the record of the gold node at a pointer. Raises DataError if there is none."""
+    def _node_id_at(self, node_tree: NodeTree, pointer: str) -> int:
+        """Return the id of the node at a pointer of the gold document. Raises DataError if there is none."""
         try:
             tokens = tuple("*" if token is STAR else str(token) for token in parse(pointer))
         except ValueError as error:
             raise DataError.of(str(error), hint=f'Did you mean "/{pointer}"?') from error
-        record = records.find(tokens)
-        if record is None:
-            every = RecordTree.of(self.levels)
+        node_id = node_tree.find(tokens)
+        if node_id is None:
+            every = NodeTree.of(self.levels)
             known = [text for number in range(len(every)) if (text := every.pointer(number, gold=True)) is not None]
             hint = did_you_mean(pointer, known) or "Pointers refer to the gold document."
             raise DataError.of("No value was compared", pointer=pointer, hint=hint)
-        return record
+        return node_id
 
     def explain(self) -> tuple[LeafVerdict, ...]:
         """Return all leaves with verdict and share of the document, in document order of gold, then spurious ones."""
         levels = self.levels
-        records = RecordTree.of(levels)
-        shares, verdicts = records.shares(), records.verdicts(self.close)
-        pointers = records.pointers(gold=True), records.pointers(gold=False)
+        node_tree = NodeTree.of(levels)
+        shares, verdicts = node_tree.shares(), node_tree.verdicts(self.close)
+        pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
         rows = []
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
-            values = records.values(level, gold=True), records.values(level, gold=False)
+            values = node_tree.values(level, gold=True), node_tree.values(level, gold=False)
             for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
-                record = level.first + at
+                node_id = level.first + at
                 rows.append(
                     LeafVerdict(
                         path=level.text,
-                        pointer=pointers[0][record],
-                        predicted_pointer=pointers[1][record],
+                        pointer=pointers[0][node_id],
+                        predicted_pointer=pointers[1][node_id],
                         gold=values[0][at],
                         predicted=values[1][at],
                         quality=float(level.quality[at]),
-                        verdict=Verdict(int(verdicts[record])).text,
-                        share=float(shares[record]) if level.leaf or not _holds_more(level, at) else 0.0,
+                        verdict=Verdict(int(verdicts[node_id])).text,
+                        share=float(shares[node_id])
+                        if level.leaf or level.gold[at] + level.predicted[at] == 0.0
+                        else 0.0,
+                        reading=node_tree.reading(node_id),
                     )
                 )
         return tuple(
@@ -224,7 +230,7 @@ class Comparison:
         gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
         levels = levels_from_json(data, (gold, predicted))
         return cls(
-            level_source=FixedLevels(levels),
+            level_source=lambda _: levels,
             entry_levels=levels,
             gold=gold,
             predicted=predicted,
@@ -244,13 +250,8 @@ class Comparison:
 
 
 def _tally(level: Level, at: int, square: float) -> Tally:
-    """Return the tally of one record: a leaf counts itself, an object its fields, a list its items."""
+    """Return the tally of one node: a leaf counts itself, an object its fields, a list its items."""
     if level.leaf:
-        gold, predicted, matched, mass, square = (float(m[at]) for m in replace(level, scale=None).leaf_masses())
-        return Tally(gold, predicted, matched, mass, square)
+        return Tally.of(replace(level, scale=None).leaf_masses()[:, at])
     gold, predicted, matched, mass = (float(m[at]) for m in (level.gold, level.predicted, level.matched, level.mass))
     return Tally(gold, predicted, matched, mass, float(square))
-
-
-def _holds_more(level: Level, at: int) -> bool:
-    return bool(level.gold[at] + level.predicted[at] > 0.0)

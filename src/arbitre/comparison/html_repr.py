@@ -35,12 +35,14 @@ def scores_html(
 
 
 def _table(corner: str, rows: Iterable[tuple[str, Scores | MacroScores]]) -> list[str]:
-    found = [
-        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{_number(getattr(scores, one))}</td>' for one in SHOWN)}</tr>"
+    body_rows = [
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{_number(getattr(scores, score))}</td>' for score in SHOWN)}</tr>"
         for name, scores in rows
     ]
     heads = "".join(f"<th>{name}</th>" for name in SHOWN)
-    return [f"<table><thead><tr><th>{corner}</th>{heads}</tr></thead><tbody>", *found, "</tbody></table>"] * bool(found)
+    return [f"<table><thead><tr><th>{corner}</th>{heads}</tr></thead><tbody>", *body_rows, "</tbody></table>"] * bool(
+        body_rows
+    )
 
 
 def _number(value: float | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.levels import NONE, Level, with_scales
-from arbitre.comparison.records import RecordTree, Verdict, kind_name
+from arbitre.comparison.node_tree import NodeTree, Verdict, kind_name
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.tally import COUNTS
@@ -29,27 +29,27 @@ _VALUES: Final = ("gold_value", "predicted_value")
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
     """Return every node as plain JSON; a side without a node is null."""
-    records = RecordTree.of(levels)
-    verdicts = records.verdicts(close).tolist()
-    pointers = records.pointers(gold=True), records.pointers(gold=False)
-    return [node for level in levels for node in _nodes(records, level, verdicts, pointers)]
+    node_tree = NodeTree.of(levels)
+    verdicts = node_tree.verdicts(close).tolist()
+    pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
+    return [node for level in levels for node in _nodes(node_tree, level, verdicts, pointers)]
 
 
 def _nodes(
-    records: RecordTree, level: Level, verdicts: list[int], pointers: tuple[list[str | None], list[str | None]]
+    node_tree: NodeTree, level: Level, verdicts: list[int], pointers: tuple[list[str | None], list[str | None]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the nodes of one level."""
-    kinds = level.gold_kind.tolist(), level.predicted_kind.tolist()
+    kinds = [kinds.tolist() for kinds in level.kinds]
     parents, qualities = level.parent.tolist(), level.quality.tolist()
     shares = [1.0] * len(level) if level.share is None else level.share.tolist()
     masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
-    values = [(side, records.values(level, gold=side == "gold_value")) for side in _VALUES] if level.leaf else []
+    values = [(side, node_tree.values(level, gold=side == "gold_value")) for side in _VALUES] if level.leaf else []
     for at in range(len(level)):
-        record = level.first + at
+        node_id = level.first + at
         node: dict[str, Any] = {
             "path": level.text,
-            "gold": pointers[0][record],
-            "predicted": pointers[1][record],
+            "gold": pointers[0][node_id],
+            "predicted": pointers[1][node_id],
             "gold_kind": kind_name(kinds[0][at]),
             "predicted_kind": kind_name(kinds[1][at]),
             "leaf": level.leaf,
@@ -58,12 +58,15 @@ def _nodes(
             "parent": None if parents[at] == NONE else parents[at],
             "weight": level.weight,
             "quality": qualities[at],
-            "verdict": Verdict(verdicts[record]).text,
+            "verdict": Verdict(verdicts[node_id]).text,
         }
         if shares[at] != 1.0:
             node["mass"] = shares[at]
         node |= {side: parts[at] for side, parts in values if parts[at] is not ABSENT}
-        if not level.leaf:
+        if level.leaf:
+            if (reading := node_tree.reading(node_id)) is not ABSENT:
+                node["gold_reading"] = reading
+        else:
             node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
         yield node
 
@@ -75,6 +78,7 @@ class _ReadNodes:
     tokens: Sequence[int | str]
     values: Sequence[Json]
     kinds: Kinds
+    readings: Sequence[Json]
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         return [self.tokens[row] for row in rows.tolist()]
@@ -82,8 +86,12 @@ class _ReadNodes:
     def values_of(self, rows: Indices) -> list[Json]:
         return [self.values[row] for row in rows.tolist()]
 
-    def kinds_at(self, rows: Indices) -> Kinds:
-        return np.where(rows >= 0, self.kinds[rows], np.int8(NONE))
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
+        return [self.readings[row] for row in left.tolist()]
+
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
+        gold, predicted = (np.where(rows >= 0, self.kinds[rows], np.int8(NONE)) for rows in (left, right))
+        return gold, predicted
 
 
 def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> tuple[Level, ...]:
@@ -105,8 +113,8 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
     nodes: list[dict[str, Any]] = data["nodes"]
     levels = []
     first = 0
-    for _, group in groupby(nodes, key=_level_of):
-        members = list(group)
+    for _, level_nodes in groupby(nodes, key=_level_of):
+        members = list(level_nodes)
         levels.append(_level(members, first, nodes, documents))
         first += len(members)
     return with_scales(levels)
@@ -115,10 +123,10 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
 def _level_of(node: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the key shared by the nodes of one level. The depth distinguishes deep paths with equal abridged text."""
     depth = (node["gold"] or node["predicted"] or "").count("/")
-    return node["path"], depth, node["leaf"], node["item"], _clashes(node), node["inner"], node["weight"]
+    return node["path"], depth, node["leaf"], node["item"], _is_kind_mismatch(node), node["inner"], node["weight"]
 
 
-def _clashes(node: Mapping[str, Any]) -> bool:
+def _is_kind_mismatch(node: Mapping[str, Any]) -> bool:
     """Return whether a node pairs an object or list with a value of another kind. Leaves may have any kinds."""
     kinds = node["gold_kind"], node["predicted_kind"]
     return not node["leaf"] and None not in kinds and kinds[0] != kinds[1]
@@ -146,17 +154,18 @@ def _level(
     tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
     masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
     shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
+    readings = [node.get("gold_reading", ABSENT) for node in members]
     return Level(
         path=_path(head, nodes),
         leaf=head["leaf"],
         item=head["item"],
-        kind_mismatch=_clashes(head),
+        kind_mismatch=_is_kind_mismatch(head),
         inner=head["inner"],
         weight=float(head["weight"]),
         first=first,
         parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
         document=np.zeros(size, dtype=np.intp),
-        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members)),
+        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), readings),
         left=np.where(present["gold"], rows, NONE),
         right=np.where(present["predicted"], rows + size, NONE),
         quality=np.array([node["quality"] for node in members], dtype=np.float64),

@@ -1,7 +1,7 @@
-"""Columnar results of a comparison: one level per path, with one record per compared node.
+"""Columnar results of a comparison: one level per path.
 
-A record is a matched pair of nodes, or a node without a partner. It points to its parent record, so the levels hold the
-result trees of all documents that were compared together.
+A node is a matched pair of values, or a value without a partner. It points to its parent node, so the levels hold the
+result trees of all documents that were compared together. Arrays of tallies have the five components of `Tally`.
 """
 
 from __future__ import annotations
@@ -14,37 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.arrays import Floats, Indices, Mask
 from arbitre.paths import wildcard
-from arbitre.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.paths import Path
     from arbitre.values import Json
 
 Kinds = npt.NDArray[np.int8]
-Masses = tuple[Floats, Floats, Floats, Floats, Floats]
-"""Contribution of each record to gold, predicted, matched, quality and quality_sq of a tally; shapes (records,)."""
-
-
-class LevelSource(Protocol):
-    """A comparison whose levels are built on request."""
-
-    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
-        """Return the levels; with `down_to`, only those on the way to that path and directly below it."""
-        ...
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class FixedLevels:
-    """Levels that have already been built."""
-
-    fixed: tuple[Level, ...]
-
-    def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:  # noqa: ARG002  (extra levels do no harm)
-        return self.fixed
 
 
 class NodeSource(Protocol):
@@ -58,8 +37,15 @@ class NodeSource(Protocol):
         """Return the original value of each row."""
         ...
 
-    def kinds_at(self, rows: Indices) -> Kinds:
-        """Return the `Kind` of each row; NONE for a negative row."""
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
+        """Return the `Kind` of the gold and of the predicted row of each pair; NONE for a negative row."""
+        ...
+
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:
+        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has no choice of readings.
+
+        Negative rows have none.
+        """
         ...
 
 
@@ -71,25 +57,25 @@ _text = lru_cache(maxsize=1024)(wildcard)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Level:
-    """The records of one path. All arrays have shape (records,).
+    """The nodes of one path. All arrays have shape (nodes,).
 
     Attributes:
         path: Wildcard path of the nodes.
         leaf: Whether the nodes are compared as single values.
         item: Whether the nodes are items of lists.
-        kind_mismatch: Whether the records pair nodes of different kinds; each side has an `inner` child record.
-        inner: Whether the records are one side of a parent with `kind_mismatch`, not nodes of their own.
+        kind_mismatch: Whether the nodes pair nodes of different kinds; each side has an `inner` child node.
+        inner: Whether the nodes are one side of a parent with `kind_mismatch`, not nodes of their own.
         weight: Weight of the nodes in their parent objects.
-        first: Number of the first record; records are numbered consecutively over all levels.
-        parent: Number of the parent record, or NONE.
+        first: Number of the first node; nodes are numbered consecutively over all levels.
+        parent: Number of the parent node, or NONE.
         document: Index of the document among those compared together.
         source: Lookup of the nodes.
         left: Row of the gold node in `source`, or -1.
         right: Row of the predicted node in `source`, or -1.
         quality: Quality of the pair, in [0, 1]; 0 for a node without a partner.
         gold: Tally of an object or a list, together with `predicted`, `matched` and `mass` (of quality); 0 for leaves.
-        share: Share of the node that the record stands for if lists are matched by transport; None if all are 1.
-        scale: Weight of the record in tallies: `share` times the scale of the parent; None if all are 1.
+        share: Share of the node that the node stands for if lists are matched by transport; None if all are 1.
+        scale: Weight of the node in tallies: `share` times the scale of the parent; None if all are 1.
     """
 
     path: Path
@@ -121,63 +107,65 @@ class Level:
         return _text(self.path)
 
     @property
+    def kinds(self) -> tuple[Kinds, Kinds]:
+        """`Kind` of each gold node and of each predicted node, or NONE."""
+        return self.source.kinds_of(self.left, self.right)
+
+    @property
     def gold_kind(self) -> Kinds:
         """`Kind` of each gold node, or NONE."""
-        return self.source.kinds_at(self.left)
+        return self.kinds[0]
 
     @property
     def predicted_kind(self) -> Kinds:
         """`Kind` of each predicted node, or NONE."""
-        return self.source.kinds_at(self.right)
+        return self.kinds[1]
 
     @property
     def paired(self) -> Mask:
-        """Whether each record is a pair."""
+        """Whether each node is a pair."""
         both: Mask = (self.left >= 0) & (self.right >= 0)
         return both
 
-    def leaf_masses(self) -> Masses:
-        """Return the contribution of each record to the tally of leaves.
+    def leaf_masses(self) -> Floats:
+        """Return the contribution of each node to the tally of leaves; shape (5, nodes).
 
         A leaf is a single value, or an empty object or list. Leaves of different kinds are not matched.
         """
         gold, predicted = self.left >= 0, self.right >= 0
         if self.leaf:
-            matched = gold & predicted & (self.gold_kind == self.predicted_kind)
+            gold_kind, predicted_kind = self.kinds
+            matched = gold & predicted & (gold_kind == predicted_kind)
         else:
             gold = gold & (self.gold == 0.0) & (not self.kind_mismatch)
             predicted = predicted & (self.predicted == 0.0) & (not self.kind_mismatch)
             matched = gold & predicted
-        return self._counted(gold, predicted, matched)
+        return self._masses_where(gold, predicted, matched)
 
-    def node_masses(self) -> Masses:
-        """Return the contribution of each record to the tally of the nodes at the path."""
+    def node_masses(self) -> Floats:
+        """Return the contribution of each node to the tally of the nodes at the path; shape (5, nodes)."""
         gold, predicted = self.left >= 0, self.right >= 0
-        return self._counted(gold, predicted, gold & predicted)
+        return self._masses_where(gold, predicted, gold & predicted)
 
-    def _counted(self, gold: Mask, predicted: Mask, matched: Mask) -> Masses:
+    def _masses_where(self, gold: Mask, predicted: Mask, matched: Mask) -> Floats:
         quality = np.where(matched, self.quality, 0.0)
-        ones = gold.astype(np.float64), predicted.astype(np.float64), matched.astype(np.float64)
-        return self.scaled((*ones, quality, quality * quality))
+        return self.scaled(gold, predicted, matched, quality, quality * quality)
 
-    def counts(self, records: Mask) -> Floats:
-        """Return the scale of the records selected by a mask; shape (selected records,)."""
-        return np.ones(int(np.count_nonzero(records))) if self.scale is None else self.scale[records]
+    def counts(self, selected: Mask) -> Floats:
+        """Return the scale of the nodes selected by a mask; shape (selected nodes,)."""
+        return np.ones(int(np.count_nonzero(selected))) if self.scale is None else self.scale[selected]
 
-    def scaled(self, masses: Masses) -> Masses:
-        """Return masses of the records multiplied by the scale."""
-        scale = self.scale
-        if scale is None:
-            return masses
-        gold, predicted, matched, quality, squares = (mass * scale for mass in masses)
-        return gold, predicted, matched, quality, squares
+    def scaled(self, *masses: Floats | Mask) -> Floats:
+        """Return masses of the nodes, each of shape (nodes,), multiplied by the scale; shape (masses, nodes)."""
+        rows = np.array(masses, dtype=np.float64)
+        return rows if self.scale is None else rows * self.scale
 
 
 _PER_RECORD = ("parent", "document", "left", "right", "quality", "gold", "predicted", "matched", "mass")
 
 
 def concatenated(parts: Sequence[Level]) -> Iterator[Level]:
-    """Yield the levels of one path, joining adjacent levels that differ only in their records."""
+    """Yield the levels of one path, joining adjacent levels that differ only in their nodes."""
     if len(parts) == 1:
         yield parts[0]
         return
@@ -202,85 +190,59 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
     """Return the levels with scales computed from the shares. Parents must come first."""
     if all(level.share is None for level in levels):
         return tuple(levels)
-    scales = np.ones(sum(map(len, levels)) + 1)  # the last element is for records without a parent
-    found = []
+    scales = np.ones(sum(map(len, levels)) + 1)  # the last element is for nodes without a parent
+    scaled = []
     for level in levels:
         scale = scales[level.parent] if level.share is None else scales[level.parent] * level.share
         scales[level.first : level.first + len(level)] = scale
-        found.append(replace(level, scale=scale))
-    return tuple(found)
+        scaled.append(replace(level, scale=scale))
+    return tuple(scaled)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TallyArrays:
-    """A tally per document; shapes (documents,)."""
-
-    gold: Floats
-    predicted: Floats
-    matched: Floats
-    quality: Floats
-    quality_sq: Floats
-
-    def tally(self, document: int) -> Tally:
-        """Return the tally of one document."""
-        return Tally(
-            float(self.gold[document]),
-            float(self.predicted[document]),
-            float(self.matched[document]),
-            float(self.quality[document]),
-            float(self.quality_sq[document]),
-        )
-
-    def tallies(self) -> list[Tally]:
-        """Return the tally of every document."""
-        masses = (self.gold, self.predicted, self.matched, self.quality, self.quality_sq)
-        return [Tally(*row) for row in zip(*(mass.tolist() for mass in masses), strict=True)]
-
-
-def _summed(parts: Sequence[tuple[Indices, Masses]], documents: int) -> TallyArrays:
-    """Return the sums per document, added in record order, so that the split into levels does not affect rounding."""
+def _summed(parts: Sequence[tuple[Indices, Floats]], documents: int) -> Floats:
+    """Return the sums per document, added in node order, so that the split into levels does not affect rounding."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
-    columns = (np.concatenate([np.empty(0), *(masses[number] for _, masses in parts)]) for number in range(5))
-    return TallyArrays(*(_added(document, column, documents) for column in columns))
+    rows = np.concatenate([np.empty((5, 0)), *(masses for _, masses in parts)], axis=1)
+    return np.stack([_sum_by_index(document, row, documents) for row in rows], axis=1)
 
 
-def _added(index: Indices, masses: Floats, size: int) -> Floats:
+def _sum_by_index(index: Indices, masses: Floats, size: int) -> Floats:
     return np.bincount(index, weights=masses, minlength=size).astype(np.float64, copy=False)
 
 
-def by_path(levels: Sequence[Level], documents: int) -> dict[str, TallyArrays]:
-    """Return the tallies of each path with leaves or items of lists, per document.
+def by_path(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
+    """Return the tallies of each path with leaves or items of lists, per document; shapes (documents, 5).
 
     Items that are leaves count once, as items.
     """
-    parts: dict[str, list[tuple[Indices, Masses]]] = {}
+    parts: dict[str, list[tuple[Indices, Floats]]] = {}
     for level in _in_order(levels):
         if level.item and level.inner:
             continue  # its items are already counted
         masses = level.node_masses() if level.item else level.leaf_masses()
         if masses[0].any() or masses[1].any():
             parts.setdefault(level.text, []).append((level.document, masses))
-    return {path: _summed(found, documents) for path, found in parts.items()}
+    return {path: _summed(level_masses, documents) for path, level_masses in parts.items()}
 
 
-def leaves(levels: Sequence[Level], documents: int) -> TallyArrays:
-    """Return the tally of all leaves, per document."""
+def leaves(levels: Sequence[Level], documents: int) -> Floats:
+    """Return the tally of all leaves, per document; shape (documents, 5)."""
     return _summed([(level.document, level.leaf_masses()) for level in _in_order(levels)], documents)
 
 
-def of_nodes(levels: Sequence[Level], path: str, documents: int) -> TallyArrays:
-    """Return the summed tallies of the objects and lists at a path, per document.
+def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Floats:
+    """Return the summed tallies of the objects and lists at a path, per document; shape (documents, 5).
 
     A leaf counts as an object with one field, itself.
     """
     squares = squared_masses(levels)
-    parts: list[tuple[Indices, Masses]] = []
+    parts: list[tuple[Indices, Floats]] = []
     for level in _in_order(levels):
         if level.text == path and level.leaf:
             parts.append((level.document, level.leaf_masses()))
         elif level.text == path:
             square = squares[level.first : level.first + len(level)]
-            masses = level.scaled((level.gold, level.predicted, level.matched, level.mass, square))
+            masses = level.scaled(level.gold, level.predicted, level.matched, level.mass, square)
             parts.append((level.document, masses))
     return _summed(parts, documents)
 
@@ -300,9 +262,9 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
     A leaf at the path counts as its own pair, as in `of_nodes`. The weighted sum of the qualities equals the tally.
     """
     above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
-    wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for records without a parent
+    is_parent = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
     for numbers in above:
-        wanted[numbers] = True
+        is_parent[numbers] = True
     qualities, weights, documents = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.intp)]
     for level in _in_order(levels):
         if level.leaf and level.text == path:
@@ -310,7 +272,7 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
             qualities.append(level.quality[matched])
             weights.append(level.counts(matched))
             documents.append(level.document[matched])
-        here = level.paired & wanted[level.parent]
+        here = level.paired & is_parent[level.parent]
         if not level.inner and here.any():
             qualities.append(level.quality[here])
             weights.append(level.weight * level.counts(here))
@@ -319,7 +281,7 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
 
 
 def squared_masses(levels: Sequence[Level]) -> Floats:
-    """Return, for each record of all levels, the sum of weight x quality² over its child pairs; shape (records,)."""
+    """Return, for each node of all levels, the sum of weight x quality² over its child pairs; shape (nodes,)."""
     parents, squares = [np.empty(0, dtype=np.intp)], [np.empty(0)]
     for level in levels:
         if not level.inner:
@@ -327,7 +289,7 @@ def squared_masses(levels: Sequence[Level]) -> Floats:
             parents.append(level.parent[below])
             share = 1.0 if level.share is None else level.share
             squares.append((level.weight * share * level.quality * level.quality)[below])
-    return _added(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
+    return _sum_by_index(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
 
 
 def _in_order(levels: Sequence[Level]) -> list[Level]:

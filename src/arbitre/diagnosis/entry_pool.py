@@ -92,8 +92,8 @@ def build_entry_pool(
         DataError: A value is not JSON, or the pool has no entries or more than 4000.
     """
     entries = _Entries.of(plan, gold, predicted)
-    rows, whole = entries.rows, len(entries.rows)
-    if sample is not None and sample < whole:
+    rows, total = entries.rows, len(entries.rows)
+    if sample is not None and sample < total:
         rows = np.sort(np.random.default_rng(seed).choice(rows, sample, replace=False))
     if not 0 < len(rows) <= MAX_ENTRIES:
         raise DataError.of(
@@ -108,7 +108,7 @@ def build_entry_pool(
         np.where(documents < len(gold), documents, documents - len(gold)),
         tuple(entries.column.pointer(row) for row in rows.tolist()),
         first,
-        whole,
+        total,
     )
 
 
@@ -129,8 +129,8 @@ def cardinality(plan: Plan, gold: Json, predicted: Json) -> Cardinality | None:
         return Cardinality(None, float(len(ours) != len(theirs)))
     quality = entries.qualities(ours, theirs)
     moved, matched = transport(quality, how=TransportOptions()), hungarian(quality)
-    kept = [float(one.mass @ quality[one.gold, one.predicted]) for one in (moved, matched)]
-    return Cardinality(1.0 - kept[0] / len(ours), 1.0 - kept[1] / max(quality.shape))
+    masses = [float(coupling.mass @ quality[coupling.gold, coupling.predicted]) for coupling in (moved, matched)]
+    return Cardinality(1.0 - masses[0] / len(ours), 1.0 - masses[1] / max(quality.shape))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -145,25 +145,29 @@ class _Entries:
         """Return the items of the list of entries, or the documents themselves if the root is not a list."""
         columns = build_columns(plan, gold, predicted)
         path = (*plan.entries, STAR)
-        found = [one for one in columns if one.path == path and one.item and isinstance(one.parent, ListColumn)]
+        entry_columns = [
+            candidate
+            for candidate in columns
+            if candidate.path == path and candidate.item and isinstance(candidate.parent, ListColumn)
+        ]
         if not plan.entries and not isinstance(columns[0], ListColumn):
-            found = columns[:1]
-        if len(found) > 1:
+            entry_columns = columns[:1]
+        if len(entry_columns) > 1:
             raise DataError.of(
                 "Expected all lists of entries to have the same type in the schema, got several", pointer=wildcard(path)
             )
-        if not found:
+        if not entry_columns:
             return cls(columns[0], np.empty(0, dtype=np.intp))
-        column = found[0]
+        column = entry_columns[0]
         rows = np.arange(column.size, dtype=np.intp)
         return cls(column, rows if column.present is None else rows[column.present])
 
     def qualities(self, left: Indices, right: Indices) -> Floats:
         """Return the quality of each pair; shape (len(left), len(right)), in [0, 1]."""
-        found = np.empty((len(left), len(right)))
+        table = np.empty((len(left), len(right)))
         height = max(1, CHUNK_CELLS // max(1, len(right)))
         for begin in range(0, len(left), height):
             part = left[begin : begin + height]
             batch = QualitySolver().evaluate(self.column, np.repeat(part, len(right)), np.tile(right, len(part)))
-            found[begin : begin + height] = batch.quality.reshape(len(part), len(right))
-        return found
+            table[begin : begin + height] = batch.quality.reshape(len(part), len(right))
+        return table

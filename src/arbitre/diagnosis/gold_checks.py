@@ -6,13 +6,14 @@ To add a check, write a function that yields the findings of one document and ad
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import regex
 
-from arbitre.engine.columns.aliases import aliased
-from arbitre.errors import DataError
+from arbitre.engine.columns.fields import aliased
+from arbitre.errors import DataError, Problem
 from arbitre.paths import order, pointer
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import PATTERN_SECONDS, check
@@ -31,13 +32,16 @@ UNREADABLE: Final = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem of a gold document.
+class GoldFinding:
+    """One problem in a gold document.
 
     Attributes:
-        check: Name of the check: a key of `CHECKS`, or "unreadable".
-        pointer: JSON Pointer of the value in the document.
-        message: What is wrong.
+        check: Name of the check that found it: a key of `CHECKS`, or "unreadable".
+        id: Id of the document; None if it could not be read.
+        file: File of the document; None for documents that were passed as values.
+        line: Line in that file, from 1, if each line contains a document.
+        pointer: JSON Pointer of the value in the document; None if unknown.
+        message: Description of the problem.
         hint: How to fix it, if known.
     """
 
@@ -45,9 +49,21 @@ class Finding:
     pointer: str | None
     message: str
     hint: str | None = None
+    id: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file if self.file is not None else self.id
+        text = self.message if self.file is None or self.id is None else f"{self.message} in document {self.id!r}"
+        return str(Problem(text, place, self.line, self.pointer, self.hint))
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
 
 
-def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
+def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
     """Run every check on one gold document.
 
     Args:
@@ -63,32 +79,92 @@ def findings_of(plan: Plan, document: Json) -> tuple[Finding, ...]:
     try:
         check(document, "gold document")
     except DataError as error:
-        return (Finding(UNREADABLE, error.pointer, error.message, error.hint),)
-    return tuple(found for run in CHECKS.values() for found in run(plan, document))
+        return (GoldFinding(UNREADABLE, error.pointer, error.message, error.hint),)
+    return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
 
 
-def _violating(plan: Plan, document: Json) -> Iterator[Finding]:
-    """Yield the values that violate the schema."""
-    for violation in find_violations(plan.root, document):
-        yield Finding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
+def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the values that violate the schema.
+
+    A list of accepted readings is valid if the schema accepts the list, or each of its readings in its place.
+    """
+    violations = find_violations(plan.root, document)
+    lists = dict(_lists_of_readings(plan, document)) if violations else {}
+    if lists:
+        violations = tuple(
+            dict.fromkeys(
+                replace(violation, pointer=_of_reading(violation.pointer, lists, position))
+                for position in range(max(map(len, lists.values())))
+                for violation in find_violations(plan.root, _with_reading(document, lists, position))
+            )
+        )
+    for violation in violations:
+        yield GoldFinding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
 
 
-def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
+def _lists_of_readings(plan: Plan, document: Json) -> Iterator[tuple[Tokens, list[Json]]]:
+    """Yield the place and the readings of each value of which gold lists several."""
+    for site, value, tokens in _positions(
+        plan, document, _reaching(plan.sites, lambda site: site.alternatives is True)
+    ):
+        if site.alternatives is True and isinstance(value, list) and value:
+            yield tokens, value
+
+
+def _with_reading(document: Json, lists: Mapping[Tokens, list[Json]], position: int) -> Json:
+    """Return a copy in which each list of readings is replaced by one of them: the last if it has too few."""
+    holder = [document]
+    copied: set[Tokens] = set()
+    for tokens, readings in lists.items():
+        above: Any = holder
+        key: int | str = 0
+        for depth, token in enumerate(tokens):
+            if tokens[:depth] not in copied:
+                copied.add(tokens[:depth])
+                above[key] = copy(above[key])
+            above, key = above[key], token
+        above[key] = readings[min(position, len(readings) - 1)]
+    return holder[0]
+
+
+def _of_reading(place: str, lists: Mapping[Tokens, list[Json]], position: int) -> str:
+    """Return the pointer of a violation in the document as it is."""
+    for tokens, readings in lists.items():
+        above = pointer(tokens)
+        if place == above or place.startswith(f"{above}/"):
+            return f"{above}/{min(position, len(readings) - 1)}{place.removeprefix(above)}"
+    return place
+
+
+def _without_field(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the sibling fields with accepted readings of a field that gold does not have."""
+    reaching = _reaching(plan.sites, lambda site: bool(_siblings(plan.sites, site)))
+    for site, value, tokens in _positions(plan, document, reaching):
+        for name, sibling in _siblings(plan.sites, site) if isinstance(value, dict) else ():
+            if value.get(name) is None and value.get(sibling) not in (None, []):
+                yield GoldFinding(
+                    "alternatives",
+                    pointer((*tokens, sibling)),
+                    f"Gold has accepted readings of {pointer((*tokens, name))}, but not the field itself",
+                    f"Put one of them into {pointer((*tokens, name))}. Without it, the field is absent.",
+                )
+
+
+def _siblings(sites: Sequence[Site], site: Site) -> list[tuple[str, str]]:
+    """Return the fields of an object whose alternatives are in a sibling field, with the key of that field."""
+    below = ((child.name, sites[child.site].alternatives) for child in site.object.fields)
+    return [(name, sibling) for name, sibling in below if isinstance(sibling, str)]
+
+
+def _aliased(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the values under an alias. Aliases are read in predictions only."""
-    reaching = _reaching(plan.sites)
-    found: dict[Tokens, Tokens] = {}
-    pending: deque[tuple[int, Json, Tokens]] = deque([(0, document, ())])
-    while pending:
-        index, value, above = pending.popleft()
-        if index not in reaching or plan.sites[index].leaf is not None:
-            continue
+    targets: dict[Tokens, Tokens] = {}
+    for site, value, above in _positions(plan, document, _reaching(plan.sites, lambda site: bool(site.object.aliases))):
         if isinstance(value, dict):
-            node = plan.sites[index].object
-            for field, alias in aliased(value, node.aliases):
-                found.setdefault((*above, *alias), (*above, *field))
-        pending.extend((child, inner, (*above, token)) for child, inner, token in _children(plan.sites[index], value))
-    for source, target in sorted(found.items(), key=lambda item: order(pointer(item[0]))):
-        yield Finding(
+            for field, alias in aliased(value, site.object.aliases):
+                targets.setdefault((*above, *alias), (*above, *field))
+    for source, target in sorted(targets.items(), key=lambda item: order(pointer(item[0]))):
+        yield GoldFinding(
             "alias",
             pointer(source),
             f"Gold has a value under an alias of {pointer(target)}",
@@ -96,15 +172,28 @@ def _aliased(plan: Plan, document: Json) -> Iterator[Finding]:
         )
 
 
-def _reaching(sites: Sequence[Site]) -> set[int]:
-    """Return the sites that have aliases on an object, or contain such a site."""
+def _positions(plan: Plan, document: Json, reaching: set[int]) -> Iterator[tuple[Site, Json, Tokens]]:
+    """Yield the site, the value and the tokens of every position of a document at these sites."""
+    pending: deque[tuple[int, Json, Tokens]] = deque([(0, document, ())])
+    while pending:
+        index, value, above = pending.popleft()
+        if index not in reaching:
+            continue
+        site = plan.sites[index]
+        yield site, value, above
+        if not site.atomic:
+            pending.extend((child, inner, (*above, token)) for child, inner, token in _children(site, value))
+
+
+def _reaching(sites: Sequence[Site], wanted: Callable[[Site], bool]) -> set[int]:
+    """Return the sites that satisfy a condition, or contain such a site."""
     above: dict[int, list[int]] = {}
     for index, site in enumerate(sites):
         node = site.object
         children = [*(field.site for field in node.fields), *(below for _, below in node.patterns), node.additional]
         for child in (*children, *site.list.prefix, site.list.items):
             above.setdefault(child, []).append(index)
-    pending = [index for index, site in enumerate(sites) if site.object.aliases]
+    pending = [index for index, site in enumerate(sites) if wanted(site)]
     reached = set(pending)
     while pending:
         for index in above.get(pending.pop(), ()):
@@ -138,5 +227,9 @@ def _undeclared(node: ObjectNode, key: str) -> int:
     return node.additional
 
 
-CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[Finding]]]] = {"schema": _violating, "alias": _aliased}
+CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
+    "schema": _violating,
+    "alias": _aliased,
+    "alternatives": _without_field,
+}
 """The checks by name, in the order of execution."""

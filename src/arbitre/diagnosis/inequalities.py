@@ -37,8 +37,8 @@ class InequalityBlock(NamedTuple):
 def draw_tuples(rng: np.random.Generator, size: int, number: int, samples: int) -> Indices:
     """Draw `samples` uniform tuples of `number` distinct points out of `size`; shape (number, samples), dtype intp."""
     points = np.empty((0, samples), dtype=np.intp)
-    for taken in range(number):
-        fresh = rng.integers(size - taken, size=samples, dtype=np.intp)
+    for drawn in range(number):
+        fresh = rng.integers(size - drawn, size=samples, dtype=np.intp)
         for earlier in np.sort(points, axis=0):
             fresh += fresh >= earlier
         points = np.vstack([points, fresh])

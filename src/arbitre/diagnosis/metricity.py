@@ -16,7 +16,7 @@ from arbitre.errors import ArbitreError, DataError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from arbitre.arrays import Floats, Mask
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.diagnosis.inequalities import InequalityViolations
 
 EXACT_UP_TO: Final = 500**3
@@ -138,7 +138,8 @@ def metricity(
     if not pool:
         if same is not None:
             raise DataError.of("Expected `same` only with a pool, got pool=False", hint="Leave `same` out.")
-        return _of_table(table, options)
+        scale, unit = _scale_to_unit(table)
+        return Metricity(**_inequalities(unit, scale, options, pool=False)[2])
     rows, columns = table.shape
     if rows != columns:
         raise DataError.of(
@@ -180,88 +181,96 @@ class _Options:
 
 
 def _of_pool(table: Floats, same: Mask | None, options: _Options) -> Metricity:
-    size, slack = len(table), options.tolerance
-    scale, unit = _scaled(table)
+    slack = options.tolerance
+    scale, unit = _scale_to_unit(table)
     asymmetry, diagonal = np.abs(unit - unit.T), unit.diagonal()
     lengths = (unit + unit.T) / 2.0
     np.fill_diagonal(lengths, 0.0)
-
-    number = size * (size - 1) * (size - 2)
-    exact = number <= options.exact_up_to
-    rng = np.random.default_rng(options.seed)
-    chosen = None if exact else draw_tuples(rng, size, 3, options.samples)
-    found = survey(triples(lengths, chosen), slack)
-    rates = _Rates.of(found, number, scale, None if exact else options)
-    part = lengths
-    if not exact and size > MAX_REPAIRED:
-        points = rng.permutation(size)[:MAX_REPAIRED]
-        part = lengths[np.ix_(points, points)]
-    # without violated triples there is nothing to repair
-    lowered = _lowered(part, part if exact and not found.count else repair(part), slack)
-
+    violations, chosen, fields = _inequalities(lengths, scale, options, pool=True)
     symmetry = _share(asymmetry[asymmetry > slack], unit + unit.T)
-    identity = float(diagonal[diagonal > slack].sum() / size) * scale
-    mass = _share(lowered, part)
+    identity = float(diagonal[diagonal > slack].sum() / len(table)) * scale
     return Metricity(
-        pool=True,
-        size=size,
-        metricity=(1.0 - symmetry) * max(0.0, 1.0 - identity) * (1.0 - mass),
+        **fields,
+        metricity=(1.0 - symmetry) * max(0.0, 1.0 - identity) * (1.0 - fields["repair_mass"]),
         symmetry_defect=symmetry,
         symmetry_max=float(asymmetry.max()) * scale,
         identity_defect=identity,
         separation_defect=_separation(lengths, same, slack),
-        triangle_rate=rates.rate,
-        triangle_interval=rates.interval,
-        triangle_max=rates.largest,
-        triangle_mean=rates.mean,
-        relaxed_triangle=found.relaxed,
-        snowflake=snowflake(lengths, slack, chosen) if found.count else 1.0,
-        repair_mass=mass,
-        repaired=int(np.count_nonzero(lowered)) // 2,
-        repair_size=len(part),
-        witness=found.witness,
-        exact=exact,
-        seed=options.seed,
-        samples=None if exact else options.samples,
-        level=options.level,
-        tolerance=slack,
+        snowflake=snowflake(lengths, slack, chosen) if violations.count else 1.0,
     )
 
 
-def _of_table(table: Floats, options: _Options) -> Metricity:
-    (rows, columns), slack = table.shape, options.tolerance
-    scale, unit = _scaled(table)
-    number = rows * (rows - 1) * columns * (columns - 1)
+def _inequalities(
+    lengths: Floats, scale: float, options: _Options, *, pool: bool
+) -> tuple[InequalityViolations, Indices | None, dict[str, Any]]:
+    """Check the triangle inequalities of a pool or the quadrangle inequalities of a table, and repair its lengths.
+
+    Args:
+        lengths: Lengths of at most 1, with those of a pool symmetric.
+        scale: Unit of the lengths.
+        options: Options of `metricity`.
+        pool: Whether the matrix is a pool.
+
+    Returns:
+        The violations, the sampled tuples of points (None for all), and the fields of `Metricity` that follow.
+    """
+    (rows, columns), slack = lengths.shape, options.tolerance
+    sides, points, size = ((rows,), 3, rows) if pool else ((rows, columns), 2, rows + columns)
+    number = math.prod(math.perm(side, points) for side in sides)
     exact = number <= options.exact_up_to
     rng = np.random.default_rng(options.seed)
-    chosen = None
-    if not exact:
-        chosen = np.vstack([draw_tuples(rng, size, 2, options.samples) for size in table.shape])
-    found = survey(quadruples(unit, chosen), slack)
-    rates = _Rates.of(found, number, scale, None if exact else options)
-    part = unit
-    if not exact and rows + columns > MAX_REPAIRED:
-        kept = (rng.permutation(size)[: max(1, size * MAX_REPAIRED // (rows + columns))] for size in table.shape)
-        part = unit[np.ix_(*kept)]
-    lowered = _lowered(part, part if exact and not found.count else repair_table(part), slack)
-    return Metricity(
-        pool=False,
-        size=rows + columns,
-        quadrangle_rate=rates.rate,
-        quadrangle_interval=rates.interval,
-        quadrangle_max=rates.largest,
-        quadrangle_mean=rates.mean,
-        relaxed_quadrangle=found.relaxed,
-        repair_mass=_share(lowered, part),
-        repaired=int(np.count_nonzero(lowered)),
-        repair_size=sum(part.shape),
-        witness=found.witness,
-        exact=exact,
-        seed=options.seed,
-        samples=None if exact else options.samples,
-        level=options.level,
-        tolerance=slack,
+    chosen = None if exact else np.vstack([draw_tuples(rng, side, points, options.samples) for side in sides])
+    violations = survey((triples if pool else quadruples)(lengths, chosen), slack)
+    part = lengths
+    if not exact and size > MAX_REPAIRED:
+        kept = [rng.permutation(side)[: max(1, side * MAX_REPAIRED // size)] for side in sides]
+        part = lengths[np.ix_(kept[0], kept[-1])]
+    # without violations there is nothing to repair
+    repaired = part if exact and not violations.count else (repair if pool else repair_table)(part)
+    lowered = part - repaired
+    lowered[lowered <= slack] = 0.0
+    name = "triangle" if pool else "quadrangle"
+    return (
+        violations,
+        chosen,
+        {
+            **{
+                f"{name}_{figure}": value
+                for figure, value in _rates(violations, number, scale, options, exact=exact).items()
+            },
+            f"relaxed_{name}": violations.relaxed,
+            "pool": pool,
+            "size": size,
+            "repair_mass": _share(lowered, part),
+            "repaired": int(np.count_nonzero(lowered)) // (2 if pool else 1),
+            "repair_size": len(part) if pool else sum(part.shape),
+            "witness": violations.witness,
+            "exact": exact,
+            "seed": options.seed,
+            "samples": None if exact else options.samples,
+            "level": options.level,
+            "tolerance": slack,
+        },
     )
+
+
+def _rates(
+    violations: InequalityViolations, number: int, scale: float, options: _Options, *, exact: bool
+) -> dict[str, Any]:
+    """Return the rate and size of violations, in the unit of the matrix, for `number` inequalities."""
+    if not number:
+        return {}
+    interval = None
+    if not exact:
+        number = options.samples
+        bounds = scipy.stats.binomtest(violations.count, number).proportion_ci(options.level, method="exact")
+        interval = (float(bounds.low), float(bounds.high))
+    return {
+        "rate": violations.count / number,
+        "interval": interval,
+        "max": violations.largest * scale,
+        "mean": violations.total / number * scale,
+    }
 
 
 def _separation(lengths: Floats, same: Mask | None, slack: float) -> float | None:
@@ -272,41 +281,12 @@ def _separation(lengths: Floats, same: Mask | None, slack: float) -> float | Non
     return float((different <= slack).mean()) if different.size else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Rates:
-    """Rate and size of violations, in the unit of the matrix."""
-
-    rate: float | None
-    interval: tuple[float, float] | None
-    largest: float | None
-    mean: float | None
-
-    @classmethod
-    def of(cls, found: InequalityViolations, number: int, scale: float, sampled: _Options | None) -> _Rates:
-        """Return the rates for `number` inequalities; `sampled` holds the options if they were sampled."""
-        if not number:
-            return cls(None, None, None, None)
-        interval = None
-        if sampled is not None:
-            number = sampled.samples
-            bounds = scipy.stats.binomtest(found.count, number).proportion_ci(sampled.level, method="exact")
-            interval = (float(bounds.low), float(bounds.high))
-        return cls(found.count / number, interval, found.largest * scale, found.total / number * scale)
-
-
-def _scaled(table: Floats) -> tuple[float, Floats]:
+def _scale_to_unit(table: Floats) -> tuple[float, Floats]:
     """Return the largest entry and the table divided by it, so that sums stay finite."""
     scale = float(table.max()) or 1.0
     return scale, table / scale
 
 
-def _lowered(lengths: Floats, repaired: Floats, slack: float) -> Floats:
-    """Return the amount that a repair removes; amounts within `slack` are set to 0."""
-    lowered = lengths - repaired
-    lowered[lowered <= slack] = 0.0
-    return lowered
-
-
-def _share(part: Floats, whole: Floats) -> float:
+def _share(part: Floats, total: Floats) -> float:
     """Return the sum of a part divided by the sum of the whole; 0 if the whole is 0."""
-    return float(part.sum() / (whole.sum() or 1.0))
+    return float(part.sum() / (total.sum() or 1.0))

@@ -38,43 +38,43 @@ def duplicate(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Ge
 
 def merge(entries: Sequence[EntryJson], at: Collection[int], _: np.random.Generator) -> list[EntryJson]:
     """Return the entries with each at these positions merged with the next: joins lists, keeps other fields."""
-    found: list[EntryJson] = []
+    merged: list[EntryJson] = []
     for position, entry in enumerate(entries):
         if position - 1 in at:
             lists = {key: value for key, value in entry.items() if isinstance(value, list)}
-            found[-1] = found[-1] | {key: [*found[-1].get(key, []), *value] for key, value in lists.items()}
+            merged[-1] = merged[-1] | {key: [*merged[-1].get(key, []), *value] for key, value in lists.items()}
         else:
-            found.append(entry)
-    return found
+            merged.append(entry)
+    return merged
 
 
 def swap(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Generator) -> list[EntryJson]:
     """Return the entries with one random differing value swapped between each at these positions and the next."""
-    found = list(entries)
+    swapped = list(entries)
     for position in sorted(at):
-        one, other = found[position : position + 2]
-        differ = [key for key in one if key in other and one[key] != other[key]]
+        entry, next_entry = swapped[position : position + 2]
+        differ = [key for key in entry if key in next_entry and entry[key] != next_entry[key]]
         if differ:
             key = differ[int(rng.integers(len(differ)))]
-            found[position : position + 2] = one | {key: other[key]}, other | {key: one[key]}
-    return found
+            swapped[position : position + 2] = entry | {key: next_entry[key]}, next_entry | {key: entry[key]}
+    return swapped
 
 
 def noise(entries: Sequence[EntryJson], at: Collection[int], rng: np.random.Generator) -> list[EntryJson]:
     """Return the entries with one letter in ten, at least one, replaced in each text at these positions."""
-    return [_noisy(entry, rng) if position in at else entry for position, entry in enumerate(entries)]
+    return [_replace_letters(entry, rng) if position in at else entry for position, entry in enumerate(entries)]
 
 
-def _noisy(value: Json, rng: np.random.Generator) -> Json:
+def _replace_letters(value: Json, rng: np.random.Generator) -> Json:
     if isinstance(value, str):
-        found, letters = list(value), [at for at, char in enumerate(value) if char.isalpha()]
+        characters, letters = list(value), [at for at, char in enumerate(value) if char.isalpha()]
         for at in rng.permutation(letters)[: max(1, round(_NOISE * len(letters)))].tolist():
-            others = ascii_lowercase.replace(found[at], "")
-            found[at] = others[int(rng.integers(len(others)))]
-        return "".join(found)
+            others = ascii_lowercase.replace(characters[at], "")
+            characters[at] = others[int(rng.integers(len(others)))]
+        return "".join(characters)
     if isinstance(value, list):
-        return [_noisy(item, rng) for item in value]
-    return {key: _noisy(item, rng) for key, item in value.items()} if isinstance(value, dict) else value
+        return [_replace_letters(item, rng) for item in value]
+    return {key: _replace_letters(item, rng) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 FAULTS: Final[Mapping[str, Callable[[Sequence[EntryJson], Collection[int], np.random.Generator], list[EntryJson]]]] = {
@@ -113,11 +113,11 @@ def plant_faults(
         raise ArbitreError.of(
             f"Expected `share` to be above 0 and at most 0.5, got {share}", hint="Affected entries are never adjacent."
         )
-    found = {"none": [list(entries) for entries in lists]}
+    faulty = {"none": [list(entries) for entries in lists]}
     for name, fault in FAULTS.items():
         rng, others = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-        found[name] = [fault(entries, _affected_positions(len(entries), share, rng), others) for entries in lists]
-    return found
+        faulty[name] = [fault(entries, _affected_positions(len(entries), share, rng), others) for entries in lists]
+    return faulty
 
 
 def _affected_positions(size: int, share: float, rng: np.random.Generator) -> frozenset[int]:
@@ -130,5 +130,5 @@ def score_faults(plan: Plan, gold: Sequence[Json], faulty: Mapping[str, Sequence
     """Return the pooled scores of the entries by name of the fault. Raises DataError and SolverError."""
     every = [document for documents in faulty.values() for document in documents]
     levels = compare_to_levels(plan, [*gold] * len(faulty), every)
-    tallies = iter(of_nodes(levels, wildcard(plan.entries), len(every)).tallies())
+    tallies = map(Tally.of, of_nodes(levels, wildcard(plan.entries), len(every)))
     return {name: Scores(Tally.sum(islice(tallies, len(documents)))) for name, documents in faulty.items()}

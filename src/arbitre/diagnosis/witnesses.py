@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import random
+from copy import deepcopy
 from functools import lru_cache
-from itertools import islice
-from typing import TYPE_CHECKING, Final
+from itertools import islice, permutations
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from arbitre.distances.custom import MemoPool
 from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.call_budget import inner_pools
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.row_codes import row_codes
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import ArbitreError
+from arbitre.paths import STAR
 from arbitre.schema.certificate import Witness
 from arbitre.schema.reach import Reach
 from arbitre.schema.validation.examples import Examples
 from arbitre.values import canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices
+    from arbitre.paths import Path
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Fact, MetricViolation
     from arbitre.schema.validation.examples import Frame
@@ -37,6 +41,9 @@ DRAWS: Final = 12
 
 DOCUMENTS: Final = 48
 """Maximum number of documents compared with each other at once."""
+
+READINGS: Final = 6
+"""Maximum number of values that are combined to documents with several readings."""
 
 POOLS: Final = 40
 """Maximum number of sets of documents compared for one violation."""
@@ -60,27 +67,31 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
         None if none were found.
     """
     examples = Examples(plan.root, _scalar_values(plan))
-    moved = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
-    most = POOLS // 4 if moved else POOLS
+    if broken.alternatives is not None:
+        return _with_readings(plan, examples, broken)
+    transported = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
+    max_pools = POOLS // 4 if transported else POOLS
     pools = (
         (frame, values)
         for place in broken.places
         for frame in examples.frames(place)
         for values in _pools(plan, examples, frame, broken)
     )
-    found = (_strongest_witness(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, most))
-    return next((one for one in found if one is not None), None)
+    witnesses = (
+        _strongest_witness(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, max_pools)
+    )
+    return next((witness for witness in witnesses if witness is not None), None)
 
 
 def _scalar_values(plan: Plan) -> list[Json]:
     """Return scalar values from the options and the known violations of a plan's distances."""
-    found: list[Json] = []
+    scalars: list[Json] = []
     for site in plan.sites:
         for leaf in Reach.of(site).every:
             distance = leaf.distance
             for values in (distance.facts.witness, *map(distance.options.get, ("values", "order", "parents"))):
-                found += [value for value in values or () if kind_of(value).scalar]
-    return list({canonical(value): value for value in found}.values())
+                scalars += [value for value in values or () if kind_of(value).scalar]
+    return list({canonical(value): value for value in scalars}.values())
 
 
 def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:
@@ -93,10 +104,17 @@ def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation
     items = examples.items(frame.inside)
     yield [several for size in range(4) for several in examples.lists(frame.inside, items[:2], size)]
     repeated = [list(examples.repeated(frame.inside, items, size)) for size in (1, 2, 3)]
-    singles = next((some for some in repeated if any(examples.valid(frame.wrap(one)) for one in some)), [])
+    singles = next(
+        (
+            chosen_items
+            for chosen_items in repeated
+            if any(examples.valid(frame.wrap(copies)) for copies in chosen_items)
+        ),
+        [],
+    )
     yield singles
-    for some in _triples(plan, examples, frame, items, singles):
-        yield [several for size in range(4) for several in examples.lists(frame.inside, some, size)]
+    for chosen_items in _triples(plan, examples, frame, items, singles):
+        yield [several for size in range(4) for several in examples.lists(frame.inside, chosen_items, size)]
 
 
 def _triples(
@@ -108,8 +126,8 @@ def _triples(
         return
     yield items[:3]
     measured = None
-    if len(items) == len(singles) and all(examples.valid(frame.wrap(one)) for one in singles[:DOCUMENTS]):
-        measured = _pairwise_distances(plan, [frame.wrap(one) for one in singles[:DOCUMENTS]])
+    if len(items) == len(singles) and all(examples.valid(frame.wrap(item)) for item in singles[:DOCUMENTS]):
+        measured = _pairwise_distances(plan, [frame.wrap(item) for item in singles[:DOCUMENTS]])
     if measured is not None:
         table = measured[0]
         slack = table[:, :, None] + table[None, :, :] - table[:, None, :]
@@ -128,17 +146,55 @@ def _strongest_witness(
 ) -> Witness | None:
     """Return the documents with these values that violate a property most; None if none do."""
     pairs = ((value, frame.wrap(value)) for value in values)
-    some = list(islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS))
-    measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
+    return _strongest(plan, islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS), fact)
+
+
+def _with_readings(plan: Plan, examples: Examples, broken: MetricViolation) -> Witness | None:
+    """Search for documents with several accepted readings of a value.
+
+    The schema need not accept a list of readings in place of the value, but it accepts each reading.
+    """
+    for place in broken.places:
+        for frame in examples.frames(place):
+            pairs = ((value, frame.wrap(value)) for value in examples.values(frame.inside))
+            single = list(islice((pair for pair in pairs if examples.valid(pair[1])), READINGS))
+            several: list[tuple[Json, Json]] = []
+            for (first, document), (second, _) in permutations(single, 2):
+                if broken.alternatives is True:
+                    several.append(([first, second], frame.wrap([first, second])))
+                else:
+                    holders = (_beside(document, place, str(broken.alternatives), one) for one in ([second], second))
+                    held = next((pair for pair in holders if examples.valid(pair[1])), None)
+                    several += [] if held is None else [held]
+            witness = _strongest(plan, [*single, *several], broken.fact)
+            if witness is not None:
+                return witness
+    return None
+
+
+def _beside(document: Json, path: Path, sibling: str, value: Json) -> tuple[Json, Json]:
+    """Return a copy of a document with a sibling of the field at a path added: the object around both, and the copy."""
+    whole = deepcopy(document)
+    holder: Any = whole
+    for token in path[:-1]:
+        holder = next(iter(holder.values() if isinstance(holder, dict) else holder)) if token is STAR else holder[token]
+    holder[sibling] = value
+    return holder, whole
+
+
+def _strongest(plan: Plan, pairs: Iterable[tuple[Json, Json]], fact: Fact) -> Witness | None:
+    """Return the (value, document) pairs that violate a property most; None if none do."""
+    valid_pairs = list(pairs)
+    measured = _pairwise_distances(plan, [document for _, document in valid_pairs]) if valid_pairs else None
     if measured is None:  # possibly only some of them cannot be compared
-        some = [pair for pair in some if _pairwise_distances(plan, [pair[1]]) is not None]
-        measured = _pairwise_distances(plan, [document for _, document in some]) if some else None
+        valid_pairs = [pair for pair in valid_pairs if _pairwise_distances(plan, [pair[1]]) is not None]
+        measured = _pairwise_distances(plan, [document for _, document in valid_pairs]) if valid_pairs else None
     if measured is None:
         return None
-    for one in _ORDER.get(fact, (fact,)):
-        at = _most_violating(*measured, one)
+    for violated in _ORDER.get(fact, (fact,)):
+        at = _most_violating(*measured, violated)
         if at is not None:
-            return Witness(tuple(some[index][1] for index in at), tuple(some[index][0] for index in at))
+            return Witness(tuple(valid_pairs[index][1] for index in at), tuple(valid_pairs[index][0] for index in at))
     return None
 
 
@@ -150,7 +206,12 @@ def _pairwise_distances(plan: Plan, documents: Sequence[Json]) -> tuple[Floats, 
     size = len(documents)
     try:
         columns = build_columns(plan, documents, documents)
-        if any(isinstance(pool, MemoPool) for one in columns if isinstance(one, LeafColumn) for pool in one.pools):
+        if any(
+            isinstance(pool, MemoPool)
+            for column in columns
+            if isinstance(column, LeafColumn)
+            for pool in inner_pools(column)
+        ):
             return None
         root = columns[0]
         present = np.ones(size, dtype=np.bool_) if root.present is None else root.present[:size]

@@ -1,6 +1,6 @@
 """Distances between leaf values: functions d(gold, predicted) with results in [0, 1]; 0 for equal values."""
 
 from arbitre.distances.base import Distance, Facts, Pool
-from arbitre.distances.builtin import DistanceCatalogue, catalogue
+from arbitre.distances.builtin_distances import DistanceCatalogue, catalogue
 
 __all__ = ["Distance", "DistanceCatalogue", "Facts", "Pool", "catalogue"]

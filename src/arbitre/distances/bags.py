@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from arbitre.distances.base import Pool
 from arbitre.distances.pool_helpers import ratio_or_zero
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class BagPool:
+class BagPool(Pool):
     """A pool whose distance is a function of |A ∩ B|, |A| and |B|.
 
     Attributes:
@@ -38,16 +39,9 @@ class BagPool:
     sizes: Integers
     formula: Formula
 
-    @property
-    def exactly_bounded(self) -> None:
-        return None
-
     def distances(self, left: Indices, right: Indices) -> Floats:
         common = self.incidence[left].multiply(self.incidence[right]).sum(axis=1)
         return self.formula(common, self.sizes[left], self.sizes[right])
-
-    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, None]:
-        return self.distances(left, right), None
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """Return exact distances, with one sparse product for each block."""

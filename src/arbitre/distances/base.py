@@ -8,8 +8,9 @@ the pool computes many pairs at once, by index.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,31 +108,36 @@ class Blocks:
             )
 
 
-class Pool(Protocol):
-    """The distinct values of a column, prepared for one distance. `left` and `right` are indices of values."""
+class Pool(ABC):
+    """The distinct values of a column, prepared for one distance. `left` and `right` are indices of values.
+
+    Bounds are the distances themselves, unless a pool has cheaper ones.
+    """
+
+    __slots__ = ()
 
     @property
     def exactly_bounded(self) -> Mask | None:
         """Mask of the values between which `lower_bounds_blockwise` is exact; shape (values,); None for all."""
-        ...
+        return None
 
+    @abstractmethod
     def distances(self, left: Indices, right: Indices) -> Floats:
         """Return d(left[t], right[t]) for every t; shapes (n,)."""
-        ...
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
         """Return distances or cheaper lower bounds, and a mask of the exact ones (None: all exact); shapes (n,).
 
         The result for a pair depends on that pair only.
         """
-        ...
+        return self.distances(left, right), None
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
         """Return cheap lower bounds of d(left[i], right[j]) for every cell of the blocks; shape (cells,).
 
         No bound exceeds the result of `distances`, even by rounding.
         """
-        ...
+        return self.distances(left[blocks.rows], right[blocks.columns])
 
 
 @dataclass(frozen=True, slots=True)

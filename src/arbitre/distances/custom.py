@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Distance
+from arbitre.distances.base import Distance, Pool
 from arbitre.distances.pool_helpers import value_codes
 from arbitre.errors import SolverError
 from arbitre.values import Kind
@@ -108,7 +108,7 @@ def _shown(gold: Json, predicted: Json) -> str:
 
 
 @dataclass(slots=True)
-class MemoPool:
+class MemoPool(Pool):
     """A pool that calls a custom function at most once for each pair of distinct values and stores the results.
 
     A symmetric distance is called once for both orders. If the facts declare d(x, x) = 0, it is not called for equal

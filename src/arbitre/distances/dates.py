@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.pool_helpers import BroadcastPool, value_codes
+from arbitre.distances.pool_helpers import partial_pool, value_codes
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices
+    from arbitre.distances.pool_helpers import BroadcastPool
 
 _ISO = re.compile(
     r"(\d{4})(?:-(\d{2}))?"
@@ -80,14 +81,13 @@ def date(scale: float = 365) -> Distance:
 
 def _pool(scale: float, values: Sequence[str]) -> BroadcastPool:
     intervals = [interval(text) for text in values]
-    code = value_codes(values)
     is_date = np.array([span is not None for span in intervals], dtype=np.bool_)
     bounds = np.array([span or (0, 0) for span in intervals], dtype=np.int64).reshape(-1, 2)
 
-    def measure(left: Indices, right: Indices) -> Floats:
+    def graded(left: Indices, right: Indices) -> Floats:
         days = np.abs(bounds[left] - bounds[right]).max(axis=-1) / _DAY
         with np.errstate(over="ignore"):  # a quotient that overflows exceeds 1
             distances: Floats = np.minimum(days / scale, 1)
-        return np.where(is_date[left] & is_date[right], distances, code[left] != code[right])
+        return distances
 
-    return BroadcastPool(measure)
+    return partial_pool(value_codes(values), is_date, graded)

@@ -82,7 +82,7 @@ def table(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Distance:
         SchemaError: The costs are not a symmetric square table with zeros on the diagonal.
     """
     known = list(values)
-    problems = list(_misfits(len(known), costs))
+    problems = list(_cost_table_problems(len(known), costs))
     if problems:
         raise SchemaError(*problems)
     square = np.array(costs, dtype=np.float64)
@@ -91,7 +91,7 @@ def table(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Distance:
     return Distance("table", SCALARS, _facts(known, square), partial(_table, known, square), options)
 
 
-def _misfits(size: int, costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
+def _cost_table_problems(size: int, costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
     if len(costs) != size:
         message = f"Expected `costs` to have a row for each of {size} values, got {len(costs)} rows"
         yield Problem(message, pointer="/table/costs")

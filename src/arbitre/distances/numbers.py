@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.discrete import EXACT
-from arbitre.distances.pool_helpers import BroadcastPool, value_codes
+from arbitre.distances.pool_helpers import BroadcastPool, partial_pool, value_codes
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -202,14 +202,13 @@ def cycle(period: int) -> Distance:
 
 
 def _cycle(period: int, values: Sequence[float]) -> BroadcastPool:
-    code = value_codes(values)
     inside = np.array([0 <= value <= period and value == int(value) for value in values], dtype=np.bool_)
     points = [int(value) if on_cycle else 0 for value, on_cycle in zip(values, inside, strict=True)]
     point = np.array(points, dtype=np.int64)
 
-    def measure(left: Indices, right: Indices) -> Floats:
+    def graded(left: Indices, right: Indices) -> Floats:
         gap = np.abs(point[left] - point[right])
         distances: Floats = np.minimum(gap, period - gap) / (period // 2)
-        return np.where(inside[left] & inside[right], distances, code[left] != code[right])
+        return distances
 
-    return BroadcastPool(measure)
+    return partial_pool(value_codes(values), inside, graded)

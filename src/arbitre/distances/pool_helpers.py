@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from arbitre.distances.base import Pool
 from arbitre.errors import SolverError
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from arbitre.arrays import Floats, Indices
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Blocks
     from arbitre.values import Json
 
@@ -22,23 +23,45 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class BroadcastPool:
+class BroadcastPool(Pool):
     """A pool whose distance is a vectorised function of the indices of two values."""
 
     measure: Callable[[Indices, Indices], Floats]
 
-    @property
-    def exactly_bounded(self) -> None:
-        return None
-
     def distances(self, left: Indices, right: Indices) -> Floats:
         return self.measure(left, right)
 
-    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, None]:
-        return self.measure(left, right), None
+
+@dataclass(frozen=True, slots=True)
+class DeferredPool(Pool):
+    """A pool of texts whose distances are slow, with another pool whose distances are lower bounds.
+
+    Equal texts have distance 0, and texts with the bound 1 have distance 1. `margin` is subtracted from all other
+    bounds; it is greater than their rounding errors.
+    """
+
+    texts: Sequence[str]
+    bounds: Pool
+    margin: float
+
+    @property
+    def exactly_bounded(self) -> Mask:
+        return np.zeros(len(self.texts), dtype=np.bool_)
+
+    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
+        bounds = self.bounds.distances(left, right)
+        exact = bounds == 1.0
+        alike = (bounds <= self.margin).nonzero()[0]
+        pairs = zip(left[alike].tolist(), right[alike].tolist(), strict=True)
+        exact[alike] = [self.texts[gold] == self.texts[predicted] for gold, predicted in pairs]
+        return np.where(bounds == 1.0, 1.0, self._lowered(bounds)), exact
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        return self.measure(left[blocks.rows], right[blocks.columns])
+        return self._lowered(self.bounds.lower_bounds_blockwise(blocks, left, right))
+
+    def _lowered(self, bounds: Floats) -> Floats:
+        lowered: Floats = np.maximum(bounds - self.margin, 0.0)
+        return lowered
 
 
 def value_codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
@@ -55,26 +78,37 @@ def value_codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
     return np.array([table.setdefault(canonical(value), len(table)) for value in values], dtype=np.int64)
 
 
+def partial_pool(codes: Integers, inside: Mask, graded: Callable[[Indices, Indices], Floats]) -> BroadcastPool:
+    """Return a pool for a distance that is defined for some values only.
+
+    Any other value has distance 0 to an equal value and 1 to every other value.
+
+    Args:
+        codes: Code of each value, equal for equal values; shape (values,).
+        inside: Mask of the values for which the distance is defined; shape (values,).
+        graded: Returns the distances for the indices of two values; any numbers if one of them is not inside.
+    """
+
+    def measure(left: Indices, right: Indices) -> Floats:
+        return np.where(inside[left] & inside[right], graded(left, right), codes[left] != codes[right])
+
+    return BroadcastPool(measure)
+
+
 def enumerated_pool(
     values: Iterable[Json], known: Sequence[Json], graded: Callable[[Integers, Integers], Floats]
 ) -> BroadcastPool:
-    """Return a pool for a distance that is defined on a list of distinct values.
-
-    A value outside the list has distance 0 to an equal value and 1 to every other value.
+    """Return a `partial_pool` for a distance that is defined on a list of distinct values.
 
     Args:
         values: The values of the pool.
         known: The list of distinct values.
         graded: Returns the distances for two arrays of positions in `known`; shapes (n,).
     """
-    rank = value_codes(values, known=known)
-
-    def measure(left: Indices, right: Indices) -> Floats:
-        a, b = rank[left], rank[right]
-        inside = (a < len(known)) & (b < len(known))
-        return np.where(inside, graded(np.where(inside, a, 0), np.where(inside, b, 0)), a != b)
-
-    return BroadcastPool(measure)
+    codes = value_codes(values, known=known)
+    inside = codes < len(known)
+    rank = np.where(inside, codes, 0)
+    return partial_pool(codes, inside, lambda left, right: graded(rank[left], rank[right]))
 
 
 def ratio_or_zero(part: Integers, whole: Integers) -> Floats:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import Link, Slices
-    from arbitre.engine.solve.batches import Batch, Branch, TransportMatches
+    from arbitre.engine.solve.batches import Batch, FieldPairs, TransportMatches
     from arbitre.paths import Path
 
 
@@ -62,8 +62,8 @@ class Tracer:
     parts: list[Level] = field(default_factory=list)
     """Levels of the current column, before concatenation."""
     levels: list[Level] = field(default_factory=list)
-    records: int = 0
-    """Number of records so far."""
+    n_nodes: int = 0
+    """Number of nodes so far."""
 
     def trace(self, root: Batch, missing: Indices, spurious: Indices) -> tuple[Level, ...]:
         """Return the levels of a closed batch of documents and of the missing and spurious documents."""
@@ -115,16 +115,16 @@ class Tracer:
         if isinstance(column, MixedColumn):
             self._mixed(column, rows)
             return
-        numbers = self._record(column, rows)
+        numbers = self._add_level(column, rows)
         for position, link in enumerate(column.links):
             if self._wanted(link.column.path):
-                self._field(link, rows, numbers, _branch(rows, position))
+                self._field(link, rows, numbers, _field_pairs(rows, position))
         for entries in column.slices:
             if self._wanted(entries.column.path):
                 self._entries(column, entries, rows, numbers)
 
-    def _record(self, column: Column, rows: _PendingRows, *, clash: bool = False) -> Indices:
-        """Add nodes to the level and return their record numbers; `clash` marks pairs of different kinds."""
+    def _add_level(self, column: Column, rows: _PendingRows, *, kind_mismatch: bool = False) -> Indices:
+        """Add a level with these nodes and return their ids; `kind_mismatch` marks pairs of different kinds."""
         size = len(rows.parent)
         zero = np.zeros(size)
         counts = [zero, zero, zero, zero]
@@ -133,17 +133,17 @@ class Tracer:
             quality = rows.batch.quality[rows.at]
             masses = (rows.batch.gold, rows.batch.predicted, rows.batch.matched, rows.batch.mass)
             counts = [zero if mass is None else mass[rows.at] for mass in masses]
-        elif not clash:
+        elif not kind_mismatch:
             counts = [take_or(column.sizes, rows.left, 0), take_or(column.sizes, rows.right, 0), zero, zero]
         self.parts.append(
             Level(
                 path=column.path,
                 leaf=isinstance(column, LeafColumn),
                 item=column.item,
-                kind_mismatch=clash,
+                kind_mismatch=kind_mismatch,
                 inner=rows.inner,
                 weight=rows.weight,
-                first=self.records,
+                first=self.n_nodes,
                 parent=rows.parent,
                 document=self._roots(column)[np.where(rows.left >= 0, rows.left, rows.right)],
                 source=column,
@@ -157,8 +157,8 @@ class Tracer:
                 share=rows.share,
             )
         )
-        self.records += size
-        return np.arange(self.records - size, self.records, dtype=np.intp)
+        self.n_nodes += size
+        return np.arange(self.n_nodes - size, self.n_nodes, dtype=np.intp)
 
     def _roots(self, column: Column) -> Indices:
         """Return the document of each row of a column."""
@@ -173,35 +173,42 @@ class Tracer:
         same = np.zeros(len(both), dtype=np.bool_)
         for link in column.links:
             same |= (link.rows(rows.left) >= 0) & (link.rows(rows.right) >= 0)
-        clashes = (both & ~same).nonzero()[0]
-        if len(clashes):
-            left, right = rows.left[clashes], rows.right[clashes]
-            share = _take(rows.share, clashes)
-            clash = _PendingRows(rows.parent[clashes], left, right, rows.weight, rows.inner, share=share)
-            self._by_kind(column, _PendingRows(self._record(column, clash, clash=True), left, right, 1.0, inner=True))
+        mismatched = (both & ~same).nonzero()[0]
+        if len(mismatched):
+            left, right = rows.left[mismatched], rows.right[mismatched]
+            share = _take_share(rows.share, mismatched)
+            mismatched_pairs = _PendingRows(rows.parent[mismatched], left, right, rows.weight, rows.inner, share=share)
+            self._by_kind(
+                column,
+                _PendingRows(
+                    self._add_level(column, mismatched_pairs, kind_mismatch=True), left, right, 1.0, inner=True
+                ),
+            )
         unpaired = (~both).nonzero()[0]
         left, right = rows.left[unpaired], rows.right[unpaired]
-        share = _take(rows.share, unpaired)
+        share = _take_share(rows.share, unpaired)
         self._by_kind(column, _PendingRows(rows.parent[unpaired], left, right, rows.weight, rows.inner, share=share))
         for position, link in enumerate(column.links):
-            branch = _branch(rows, position)
-            if branch is not None and rows.batch is not None:
-                branch_pair = np.full(len(rows.batch), NONE, dtype=np.intp)
-                branch_pair[slice(None) if branch.owner is None else branch.owner] = np.arange(len(branch.batch))
-                pairs = branch_pair[rows.at]
+            field_pairs = _field_pairs(rows, position)
+            if field_pairs is not None and rows.batch is not None:
+                pair_of_batch = np.full(len(rows.batch), NONE, dtype=np.intp)
+                pair_of_batch[slice(None) if field_pairs.owner is None else field_pairs.owner] = np.arange(
+                    len(field_pairs.batch)
+                )
+                pairs = pair_of_batch[rows.at]
                 of_kind = (pairs >= 0).nonzero()[0]
                 pairs = pairs[of_kind]
                 self._add(
                     link.column,
                     _PendingRows(
                         rows.parent[of_kind],
-                        branch.batch.left[pairs],
-                        branch.batch.right[pairs],
+                        field_pairs.batch.left[pairs],
+                        field_pairs.batch.right[pairs],
                         rows.weight,
                         rows.inner,
-                        branch.batch,
+                        field_pairs.batch,
                         pairs,
-                        _take(rows.share, of_kind),
+                        _take_share(rows.share, of_kind),
                     ),
                 )
 
@@ -218,16 +225,16 @@ class Tracer:
                     rows.weight,
                     gold=gold,
                     inner=rows.inner,
-                    share=_take(rows.share, of_kind),
+                    share=_take_share(rows.share, of_kind),
                 )
 
-    def _field(self, link: Link, rows: _PendingRows, numbers: Indices, branch: Branch | None) -> None:
+    def _field(self, link: Link, rows: _PendingRows, numbers: Indices, field_pairs: FieldPairs | None) -> None:
         """Add the fields that both rows of a pair have, then those that only one of them has."""
-        if branch is not None:
-            pairs = np.arange(len(branch.batch), dtype=np.intp)
-            owner = pairs if branch.owner is None else branch.owner
-            match = MatchedPairs(branch.batch, pairs, owner)
-            self._add(link.column, _items(match, _above(rows, numbers), branch.weight))
+        if field_pairs is not None:
+            pairs = np.arange(len(field_pairs.batch), dtype=np.intp)
+            owner = pairs if field_pairs.owner is None else field_pairs.owner
+            match = MatchedPairs(field_pairs.batch, pairs, owner)
+            self._add(link.column, _items(match, _above(rows, numbers), field_pairs.weight))
             if link.index is None:  # every row has the field
                 return
         left, right = link.rows(rows.left), link.rows(rows.right)
@@ -259,7 +266,7 @@ class Tracer:
 
 
 def _matches(column: Column, entries: Slices, batch: Batch | None, above: Indices) -> Iterator[MatchedPairs]:
-    """Yield the matched entries of the pairs of a batch; `above` holds the record of each pair, or NONE."""
+    """Yield the matched entries of the pairs of a batch; `above` holds the node of each pair, or NONE."""
     if batch is None:
         return
     if batch.multiset_pairs is not None and isinstance(column, ListColumn):
@@ -278,12 +285,12 @@ def _unmatched(
 
     Args:
         entries: Items of lists, or values of maps, of the rows above.
-        side: Row above of each record, or NONE; shape (records,).
-        numbers: Numbers of these records, consecutive; shape (records,).
-        partners: Parent records and rows of the entries with a partner; each row occurs once.
+        side: Row above of each node, or NONE; shape (nodes,).
+        numbers: Numbers of these nodes, consecutive; shape (nodes,).
+        partners: Parent nodes and rows of the entries with a partner; each row occurs once.
 
     Returns:
-        The parent record and the row of each entry without a partner.
+        The parent node and the row of each entry without a partner.
     """
     holders = (side >= 0).nonzero()[0]
     above = side[holders]
@@ -294,14 +301,14 @@ def _unmatched(
     free = np.ones(len(slots), dtype=np.bool_)
     begins = np.zeros(len(numbers), dtype=np.intp)
     begins[holders] = counts.cumsum() - counts - entries.starts[above]
-    for records, rows in partners:
+    for node_ids, rows in partners:
         slot = rows if entries.index is None else entries.index.searchsorted(rows)
-        free[begins[records - numbers[0]] + slot] = False
+        free[begins[node_ids - numbers[0]] + slot] = False
     return numbers[holders[owner[free]]], entries.rows(slots[free])
 
 
 def _above(rows: _PendingRows, numbers: Indices) -> Indices:
-    """Return the record of each pair of the batch, or NONE."""
+    """Return the node of each pair of the batch, or NONE."""
     above = np.full(0 if rows.batch is None else len(rows.batch), NONE, dtype=np.intp)
     if rows.at is not None:
         above[rows.at] = numbers
@@ -309,18 +316,18 @@ def _above(rows: _PendingRows, numbers: Indices) -> Indices:
 
 
 def _items(match: MatchedPairs, above: Indices, weight: float = 1.0, *, mass: Floats | None = None) -> _PendingRows:
-    """Return the matched pairs whose parent pair has a record."""
+    """Return the matched pairs whose parent pair has a node."""
     parent = above[match.owner]
     recorded = (parent >= 0).nonzero()[0]
     pairs = match.at[recorded]
     left, right = match.batch.left[pairs], match.batch.right[pairs]
-    share = _take(mass, recorded)
+    share = _take_share(mass, recorded)
     return _PendingRows(parent[recorded], left, right, weight, batch=match.batch, at=pairs, share=share)
 
 
-def _take(share: Floats | None, indices: Indices) -> Floats | None:
+def _take_share(share: Floats | None, indices: Indices) -> Floats | None:
     return None if share is None else share[indices]
 
 
-def _branch(rows: _PendingRows, position: int) -> Branch | None:
-    return rows.batch.branches[position] if rows.batch is not None and rows.batch.branches else None
+def _field_pairs(rows: _PendingRows, position: int) -> FieldPairs | None:
+    return rows.batch.fields[position] if rows.batch is not None and rows.batch.fields else None

@@ -37,8 +37,8 @@ def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | Non
         return Coupling(rows, columns, quality.shape, np.ones(len(rows)))
     bonus = TIE / max(min(quality.shape), 1)
     rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + bonus, 0.0), maximize=True)
-    kept = allowed[rows, columns]
-    return Coupling.of(rows[kept], columns[kept], quality.shape)
+    permitted = allowed[rows, columns]
+    return Coupling.of(rows[permitted], columns[permitted], quality.shape)
 
 
 def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
@@ -46,8 +46,8 @@ def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
     if allowed is None:
         return hungarian(quality)
     rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + 2.0, 0.0), maximize=True)
-    kept = allowed[rows, columns]
-    return Coupling.of(rows[kept], columns[kept], quality.shape)
+    permitted = allowed[rows, columns]
+    return Coupling.of(rows[permitted], columns[permitted], quality.shape)
 
 
 def greedy(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:

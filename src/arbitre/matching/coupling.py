@@ -276,10 +276,10 @@ def transport_1d(
     ends, others = np.cumsum(gold[rows] * m), np.cumsum(predicted[columns] * n)
     stops = np.sort(np.concatenate([ends, others]))
     lengths = np.diff(stops, prepend=0.0)
-    kept = lengths > NEGLIGIBLE * n * m
-    middles = (stops - lengths / 2.0)[kept]
+    positive = lengths > NEGLIGIBLE * n * m
+    middles = (stops - lengths / 2.0)[positive]
     left, right = rows[np.searchsorted(ends, middles)], columns[np.searchsorted(others, middles)]
-    return Coupling.of(left, right, shape, lengths[kept] / max(m, 1), (gold, predicted * (n / max(m, 1))))
+    return Coupling.of(left, right, shape, lengths[positive] / max(m, 1), (gold, predicted * (n / max(m, 1))))
 
 
 def _shares(table: Floats, axis: int) -> Floats:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.errors import SolverError
+from arbitre.matching.closed_forms import cut_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,16 +42,11 @@ def require_positive(  # noqa: PLR0917  (the order of `transport_all`)
         SolverError: The costs are not symmetric, or the kernel is not positive semi-definite.
     """
     cells = heights * widths
-    sizes = cells, heights**2, widths**2
-    starts = [np.cumsum(size) - size for size in sizes]
+    tables = [cut_problems(*part) for part in ((quality, cells), (within[0], heights**2), (within[1], widths**2))]
     for p in np.flatnonzero(cells).tolist():
-        tables = (
-            1.0 - part[at[p] : at[p] + size[p]]
-            for part, at, size in zip((quality, *within), starts, sizes, strict=True)
-        )
         n, m = int(heights[p]), int(widths[p])
         cost, gold, predicted = (
-            table.reshape(shape) for table, shape in zip(tables, ((n, m), (n, n), (m, m)), strict=True)
+            (1.0 - table(p)).reshape(shape) for table, shape in zip(tables, ((n, m), (n, n), (m, m)), strict=True)
         )
         _check_kernel(cost, gold, predicted, epsilon, name(p))
 

@@ -122,8 +122,8 @@ def transport_all(  # noqa: PLR0917  (data of all problems)
     cells = np.flatnonzero(mass)
     problems = problem_of_cells(sizes, cells)
     matched = np.bincount(problems, mass[cells], minlength=len(sizes)).astype(np.float64)
-    kept = mass[cells] > NEGLIGIBLE * matched[problems]
-    cells, problems = cells[kept], problems[kept]
+    significant = mass[cells] > NEGLIGIBLE * matched[problems]
+    cells, problems = cells[significant], problems[significant]
     limit = np.minimum(heights, widths).astype(np.float64)
     matched = np.where(matched >= limit * (1.0 - FULL_TOLERANCE), limit, matched)
     if how.balanced:
@@ -232,8 +232,10 @@ def gromov(
     results: list[Gromov] = []
     with solver_errors("gromov", nowhere, 0):
         eccentricities = np.abs((gold_costs @ rows)[:, None] - predicted_costs @ columns)
-        drawn = [(product + solve_exactly(rows, columns, random.random((n, m)))[0]) / 2.0 for _ in range(starts - 2)]
-        for start in (product, solve_exactly(rows, columns, eccentricities)[0], *drawn)[:starts]:
+        random_starts = [
+            (product + solve_exactly(rows, columns, random.random((n, m)))[0]) / 2.0 for _ in range(starts - 2)
+        ]
+        for start in (product, solve_exactly(rows, columns, eccentricities)[0], *random_starts)[:starts]:
             plan, log = import_pot().gromov.fused_gromov_wasserstein(
                 between,
                 gold_costs,

@@ -10,10 +10,11 @@ from arbitre import matching, normalizers
 from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.certificate import certify
-from arbitre.schema.compiling.aliases import with_aliases
+from arbitre.schema.compiling.alias_annotations import with_aliases
 from arbitre.schema.compiling.canonical_plan import canonical_sites
 from arbitre.schema.compiling.compiler import Compiler
 from arbitre.schema.compiling.forced_choices import Overrides
+from arbitre.schema.compiling.readings import matching_problems
 from arbitre.schema.describe import CLOSE, entries_of, rows_of, signature_of
 from arbitre.schema.loading.overlay import Overlay
 from arbitre.schema.loading.references import SchemaSource, Subschema, load
@@ -73,7 +74,7 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
     sites, marked, digest = canonical_sites(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)
     rows = rows_of(sites)
-    problems = [*compiler.problems, *wrong]
+    problems = [*compiler.problems, *wrong, *matching_problems(sites, root)]
     if claims:
         named = ", ".join(path or "the root" for path in claims)
         hint = 'Keep one `"entries": true`. An overlay can set the others to false.'
@@ -85,4 +86,4 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
     signature = signature_of(rows, digest, entries, close, version("arbitre"))
     reached = [Reach.of(site) for site in sites]
     certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)
-    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts)
+    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts, compiler.expected)

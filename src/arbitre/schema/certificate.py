@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.paths import Path
-    from arbitre.schema.nodes import Leaf, ListNode, Site
+    from arbitre.schema.nodes import Alternatives, Leaf, ListNode, Site
     from arbitre.schema.reach import Reach
     from arbitre.values import Absence, Json
 
@@ -65,6 +65,8 @@ class MetricViolation:
     """Whether the matching of a list violates the property, rather than the distance of a leaf."""
     known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
     """Values for which the leaf's distance is known to violate the property."""
+    alternatives: Alternatives = field(default=None, compare=False, repr=False)
+    """Where gold holds the accepted readings that cause the violation."""
     seek: Callable[[MetricViolation], Witness | None] | None = field(default=None, compare=False, repr=False)
     """Finds the witness on request."""
 
@@ -80,8 +82,8 @@ class MetricViolation:
         (x,) if d(x, x) is not 0, (x, y) if d is not symmetric or is 0 for different documents, and (x, y, z) if
         d(x, z) exceeds d(x, y) + d(y, z). Reading this property runs the search.
         """
-        found = self.shown
-        return None if found is None else found.documents
+        witness = self.shown
+        return None if witness is None else witness.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +120,13 @@ class Certificate:
     @property
     def verdict(self) -> str:
         """One of "metric", "pseudo-metric" (different documents may be at distance 0) and "not a metric"."""
-        if any(found.fact != "separating" for found in self.breaks):
+        if any(violated.fact != "separating" for violated in self.breaks):
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
-    def seeking(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
+    def with_witness_search(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
         """Return a copy of the certificate that uses this function to find witnesses."""
-        return replace(self, breaks=tuple(replace(one, seek=seek) for one in self.breaks))
+        return replace(self, breaks=tuple(replace(violation, seek=seek) for violation in self.breaks))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON with the verdict, the violations, the identified values and the assumptions."""
@@ -135,8 +137,8 @@ class Certificate:
                     "path": one.path,
                     "reason": one.reason,
                     "remedy": one.remedy,
-                    "witness": None if (found := one.shown) is None else list(found.documents),
-                    "values": None if found is None else list(found.values),
+                    "witness": None if (witness := one.shown) is None else list(witness.documents),
+                    "values": None if witness is None else list(witness.values),
                 }
                 for one in self.breaks
             ],
@@ -167,20 +169,21 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
         if not path or site.absent != policies[path[:-1]]:
             identified[Equivalence(text, "absent", _absent_values(site.absent))] = None
-        identified |= dict.fromkeys(_identified(site, reached[index], path))
+        readings = frozenset(sites[child.site].alternatives for child in site.object.fields)
+        identified |= dict.fromkeys(_identified(site, reached[index], path, readings))
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
-    known = {found.reason for found in breaks}
+    known = {violation.reason for violation in breaks}
     further: dict[str, list[MetricViolation]] = {}
-    conditions = {found.condition for found in assumed}
-    for found in _undeclared(sites, reached, declared):
-        if isinstance(found, Assumption):
-            if found.condition not in conditions:
-                conditions.add(found.condition)
-                assumed[replace(found, condition=found.condition + _UNDECLARED)] = None
-        elif found.reason not in known:
-            further.setdefault(found.reason, []).append(found)
+    conditions = {violation.condition for violation in assumed}
+    for violation in _undeclared(sites, reached, declared):
+        if isinstance(violation, Assumption):
+            if violation.condition not in conditions:
+                conditions.add(violation.condition)
+                assumed[replace(violation, condition=violation.condition + _UNDECLARED)] = None
+        elif violation.reason not in known:
+            further.setdefault(violation.reason, []).append(violation)
     for reason, several in further.items():
-        places = tuple(place for found in several for place in found.places)
+        places = tuple(place for violation in several for place in violation.places)
         breaks[replace(several[0], reason=reason + _UNDECLARED, places=places[:_PLACES])] = None
     return Certificate(tuple(breaks), tuple(identified), tuple(assumed))
 
@@ -213,7 +216,8 @@ def _absent_values(absence: Absence) -> str:
     return f"{', '.join(values)} and a missing value" if values else "nothing: null counts as a value"
 
 
-def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Equivalence]:
+def _identified(site: Site, reach: Reach, path: Path, readings: frozenset[Alternatives]) -> Iterator[Equivalence]:
+    """Yield the values that are treated as equal; `readings` are the keys that hold accepted readings."""
     text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
         yield Equivalence(text, normalizer.name, normalizer.identifies)
@@ -227,13 +231,13 @@ def _identified(site: Site, reach: Reach, path: Path) -> Iterator[Equivalence]:
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
         yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"the field under {sources} in a prediction")
-    for name in sorted(site.object.ignored):
+    for name in sorted(site.object.ignored - readings):
         yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
 
 
 def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumption]:
     for leaf in reach.leaves:
-        if leaf.metric_if is not None and not (equal and leaf.distance.facts.identity):
+        if leaf.metric_if is not None and not (equal and leaf.facts.identity):
             yield Assumption(path, leaf.metric_if)
     if reach.lists:
         yield from _with_keys(site.list, path)
@@ -249,7 +253,7 @@ def _with_keys(node: ListNode, path: str) -> Iterator[Assumption]:
 
 
 def _is_list(site: Site) -> bool:
-    return site.leaf is None and Kind.ARRAY in site.declared
+    return not site.atomic and Kind.ARRAY in site.declared
 
 
 def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bool) -> Iterator[MetricViolation]:  # noqa: FBT001
@@ -257,6 +261,9 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
     for leaf in leaves:
         facts, name = leaf.distance.facts, leaf.distance.name
         fact: Fact
+        if leaf.alternatives is not None and facts.identity and not equal:
+            yield from _broken_by_alternatives(leaf.alternatives, path)
+            continue
         if leaf.metric_if is not None:  # listed under `assumes`
             continue
         if not facts.identity:
@@ -271,11 +278,20 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        yield MetricViolation(
-            wildcard(path), reason, _closest_alternative(leaf), fact, (path,), known=facts.witness or ()
-        )
+        yield MetricViolation(wildcard(path), reason, _closest_remedy(leaf), fact, (path,), known=facts.witness or ())
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
+
+
+def _broken_by_alternatives(alternatives: Alternatives, path: Path) -> Iterator[MetricViolation]:
+    """Yield the properties that the minimum over the accepted readings of gold does not have."""
+    remedy = "the normaliser authority, which maps variants to one name"
+    best = "the best of several accepted readings of gold"
+    asymmetric = MetricViolation(wildcard(path), f"{best} is not symmetric", remedy, "symmetric", (path,))
+    yield replace(asymmetric, alternatives=alternatives)
+    if alternatives is not True:  # lists on both sides have a directed Hausdorff distance
+        reason = f"{best} violates the triangle inequality: the readings of a document count only where it is gold"
+        yield replace(asymmetric, reason=reason, fact="triangle", alternatives=alternatives)
 
 
 def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
@@ -298,7 +314,7 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
-def _closest_alternative(leaf: Leaf) -> str:
+def _closest_remedy(leaf: Leaf) -> str:
     if leaf.distance.name in _CLOSEST:
         return _CLOSEST[leaf.distance.name]
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
@@ -14,6 +15,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from arbitre.authority import Authority
     from arbitre.schema.nodes import Site
 
 CLOSE: Final = 0.8
@@ -60,7 +62,7 @@ def walk(sites: Sequence[Site]) -> Iterator[SchemaStep]:
         first.setdefault(index, path)
         yield step._replace(repeats=repeated)
         site, trail = sites[index], (*above, (index, path))
-        if repeated is None and site.leaf is None:
+        if repeated is None and not site.atomic:
             equal = step.equal
             pending.extend((below._replace(equal=equal or below.equal), trail) for below in _below(site, path))
 
@@ -101,7 +103,7 @@ def _row(site: Site, step: SchemaStep) -> ResolvedPath:
         distance = ", ".join(dict.fromkeys(_choice(leaf.distance) for leaf in leaves)) or "by kind"
         own = dict.fromkeys(filter(None, (_choices(leaf.normalizers) for leaf in leaves)))
         normalize = ", ".join(filter(None, (_choices(site.normalizers), *own)))
-    listed = site.leaf is None and Kind.ARRAY in site.declared
+    listed = not site.atomic and Kind.ARRAY in site.declared
     return ResolvedPath(
         path=wildcard(step.path),
         kind=" or ".join(KIND_NAMES[kind] for kind in sorted(site.declared)) or "any",
@@ -110,16 +112,51 @@ def _row(site: Site, step: SchemaStep) -> ResolvedPath:
         match=_choice(site.list.matcher) if listed else "",
         normalize=normalize,
         notes="" if step.repeats is None else f"same as {wildcard(step.repeats) or 'the root'}",
+        alternatives=_alternatives(site),
     )
 
 
-def _choice(made: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a normaliser)
-    options = ", ".join(f"{name}={text_of(value)}" for name, value in made.options.items() if value is not None)
-    return f"{made.name}({options})" if options else str(made.name)
+def _alternatives(site: Site) -> str:
+    if site.alternatives is None:
+        return ""
+    return "a list in gold" if site.alternatives is True else wildcard((str(site.alternatives),))
 
 
-def _choices(made: Sequence[Any]) -> str:
-    return ", ".join(map(_choice, made))
+class UsedAuthority(NamedTuple):
+    """An authority file and the path whose values are normalised with it."""
+
+    path: str
+    authority: Authority
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON with the path, the file, the counts and the ambiguous variants."""
+        authority = self.authority
+        ambiguous = {text: list(names) for text, names in authority.ambiguous.items()}
+        counts = {"file": authority.file, "names": authority.names, "variants": authority.variants}
+        return {"path": self.path} | counts | {"ambiguous": ambiguous}
+
+
+def authorities_of(sites: Sequence[Site]) -> tuple[UsedAuthority, ...]:
+    """Return the authority files of a plan, by path, shortest first."""
+    uses: dict[tuple[str, int], UsedAuthority] = {}
+    for step in walk(sites):
+        site, path = sites[step.site], wildcard(step.path)
+        leaves = [choice.leaf for choices in site.scalars.values() for choice in choices]
+        leaves = leaves if site.leaf is None else [site.leaf]
+        for normalizer in chain(site.normalizers, *(leaf.normalizers for leaf in leaves)):
+            if normalizer.authority is not None:
+                key = path, id(normalizer.authority)
+                uses.setdefault(key, UsedAuthority(path, normalizer.authority))
+    return tuple(uses.values())
+
+
+def _choice(component: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a normaliser)
+    options = ", ".join(f"{name}={text_of(value)}" for name, value in component.options.items() if value is not None)
+    return f"{component.name}({options})" if options else str(component.name)
+
+
+def _choices(components: Sequence[Any]) -> str:
+    return ", ".join(map(_choice, components))
 
 
 def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path, list[str]]:
@@ -141,7 +178,7 @@ def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path,
         and STAR not in path
         and _is_list(sites[index])
         and Kind.OBJECT in sites[sites[index].list.items].declared
-        and sites[sites[index].list.items].leaf is None
+        and not sites[sites[index].list.items].atomic
     ]
     least = min(map(len, of_objects), default=0)
     shallowest = [path for path in of_objects if len(path) == least]
@@ -160,24 +197,25 @@ def _outside(step: SchemaStep, entries: Path, site: Site) -> bool:
         return False
     if entries[: len(path)] == path:
         return any(kind.scalar and kind is not Kind.NULL for kind in site.declared)
-    return path[-1] is not STAR or bool(site.declared) or site.leaf is not None
+    return path[-1] is not STAR or bool(site.declared) or site.atomic
 
 
 def _is_list(site: Site) -> bool:
-    return Kind.ARRAY in site.declared and site.leaf is None
+    return Kind.ARRAY in site.declared and not site.atomic
 
 
 def signature_of(rows: Sequence[ResolvedPath], digest: str, entries: Path, close: float, version: str) -> Signature:
     """Return the signature of a plan: the options of every path, and a digest of everything that can change a score."""
-    found = {row.path or "/": text for row in rows if (text := _entry(row))}
-    found |= {"entries": wildcard(entries) or "/", "plan": digest}
+    options = {row.path or "/": text for row in rows if (text := _entry(row))}
+    options |= {"entries": wildcard(entries) or "/", "plan": digest}
     if close != CLOSE:
-        found["close"] = repr(close)
-    return Signature.of(found, version)
+        options["close"] = repr(close)
+    return Signature.of(options, version)
 
 
 def _entry(row: ResolvedPath) -> str:
     parts = [row.distance, f"normalize {row.normalize}" if row.normalize else ""]
+    parts += [f"alternatives {row.alternatives}" if row.alternatives else ""]
     parts += [row.match if row.match != "hungarian" else "", f"weight {row.weight:g}" if row.weight != 1.0 else ""]
     return "; ".join(filter(None, parts))
 
@@ -193,6 +231,7 @@ class ResolvedPath:
     match: str
     normalize: str = ""
     notes: str = ""
+    alternatives: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

@@ -6,7 +6,7 @@ does not declare use a default for their kind, so a plan can compare any documen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from arbitre.values import Absence
@@ -14,12 +14,15 @@ from arbitre.values import Absence
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from arbitre.distances.base import Distance
+    from arbitre.distances.base import Distance, Facts
     from arbitre.matching import Matcher
     from arbitre.normalizers import Normalizer
     from arbitre.values import Kind
 
 _NULL: Final = Absence()
+
+Alternatives = str | bool | None
+"""Where gold holds accepted readings: the key of a sibling field, True for a list in place of the value, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,26 @@ class Leaf:
     """How single values are compared: `normalizers` in order, then `distance`.
 
     `metric_if` is a condition, imposed by the schema, under which a distance that is not a metric in general is one for
-    these values; None if there is none. It does not affect scores.
+    these values; None if there is none. It does not affect scores. `alternatives` is the option of the site.
     """
 
     distance: Distance
     normalizers: tuple[Normalizer, ...] = ()
     metric_if: str | None = field(default=None, compare=False)
+    alternatives: Alternatives = None
+
+    @property
+    def facts(self) -> Facts:
+        """The properties of the distance; the best of several readings is neither symmetric nor separating.
+
+        The triangle inequality holds for lists of readings, a directed Hausdorff distance, but not for readings in a
+        sibling field, which only gold has.
+        """
+        facts = self.distance.facts
+        if self.alternatives is None:
+            return facts
+        triangle = facts.triangle and self.alternatives is True
+        return replace(facts, symmetric=False, separating=False, triangle=triangle, witness=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +112,7 @@ class ObjectNode:
 
     Attributes:
         fields: The declared keys.
-        variants: The branches of a union of objects.
+        branches: The branches of a union of objects.
         patterns: Pairs of a regular expression for keys and a site.
         additional: Site of every other key.
         declared_map: Whether the schema declares other keys. They are counted together under `*`, otherwise each under
@@ -106,7 +123,7 @@ class ObjectNode:
     """
 
     fields: tuple[FieldNode, ...] = ()
-    variants: tuple[ObjectBranch, ...] = ()
+    branches: tuple[ObjectBranch, ...] = ()
     patterns: tuple[tuple[str, int], ...] = ()
     additional: int = 0
     declared_map: bool = False
@@ -150,6 +167,7 @@ class Site:
         leaf: How every value is compared as one leaf; None if values are compared by kind.
         normalizers: Applied to every value, in order.
         declared: The kinds that the schema declares.
+        alternatives: Where gold holds the accepted readings of a value; every value is then compared as one leaf.
     """
 
     absent: Absence
@@ -160,3 +178,9 @@ class Site:
     leaf: Leaf | None = None
     normalizers: tuple[Normalizer, ...] = ()
     declared: frozenset[Kind] = frozenset()
+    alternatives: Alternatives = None
+
+    @property
+    def atomic(self) -> bool:
+        """Whether every value is compared as one leaf, whatever its kind."""
+        return self.leaf is not None or self.alternatives is not None

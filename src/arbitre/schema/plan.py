@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from arbitre.errors import DataError
+from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
     from arbitre.paths import Path
@@ -13,6 +16,9 @@ if TYPE_CHECKING:
     from arbitre.schema.nodes import Site
     from arbitre.schema.plan_facts import PlanFacts
     from arbitre.signature import Signature
+    from arbitre.values import Json
+
+_NAMES: Final = {Kind.OBJECT: "an object", Kind.ARRAY: "a list"}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -28,6 +34,7 @@ class Plan:
         rows: The resolved options, one row per path.
         certificate: Whether the distance between documents is a metric.
         facts: Properties that allow a faster computation with the same result.
+        expected: The kinds of documents that the schema is written for; None for any.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
     """
 
@@ -39,4 +46,48 @@ class Plan:
     rows: tuple[ResolvedPath, ...]
     certificate: Certificate
     facts: PlanFacts
+    expected: frozenset[Kind] | None = None
     max_calls: int | None = None
+
+    @property
+    def allows_text(self) -> bool:
+        """Whether the schema names text as a kind of document."""
+        return self.expected is not None and Kind.STRING in self.expected
+
+    def check_gold(self, gold: Json) -> None:
+        """Raise DataError if a gold document is a text, but the schema expects an object or a list."""
+        if wanted := self._instead_of_text(gold):
+            raise DataError.of(
+                f"Expected the gold document to be {wanted}, got a text", hint="Write its JSON, not a string."
+            )
+
+    def check_predicted(self, predicted: Json) -> None:
+        """Raise DataError if a prediction is a text, but the schema expects an object or a list."""
+        if wanted := self._instead_of_text(predicted):
+            raise DataError.of(
+                f"Expected {wanted}, but the prediction is a text; use --lenient to read the JSON in it",
+                hint="Use `arbitre evaluate --lenient`; in Python, ReadOptions(lenient=True), or parse it first.",
+            )
+
+    def check_pair(self, gold: Json, predicted: Json) -> None:
+        """Check both documents of a pair.
+
+        Raises:
+            DataError: One of them is a text, but the schema expects an object or a list; or the prediction is null,
+                but neither does the schema allow this nor is gold null.
+        """
+        self.check_gold(gold)
+        self.check_predicted(predicted)
+        null = predicted is None and gold is not None and gold is not ABSENT
+        if null and self.expected is not None and Kind.NULL not in self.expected:
+            raise DataError.of("Expected a prediction, got null", hint="Omit it if there is none.")
+
+    def _instead_of_text(self, value: Json) -> str | None:
+        """Return what the schema expects instead of a text; None if the value is no text, or may be one."""
+        wanted = [_NAMES[kind] for kind in sorted(self.expected or ()) if kind in _NAMES]
+        if not isinstance(value, str) or not wanted or self.allows_text:
+            return None
+        root = self.sites[0]
+        for normalizer in root.normalizers if root.leaf is None else root.leaf.normalizers:
+            value = normalizer(value)
+        return " or ".join(wanted) if isinstance(value, str) else None

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arbitre.schema.reach import Licence, with_declared_above
+from arbitre.schema.reach import ProvenProperties, with_declared_above
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class PlanFacts:
             if site.declared and reach.lists and site.list.items not in countable
         ]
         return cls(
-            match_equal_first=Licence.of(sites, reached).pseudometric,
+            match_equal_first=ProvenProperties.of(sites, reached).pseudometric,
             is_multiset=countable,
             has_informative_lists=with_declared_above(sites, informative),
             expensive_above=_expensive_above(sites, reached),
@@ -55,18 +55,20 @@ class PlanFacts:
 
 def _expensive_above(sites: Sequence[Site], reached: Sequence[Reach]) -> dict[int, float]:
     """Return, by site, the pair count above which comparing its values is expensive; other sites are left out."""
-    own = [
+    own_thresholds = [
         min((leaf.distance.expensive_above for leaf in reach.leaves), default=math.inf) if site.declared else math.inf
         for site, reach in zip(sites, reached, strict=True)
     ]
-    found: dict[int, float] = {}
-    for least in sorted(set(own) - {math.inf}, reverse=True):
-        wanted = (index for index, pairs in enumerate(own) if pairs <= least)
-        found |= dict.fromkeys(with_declared_above(sites, wanted), least)
-    return found
+    thresholds: dict[int, float] = {}
+    for threshold in sorted(set(own_thresholds) - {math.inf}, reverse=True):
+        cheaper = (index for index, pairs in enumerate(own_thresholds) if pairs <= threshold)
+        thresholds |= dict.fromkeys(with_declared_above(sites, cheaper), threshold)
+    return thresholds
 
 
 def _countable(site: Site, reach: Reach) -> bool:
     if site.leaf is None and not all(kind.scalar for kind in site.declared):
         return False
-    return bool(site.declared) and all(leaf.distance.name == "exact" for leaf in reach.leaves)
+    return bool(site.declared) and all(
+        leaf.distance.name == "exact" and leaf.alternatives is None for leaf in reach.leaves
+    )

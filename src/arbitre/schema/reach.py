@@ -49,7 +49,7 @@ class Reach:
         for leaf in _leaves(site, frozenset(Kind) - kinds):
             if leaf not in leaves and leaf not in others:
                 others.append(leaf)
-        listed = site.leaf is None
+        listed = not site.atomic
         return cls(tuple(leaves), tuple(others), listed and Kind.ARRAY in kinds, listed and Kind.ARRAY not in kinds)
 
     @property
@@ -60,10 +60,10 @@ class Reach:
 
 def kinds_after(normalizers: Iterable[Normalizer], kinds: Iterable[Kind]) -> frozenset[Kind]:
     """Return the kinds that values of these kinds can have after normalisation."""
-    found = frozenset(kinds)
+    possible = frozenset(kinds)
     for normalizer in normalizers:
-        found = frozenset(after for kind in found for after in normalizer.kinds_of(kind))
-    return found
+        possible = frozenset(after for kind in possible for after in normalizer.kinds_of(kind))
+    return possible
 
 
 def _leaves(site: Site, kinds: Iterable[Kind]) -> Iterator[Leaf]:
@@ -72,13 +72,13 @@ def _leaves(site: Site, kinds: Iterable[Kind]) -> Iterator[Leaf]:
         for kind in sorted(kinds_after(site.leaf.normalizers, kinds)):
             yield site.leaf if kind in site.leaf.distance.kinds else _default(site, kind)
         return
-    for kind in sorted(kinds_after(site.normalizers, (kind for kind in kinds if kind.scalar))):
+    for kind in sorted(kinds_after(site.normalizers, (kind for kind in kinds if kind.scalar or site.atomic))):
         if not kind.scalar:
             yield site.other
             continue
         for choice in site.scalars[kind]:
-            for made in sorted(kinds_after(choice.leaf.normalizers, [kind])):
-                yield choice.leaf if made in choice.leaf.distance.kinds else _default(site, made)
+            for normal_kind in sorted(kinds_after(choice.leaf.normalizers, [kind])):
+                yield choice.leaf if normal_kind in choice.leaf.distance.kinds else _default(site, normal_kind)
 
 
 def _default(site: Site, kind: Kind) -> Leaf:
@@ -99,7 +99,7 @@ class Below(NamedTuple):
 
 def below(site: Site) -> Iterator[Below]:
     """Yield the sites of the values inside the objects and lists of a site."""
-    if site.leaf is not None:
+    if site.atomic:
         return
     yield from (Below(child.site, child.name) for child in site.object.fields)
     yield from (Below(child, STAR) for _, child in site.object.patterns)
@@ -109,7 +109,7 @@ def below(site: Site) -> Iterator[Below]:
 
 
 @dataclass(frozen=True, slots=True)
-class Licence:
+class ProvenProperties:
     """Properties of the distance at each site for any JSON values, as sets of sites.
 
     Attributes:
@@ -133,8 +133,8 @@ class Licence:
             if any(child.equal and child.site in not_identical for child in children):
                 broken.add(index)
         broken = _with_ancestors(broken, [[child.site for child in children if not child.equal] for children in every])
-        whole = frozenset(range(len(sites)))
-        return cls(whole - not_identical, whole - broken)
+        every_site = frozenset(range(len(sites)))
+        return cls(every_site - not_identical, every_site - broken)
 
 
 def _identical(site: Site, reach: Reach) -> bool:
@@ -142,25 +142,25 @@ def _identical(site: Site, reach: Reach) -> bool:
 
     An item without its key matches nothing, not even itself.
     """
-    if not all(leaf.distance.facts.identity for leaf in reach.every):
+    if not all(leaf.facts.identity for leaf in reach.every):
         return False
-    return site.leaf is not None or (site.list.matcher.identity and not site.list.matcher.key)
+    return site.atomic or (site.list.matcher.identity and not site.list.matcher.key)
 
 
 def _pseudometric(site: Site, reach: Reach) -> bool:
     """Return whether the site's own leaves and list preserve pseudo-metrics."""
-    if not all(leaf.distance.facts.pseudometric for leaf in reach.every):
+    if not all(leaf.facts.pseudometric for leaf in reach.every):
         return False
-    return site.leaf is not None or (site.list.metric and not site.list.matcher.key)
+    return site.atomic or (site.list.metric and not site.list.matcher.key)
 
 
-def _with_ancestors(found: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
+def _with_ancestors(starts: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
     """Return these sites and all their ancestors."""
     parents: list[list[int]] = [[] for _ in children]
     for index, several in enumerate(children):
         for child in several:
             parents[child].append(index)
-    known = set(found)
+    known = set(starts)
     pending = list(known)
     while pending:
         new = [index for index in parents[pending.pop()] if index not in known]
@@ -169,8 +169,8 @@ def _with_ancestors(found: Iterable[int], children: Sequence[Sequence[int]]) -> 
     return known
 
 
-def with_declared_above(sites: Sequence[Site], found: Iterable[int]) -> frozenset[int]:
+def with_declared_above(sites: Sequence[Site], starts: Iterable[int]) -> frozenset[int]:
     """Return these sites and all their declared ancestors."""
     return frozenset(
-        _with_ancestors(found, [[child.site for child in below(site)] if site.declared else [] for site in sites])
+        _with_ancestors(starts, [[child.site for child in below(site)] if site.declared else [] for site in sites])
     )

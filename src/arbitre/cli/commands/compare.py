@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import arbitre
-from arbitre.cli.custom_distances import load_catalogue, warn_call_count
-from arbitre.cli.options import (
-    Close,
-    FailOver,
-    FailUnder,
-    Functions,
-    MaxCalls,
-    MaxDepth,
-    MaybeSchema,
-    NoColor,
-    Output,
-    OutputFormat,
-    Overlay,
-    Quiet,
-    Validate,
-)
 from arbitre.cli.output import result_tables, side_by_side
-from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
-from arbitre.cli.overrides import Distances, Matches, configurations
-from arbitre.cli.thresholds import close as closed
-from arbitre.comparator import MAX_CALLS
+from arbitre.cli.overrides import OverrideOptions
+from arbitre.cli.shared_options import ComparatorOptions, MaxDepth, OutputOptions, Validate
+from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.results.gates import gate
-from arbitre.schema import CLOSE
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -44,6 +29,10 @@ if TYPE_CHECKING:
 
     from arbitre.values import Json
 
+MaybeSchema = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="JSON Schema of the documents. Default: inferred from gold."),
+]
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for standard input.")]
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
 Published = Annotated[
@@ -55,21 +44,14 @@ def compare(
     gold: Gold,
     predicted: Predicted,
     schema: MaybeSchema = None,
-    overlay: Overlay = None,
-    output: Output = OutputFormat.TEXT,
     *,
-    match: Matches = None,
-    distance: Distances = None,
-    functions: Functions = None,
-    max_calls: MaxCalls = MAX_CALLS,
-    validate: Validate = False,
-    fail_under: FailUnder = None,
-    fail_over: FailOver = None,
+    options: ComparatorOptions,
+    overrides: OverrideOptions,
     max_depth: MaxDepth = strict_json.MAX_DEPTH,
-    close: Close = CLOSE,
+    validate: Validate = False,
     published: Published = False,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    gates: GateOptions,
+    output: OutputOptions,
 ) -> None:
     """Compare one prediction with its gold document: scores, and the verdict on every node that differs.
 
@@ -77,41 +59,31 @@ def compare(
     """
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
-    screen = Terminal.create(plain=no_color, quiet=quiet)
+    screen = output.terminal()
     documents = [read(source, max_depth) for source in (gold, predicted)]
     if schema is None:
         screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
-    chosen = configurations(
-        schema or infer(documents[:1]),
-        match,
-        distance,
-        overlay=overlay,
-        close=close,
-        own=load_catalogue(functions),
-        max_calls=max_calls,
-    )
-    for one in chosen:
-        warn_call_count(one.comparator, documents[0], documents[1], screen)
+    chosen = overrides.configurations(schema or infer(documents[:1]), options)
+    for choice in chosen:
+        for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
+            screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
     if len(chosen) > 1:
-        if fail_under or fail_over or validate or published:
+        if gates.gates or validate or published:
             raise typer.BadParameter(
                 "--fail-under, --fail-over, --validate and --published need a single --match and --distance."
             )
         rows = side_by_side.rows(chosen, *documents)
-        if output is OutputFormat.JSON:
-            screen.json(side_by_side.to_json(rows))
-        else:
-            screen.show(side_by_side.blocks(rows, screen.width))
+        screen.result(partial(side_by_side.to_json, rows), partial(side_by_side.blocks, rows))
         return
     comparator = chosen[0].comparator
     comparison = comparator.compare(gold=documents[0], predicted=documents[1])
     declared = {row.path for row in comparator.explain()}
-    missed = gate(comparison, fail_under=fail_under or (), fail_over=fail_over or (), declared=declared)
-    if output is OutputFormat.JSON:
-        screen.json(_plain(comparison, validate=validate, published=published))
-    else:
-        screen.show(_blocks(comparison, screen.width, validate=validate, published=published))
-    raise typer.Exit(closed(screen, missed))
+    missed = gate(comparison, fail_under=gates.gates, declared=declared)
+    screen.result(
+        lambda: _plain(comparison, validate=validate, published=published),
+        lambda width: _blocks(comparison, width, validate=validate, published=published),
+    )
+    raise typer.Exit(close(screen, missed))
 
 
 def read(source: str, max_depth: int) -> Json:
@@ -126,9 +98,7 @@ def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -
     if published:
         plain["published"] = arbitre.published(comparison)
     if validate:
-        plain["violations"] = [
-            {"pointer": one.pointer, "keyword": one.keyword, "message": one.message} for one in comparison.violations
-        ]
+        plain["violations"] = list(map(asdict, comparison.violations))
     return plain
 
 
@@ -144,5 +114,5 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     yield result_tables.survival(comparison.curve)
     if validate:
-        yield result_tables.violations([("", one) for one in comparison.violations])
+        yield result_tables.violations(list(map(asdict, comparison.violations)))
     yield result_tables.signature(comparison.signature)

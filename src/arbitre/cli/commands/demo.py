@@ -10,14 +10,14 @@ from rich.text import Text
 
 import arbitre
 from arbitre import bundled
-from arbitre.cli.evaluation_run import EvaluationRun
-from arbitre.cli.options import NoColor, NoReport, Quiet  # noqa: TC001  (typer reads annotations)
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, titled
-from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import read_records
+from arbitre.cli.output.console import titled
+from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.shared_options import NoReport, TerminalOptions
+from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
+from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 from arbitre.report.report_files import REPORT, remove_report, write_ranking
 from arbitre.report.text_files import atomic_text_file
 
@@ -41,11 +41,10 @@ def demo(
     *,
     out: Out = Path("arbitre-demo"),
     no_report: NoReport = False,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    output: TerminalOptions,
 ) -> None:
     """Evaluate two systems on a small bundled corpus: speakers on six pages of an index."""
-    screen = Terminal.create(plain=no_color, quiet=quiet)
+    screen = output.terminal()
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
     for source in (*sources, bundled.schemas() / "examples" / SCHEMA):
         with atomic_text_file(out / source.name) as file:
@@ -55,21 +54,24 @@ def demo(
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
     for system in SYSTEMS:
-        joined = join(read_records(out / GOLD, "gold"), read_records(out / f"{system}.jsonl", "predicted"))
-        evaluations[system], _ = EvaluationRun(comparator.plan, joined, out=out / system, report=not no_report)(screen)
+        joined = Sources(gold=out / GOLD, predicted=out / f"{system}.jsonl").joined()
+        options = EvaluationOptions(out=out / system, workers=1, no_report=no_report)
+        evaluations[system], _ = evaluate_with_progress(EvaluationJob(comparator.plan, joined, options), screen)
         compared_again = compare_pairs(comparator.plan, list(joined))
         found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
     if no_report:
         remove_report(out)
     else:
         write_ranking(out, arbitre.rank(evaluations))
-    screen.show(_blocks(evaluations, found))
+    screen.show(_leaderboard_and_entries(evaluations, found))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
 
-def _blocks(evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]) -> Iterator[RenderableType]:
+def _leaderboard_and_entries(
+    evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]
+) -> Iterator[RenderableType]:
     first = next(iter(evaluations.values()))
     yield Text.assemble(
         ("Two systems on the same pages", "bold"),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
 
-from arbitre.cli.options import FailOver, FailUnder, NoColor, Output, OutputFormat, Quiet
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.console import titled
 from arbitre.cli.output.path_labels import escape_hidden
-from arbitre.cli.thresholds import close
+from arbitre.cli.shared_options import OutputOptions
+from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.results.gates import gate_plain
-from arbitre.corpus.systems.diff import EvaluationDiff, ScoreChange, diff_evaluations, read_evaluation
+from arbitre.corpus.systems.evaluation_diff import EvaluationDiff, ScoreChange, diff_evaluations, read_evaluation
 from arbitre.report.tables.summaries import AVERAGES
 
 if TYPE_CHECKING:
@@ -44,24 +45,17 @@ def diff(
     *,
     score: Measure = "f1q",
     fail_if_worse: FailIfWorse = False,
-    fail_under: FailUnder = None,
-    fail_over: FailOver = None,
-    output: Output = OutputFormat.TEXT,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    gates: GateOptions,
+    output: OutputOptions,
 ) -> None:
     """Show what changed between two evaluations: overall, by path and by document.
 
     --fail-under and --fail-over apply to the evaluation after the change.
     """
-    screen = Terminal.create(plain=no_color, quiet=quiet)
+    screen = output.terminal()
     found = diff_evaluations(before, after, score)
-    gates = (*(fail_under or ()), *(fail_over or ()))
-    missed = gate_plain(read_evaluation(after), gates) if gates else ()
-    if output is OutputFormat.JSON:
-        screen.json(found.to_dict())
-    else:
-        screen.show(_blocks(found, screen.width))
+    missed = gate_plain(read_evaluation(after), gates.gates) if gates.gates else ()
+    screen.result(found.to_dict, partial(_blocks, found))
     if found.settings:
         screen.note(f"The evaluations differ in {', '.join(found.settings)}: their scores may not be comparable.")
     code = close(screen, missed)

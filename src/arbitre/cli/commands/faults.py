@@ -11,10 +11,10 @@ from rich.text import Text
 
 import arbitre
 from arbitre import bundled
-from arbitre.cli.options import NoColor, Output, OutputFormat, Quiet
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, titled
+from arbitre.cli.output.console import titled
 from arbitre.cli.overrides import NamedChoice, parse_matching
+from arbitre.cli.shared_options import OutputOptions
 from arbitre.diagnosis.planted_faults import plant_faults, score_faults
 from arbitre.matching import catalogue
 
@@ -76,19 +76,17 @@ Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed for the
 
 def faults(
     *,
-    match: Matches = None,
+    chosen: Matches = None,
     score: Only = None,
     share: Share = 0.2,
     seed: Seed = 0,
-    output: Output = OutputFormat.TEXT,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    output: OutputOptions,
 ) -> None:
     """Show how each score reacts to each kind of fault, for every matching.
 
     The faults are planted into the bundled corpus.
     """
-    screen = Terminal.create(plain=no_color, quiet=quiet)
+    screen = output.terminal()
     lines = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     gold = [{key: value for key, value in json.loads(line).items() if key != "id"} for line in lines]
     lists = plant_faults([document[ENTRIES] for document in gold], share=share, seed=seed)
@@ -96,17 +94,11 @@ def faults(
         name: [document | {ENTRIES: entries} for document, entries in zip(gold, found, strict=True)]
         for name, found in lists.items()
     }
-    matchings = match or [NamedChoice.of(text, catalogue) for text in MATCHINGS]
-    rows = [(one, score_faults(_comparator(one).plan, gold, faulty)) for one in matchings]
-    if output is OutputFormat.JSON:
-        screen.json(_plain(rows, share, seed))
-    else:
-        screen.show(_blocks(rows, score or list(ScoreName), len(lines)))
-
-
-def _comparator(match: NamedChoice) -> arbitre.Comparator:
-    """Build a comparator that uses this matching for the speakers; nested lists follow the schema."""
-    return arbitre.Comparator(bundled.schema(SCHEMA), overlay={f"/{ENTRIES}": {"match": match.choice}})
+    matchings = chosen or [NamedChoice.of(text, catalogue) for text in MATCHINGS]
+    schema, site = bundled.schema(SCHEMA), f"/{ENTRIES}"  # nested lists are matched as the schema says
+    plans = [arbitre.Comparator(schema, overlay={site: {"match": match.choice}}).plan for match in matchings]
+    rows = [(match, score_faults(plan, gold, faulty)) for match, plan in zip(matchings, plans, strict=True)]
+    screen.result(lambda: _plain(rows, share, seed), lambda _: _blocks(rows, score or list(ScoreName), len(lines)))
 
 
 def _plain(rows: Sequence[ScoreRow], share: float, seed: int) -> dict[str, Any]:

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from arbitre.cli.commands.report import Evaluations, Lang  # noqa: TC001
-from arbitre.cli.options import NoColor, Quiet  # noqa: TC001  (typer reads annotations)
-from arbitre.cli.output.console import Terminal
-from arbitre.report.figures.figures import write_figures
+from arbitre.cli.commands.report import Evaluations, Lang
+from arbitre.cli.shared_options import TerminalOptions
+from arbitre.report.figures.specifications import write_figures
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
 
@@ -22,13 +21,10 @@ def figures(
     *,
     out: Out,
     lang: Lang = Language.EN,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    output: TerminalOptions,
 ) -> None:
     """Draw the figures of an evaluation as SVG, PDF and PNG.
 
     Each figure comes with its Vega-Lite specification, which you can edit and render yourself.
     """
-    screen = Terminal.create(plain=no_color, quiet=quiet)
-    files = write_figures(out, read_view(evaluations), lang)
-    screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")
+    output.terminal().wrote(write_figures(out, read_view(evaluations), lang), out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,11 +15,11 @@ from rich.text import Text
 
 import arbitre
 from arbitre.cli.commands.compare import read
-from arbitre.cli.options import IdKey, MaxDepth, NoColor, Output, OutputFormat, Overlay, Quiet, Schema
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, counted
-from arbitre.cli.overrides import Distances, Matches, configurations
-from arbitre.corpus.joining.join import join
+from arbitre.cli.output.console import counted
+from arbitre.cli.overrides import OverrideOptions
+from arbitre.cli.shared_options import ComparatorOptions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
+from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
@@ -67,32 +68,25 @@ def metricity(
     *,
     schema: Schema,
     overlay: Overlay = None,
-    match: Matches = None,
-    distance: Distances = None,
+    overrides: OverrideOptions,
     out: Out = None,
     sample: Sample = None,
     seed: Seed = 0,
-    output: Output = OutputFormat.TEXT,
     id_key: IdKey = "id",
     max_depth: MaxDepth = MAX_DEPTH,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    output: OutputOptions,
 ) -> None:
     """Measure how far the distances between entries deviate from a metric.
 
     Compares every gold and predicted entry with every other.
     """
-    screen = Terminal.create(plain=no_color, quiet=quiet)
-    chosen = configurations(schema, match, distance, overlay=overlay)
+    screen = output.terminal()
+    chosen = overrides.configurations(schema, ComparatorOptions(overlay=overlay))
     documents = MetricityInput.of(gold, predicted, ReadOptions(id_key, max_depth=max_depth))
     measured = [MetricityRow.of(choice, documents, sample=sample, seed=seed) for choice in chosen]
-    if output is OutputFormat.JSON:
-        screen.json(_plain(measured))
-    else:
-        screen.show(_blocks(measured, screen.width))
+    screen.result(partial(_plain, measured), partial(_blocks, measured))
     if out is not None:
-        files = _write(out, measured, documents)
-        screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")
+        screen.wrote(_write(out, measured, documents), out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +113,7 @@ class MetricityInput:
         if all(source == STDIN or Path(source).suffix.lower() == ".json" for source in (gold, predicted)):
             sides = [read(source, reading.max_depth) for source in (gold, predicted)]
             return cls({"": sides[0]}, [("", *sides)])
-        joined = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
+        joined = Sources(gold=gold, predicted=predicted).joined(reading)
         pairs = [(pair.id, (pair.key, pair.gold, pair.predicted)) for pair in joined]
         return cls({name: document for name, (_, document, _) in pairs}, [pair for _, pair in pairs])
 

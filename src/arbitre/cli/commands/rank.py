@@ -8,60 +8,45 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-import arbitre
-from arbitre.cli.evaluation_run import EvaluationRun, engine, exports
-from arbitre.cli.options import (
-    ClusterBy,
-    Engine,
-    EngineKind,
-    FailOver,
-    FailUnder,
-    Gold,
-    GoldKey,
-    IdKey,
-    IdPattern,
-    Lenient,
-    Manifest,
-    NoColor,
-    NoReport,
-    Output,
-    OutputFormat,
-    Overlay,
-    PredictedKey,
-    Project,
-    Quiet,
-    Scheduler,
+from arbitre.cli.output.progress import compare_with_progress
+from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
+from arbitre.cli.shared_options import (
+    GOLD,
+    ComparatorOptions,
+    CorpusOptions,
+    ManifestFile,
+    OutputOptions,
+    RankingOptions,
+    ReadingOptions,
     Schema,
-    Workers,
     export_option,
 )
-from arbitre.cli.output.console import Terminal
-from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
-from arbitre.cli.thresholds import close
-from arbitre.corpus.joining.join import join, paired
-from arbitre.corpus.reading.manifest import Manifest as Listing
-from arbitre.corpus.reading.options import STDIN, ReadOptions
-from arbitre.corpus.reading.projection import Projection
+from arbitre.cli.thresholds import GateOptions, close
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.manifest import Manifest
+from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.results.gates import gate
-from arbitre.corpus.statistics import Average
-from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.systems.factors import check_factor, factor
 from arbitre.corpus.systems.ranking import SCORES
 from arbitre.corpus.systems.ranking import rank as ranked
 from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
+from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.html.build_view import build_factors
-from arbitre.report.report_files import REPORT, read_view, write_page, write_ranking
+from arbitre.report.report_files import REPORT, most_differing, read_view, write_page, write_ranking
+from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.result_files import EVALUATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from arbitre.cli.output.console import Terminal
     from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.results.gates import Gate, Missed
-    from arbitre.corpus.running import executors
     from arbitre.corpus.systems.run_stability import RunStability
+    from arbitre.report.evaluation_job import EvaluationOptions
     from arbitre.schema.plan import Plan
 
 WHOLE_CORPUS: Final = "evaluation"
@@ -75,19 +60,6 @@ Factors = Annotated[
     list[str] | None,
     typer.Option("--factor", metavar="COLUMN", help="Manifest column whose values are compared. May be repeated."),
 ]
-Measures = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--score", metavar="SCORE", help="Score to rank by, such as f1q or fq(2). Repeat it to show further scores."
-    ),
-]
-Mean = Annotated[
-    Average, typer.Option(help="How to average scores: per document (macro) or pooled over entries (micro).")
-]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the bootstrap and the permutation tests.")]
-Level = Annotated[
-    float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")
-]
 Tables = Annotated[list[str] | None, export_option("pairs.tex or pairs.parquet")]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder for JSON, report.html, and CSV, Markdown and LaTeX tables.")
@@ -98,32 +70,17 @@ def rank(
     systems: Systems = None,
     *,
     schema: Schema,
-    gold: Gold = None,
-    manifest: Manifest = None,
+    options: ComparatorOptions,
+    gold: Annotated[list[str] | None, GOLD] = None,
+    manifest: ManifestFile = None,
     factors: Factors = None,
-    scores: Measures = None,
-    aggregate: Mean = "macro",
-    cluster_by: ClusterBy = None,
-    seed: Seed = 0,
-    level: Level = LEVEL,
-    fail_under: FailUnder = None,
-    fail_over: FailOver = None,
+    reading: ReadingOptions,
+    ranking: RankingOptions,
+    evaluation_options: CorpusOptions,
     out: Out = None,
     tables: Tables = None,
-    overlay: Overlay = None,
-    id_key: IdKey = "id",
-    id_pattern: IdPattern = None,
-    gold_key: GoldKey = "gold",
-    predicted_key: PredictedKey = "predicted",
-    project: Project = None,
-    lenient: Lenient = False,
-    workers: Workers = None,
-    kind: Engine = EngineKind.LOCAL,
-    scheduler: Scheduler = None,
-    no_report: NoReport = False,
-    output: Output = OutputFormat.TEXT,
-    no_color: NoColor = False,
-    quiet: Quiet = False,
+    gates: GateOptions,
+    output: OutputOptions,
 ) -> None:
     """Rank systems on the same gold documents, with confidence intervals and paired tests.
 
@@ -138,33 +95,18 @@ def rank(
         raise typer.BadParameter(
             "Expected files and folders, got standard input (-): gold is read once for each system."
         )
-    asked = exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
-    screen = Terminal.create(plain=no_color, quiet=quiet)
-    comparator = arbitre.Comparator(schema, overlay=overlay)
-    projection = None if project is None else Projection.load(project)
-    reading = ReadOptions(
-        id_key,
-        id_pattern,
-        gold_key=gold_key,
-        predicted_key=predicted_key,
-        lenient=lenient,
-        projection=projection,
-    )
-    first, *beside = scores or SCORES
-    how = RankingOptions(first, tuple(beside), aggregate, cluster_by, seed, level)
-    plan, report = reading.signed(comparator.plan), out is not None and not no_report
-    gates = (*(fail_under or ()), *(fail_over or ()))
-    corpus = RankingRun(plan, reading, screen, how, engine(kind, scheduler, workers), out if report else None, gates)
+    requested = parse_exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
+    screen = output.terminal()
+    plan, report = options.comparator(schema).plan, out is not None and not evaluation_options.no_report
+    reading = reading.for_plan(plan)
+    evaluation_options = replace(evaluation_options, out=out if report else None)
+    corpus = RankingJob(reading.signed(plan), reading, screen, ranking, evaluation_options, gates.gates)
     found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
-    if output is OutputFormat.JSON:
-        screen.json(found.to_dict())
-    else:
-        screen.show(found.blocks(screen.width))
+    screen.result(found.to_dict, found.blocks)
     if out is not None:
         if not report:
             (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
-        files = (*write_results(out, found, asked), *([REPORT] if report else []))
-        screen.note(f"Wrote {', '.join(files)} to {out.as_posix()}")
+        screen.wrote((*write_results(out, found, requested), *([REPORT] if report else [])), out)
     raise typer.Exit(close(screen, corpus.missed))
 
 
@@ -180,44 +122,33 @@ def _named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class RankingOptions:
-    """Statistical options for comparing systems or factor levels."""
-
-    score: str
-    beside: tuple[str, ...]
-    aggregate: Average
-    cluster: str | None
-    seed: int
-    level: float
-
-
-@dataclass(frozen=True, slots=True)
-class RankingRun:
+class RankingJob:
     """Evaluates the systems or the manifest and prints notes on failed or skipped documents to standard error."""
 
     plan: Plan
     reading: ReadOptions
     screen: Terminal
     options: RankingOptions
-    engine: executors.Executor
-    out: Path | None = None
-    """Folder for the report, with one subfolder per evaluation."""
+    evaluation: EvaluationOptions
+    """`out` is the folder for the report, with one subfolder per evaluation."""
     gates: tuple[Gate, ...] = ()
     missed: list[Missed] = field(default_factory=list)
     """Gates that were not met."""
 
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankingOutput:
         """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
-        found = {
-            name: self._evaluate(
-                join(self.reading.records(gold, "gold"), self.reading.records(sources, "predicted")), name, name
-            )
+        jobs = {
+            name: self._job(Sources(gold=gold, predicted=sources).joined(self.reading), name)
             for name, sources in systems.items()
         }
+        found = {name: self._evaluate(job, name) for name, job in jobs.items()}
         how = self.options
-        ranking = ranked(found, how.score, beside=how.beside, aggregate=how.aggregate, level=how.level, seed=how.seed)
-        if self.out is not None:
-            write_ranking(self.out, ranking)
+        ranking = ranked(found, how.score, beside=(how.scores or SCORES)[1:], **how.statistics)
+        if self.evaluation.out is not None:
+            first = most_differing(found, how.score)
+            for name, job in jobs.items():
+                job.write_report(found[name], first)
+            write_ranking(self.evaluation.out, ranking)
         return RankingOutput(ranking, dict(self._stability(found)))
 
     def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, RunStability]]:
@@ -235,29 +166,31 @@ class RankingRun:
         Raises:
             DataError: The manifest cannot be read, or a factor is not one of its columns.
         """
-        listing = Listing(manifest, self.reading)
+        columns = Manifest(manifest, self.reading).factors
         for name in names:
-            check_factor(name, listing.factors)
-        joined = paired(listing.rows(), factors=listing.factors)
-        evaluation = self._evaluate(joined, Path(manifest).name, WHOLE_CORPUS)
+            check_factor(name, columns)
+        joined = Sources(manifest=manifest).joined(self.reading)
+        job = self._job(joined, WHOLE_CORPUS)
+        evaluation = self._evaluate(job, Path(manifest).name)
+        job.write_report(evaluation)
         design: dict[str, list[str]] = {}
         for name in names:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
             design[name] = [known[one] for one in evaluation.document_table.keys]
         how = self.options
-        comparisons = (
-            factor(evaluation, name, design, how.score, aggregate=how.aggregate, level=how.level, seed=how.seed)
-            for name in design
-        )
+        comparisons = (factor(evaluation, name, design, how.score, **how.statistics) for name in design)
         results = FactorsOutput(tuple(comparisons), evaluation.signature)
-        if self.out is not None:
-            view = read_view([self.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+        if self.evaluation.out is not None:
+            view = read_view([self.evaluation.out / WHOLE_CORPUS / EVALUATION])
+            write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
         return results
 
-    def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
-        out = self.out and self.out / folder
-        evaluation, _ = EvaluationRun(self.plan, joined, self.engine, out, cluster_by=self.options.cluster)(self.screen)
+    def _job(self, joined: Join, folder: str) -> EvaluationJob:
+        options = replace(self.evaluation, out=self.evaluation.out and self.evaluation.out / folder)
+        return EvaluationJob(self.plan, joined, options)
+
+    def _evaluate(self, job: EvaluationJob, name: str) -> Evaluation:
+        (evaluation, _), joined = compare_with_progress(job, self.screen), job.joined
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),
             (evaluation.unscored, "gold documents failed or duplicated, not scored"),

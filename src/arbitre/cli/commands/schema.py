@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,16 +11,20 @@ import typer
 from rich.text import Text
 
 import arbitre
-from arbitre.cli.options import IdKey, NoColor, Output, OutputFormat, Overlay, SchemaArgument
+from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, counted, titled
+from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.cli.shared_options import IdKey, OutputOptions, Overlay, SchemaArgument, TerminalOptions
+from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record
+from arbitre.corpus.reading.sources import split_name
 from arbitre.corpus.running.check_gold import documents as documents_of
 from arbitre.errors import DataError, Problem
 from arbitre.paths import order
 from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.schema.loading.infer import infer as infer_schema
+from arbitre.schema.loading.schema_root import is_schema_like
 from arbitre.schema.validation.validate import find_violations
 
 if TYPE_CHECKING:
@@ -35,6 +40,9 @@ app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema."
 
 _SHORT: Final = 60
 """Maximum length of a witness in the output, in characters."""
+
+MAX_AMBIGUOUS: Final = 20
+"""Maximum number of ambiguous variants in the output, for each authority file."""
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="GOLD...", help="Folders, .json or .jsonl files, or - for standard input.")
@@ -60,17 +68,23 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the sch
 
 
 @app.command()
-def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", no_color: NoColor = False) -> None:
-    """Infer a schema that all the given documents satisfy."""
-    schema = infer_schema(record.value for source in gold for record in _documents(source, id_key))
+@with_option_sets
+def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: TerminalOptions) -> None:
+    """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
+    screen, skipped = output.terminal(), list[str]()
+    documents = [record.value for source in gold for record in _inferable(source, id_key, skipped)]
+    if skipped:
+        screen.note("\n".join([f"Skipped {counted(len(skipped), 'file')}:", *skipped]))
+    schema = infer_schema(documents)
     if out is None:
-        Terminal.create(plain=no_color).json(schema)
+        screen.json(schema)
     else:
         with atomic_text_file(out) as file:
             file.write(json_text(schema))
 
 
 @app.command()
+@with_option_sets
 def check(
     schema: SchemaArgument,
     documents: Documents = None,
@@ -78,28 +92,29 @@ def check(
     gold: Gold = None,
     overlay: Overlay = None,
     certificate: Certified = False,
-    output: Output = OutputFormat.TEXT,
     id_key: IdKey = "id",
-    no_color: NoColor = False,
+    output: OutputOptions,
 ) -> None:
     """Check a schema, and optionally documents against it.
 
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
     """
-    screen = Terminal.create(plain=no_color)
+    screen = output.terminal()
     comparator = arbitre.Comparator(schema, overlay=overlay)
     read = [record for source in documents or () for record in _documents(source, id_key)]
     found = [(record, one) for record in read for one in find_violations(comparator.plan.root, record.value)]
     checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
-    if output is OutputFormat.JSON:
+    if screen.as_json:
         plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
+        if comparator.authorities:
+            plain["authorities"] = [used.to_dict() for used in comparator.authorities]
         plain |= {"certificate": comparator.certificate.to_dict()} if certificate else {}
         plain |= {"documents": len(read), "violations": [_plain(*one) for one in found]}
         screen.json(plain if checked is None else plain | {"gold": checked.to_dict()})
     else:
         entries = comparator.entries or "(the whole)"
         paths = counted(len(comparator.explain()), "path")
-        screen.verbatim(f"{schema}: no problems; {paths}, entries {entries}")
+        screen.verbatim(f"{schema}: no problems; {paths}, entries {entries}", *_authority_lines(comparator))
         if certificate:
             screen.verbatim("")
             screen.show(_certificate_blocks(comparator.certificate, screen.width))
@@ -114,13 +129,26 @@ def check(
     raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
 
 
+def _authority_lines(comparator: arbitre.Comparator) -> Iterator[str]:
+    """Yield the authority files, with their variants of several names."""
+    for used in comparator.authorities:
+        authority = used.authority
+        counts = f"{counted(authority.names, 'name')}, {counted(authority.variants, 'variant')}"
+        yield f"{used.path or '(the whole)'}: authority file {escape_hidden(authority.file)}, {counts}"
+        if authority.ambiguous:
+            yield f"  {counted(len(authority.ambiguous), 'variant')} of several names, not replaced:"
+        for text, names in list(authority.ambiguous.items())[:MAX_AMBIGUOUS]:
+            yield escape_hidden(f"    {text}: {'; '.join(names)}")
+        if len(authority.ambiguous) > MAX_AMBIGUOUS:
+            yield f"    and {len(authority.ambiguous) - MAX_AMBIGUOUS} more; --format json lists all"
+
+
 def _problem(record: Record, one: Violation) -> Problem:
     return Problem(f"{one.message} ({one.keyword})", record.file, record.line, one.pointer)
 
 
 def _plain(record: Record, one: Violation) -> dict[str, Json]:
-    place = {"id": record.id, "file": record.file, "line": record.line}
-    return place | {"pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+    return {"id": record.id, "file": record.file, "line": record.line, **asdict(one)}
 
 
 def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableType]:
@@ -158,19 +186,32 @@ def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room
 
 
 @app.command()
-def explain(
-    schema: SchemaArgument, *, overlay: Overlay = None, output: Output = OutputFormat.TEXT, no_color: NoColor = False
-) -> None:
+@with_option_sets
+def explain(schema: SchemaArgument, *, overlay: Overlay = None, output: OutputOptions) -> None:
     """Show how each path is compared: kind, weight, distance, matching, normalisation."""
-    screen = Terminal.create(plain=no_color)
+    screen = output.terminal()
     comparator = arbitre.Comparator(schema, overlay=overlay)
-    if output is OutputFormat.JSON:
-        rows = [row.to_dict() for row in comparator.explain()]
-        screen.json({"entries": comparator.entries, "signature": comparator.signature.to_dict(), "paths": rows})
-    else:
-        screen.show(
-            [result_tables.explained(comparator.plan, screen.width), result_tables.signature(comparator.signature)]
-        )
+    signature, rows = comparator.signature, [row.to_dict() for row in comparator.explain()]
+    screen.result(
+        lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
+        lambda width: [result_tables.explained(comparator.plan, width), result_tables.signature(signature)],
+    )
+
+
+def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]:
+    """Yield the documents of a source. Files of a folder that are not documents are added to `skipped`."""
+    if not Path(source).is_dir():
+        yield from _documents(source, id_key)
+        return
+    files = (path for path in sorted(Path(source).iterdir()) if path.is_file() and not path.name.startswith("."))
+    skipped += [f"{path}: not a .json file" for path in files if split_name(path)[1] != DOCUMENT]
+    for item in documents_of(source, id_key):
+        if not isinstance(item, Record):
+            skipped.append(str(Problem(item.reason, item.file, item.line, item.pointer)))
+        elif isinstance(item.value, dict) and "$schema" in item.value and is_schema_like(item.value):
+            skipped.append(f"{item.file}: a JSON Schema")
+        else:
+            yield item
 
 
 def _documents(source: str, id_key: str) -> Iterator[Record]:

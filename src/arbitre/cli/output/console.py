@@ -12,7 +12,8 @@ from rich.text import Text
 from arbitre.report.text_files import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from rich.console import RenderableType
 
@@ -34,20 +35,38 @@ class Terminal:
     out: Console
     err: Console
     quiet: bool
+    as_json: bool = False
 
     @classmethod
-    def create(cls, *, plain: bool = False, quiet: bool = False) -> Terminal:
+    def create(cls, *, plain: bool = False, quiet: bool = False, as_json: bool = False) -> Terminal:
         """Create a terminal.
 
         Args:
             plain: Print no escape codes.
             quiet: Print only JSON and errors.
+            as_json: Print results as JSON.
         """
-        return cls(_console(plain=plain), _console(plain=plain, stderr=True), quiet)
+        return cls(_console(plain=plain), _console(plain=plain, stderr=True), quiet, as_json)
 
     @property
     def width(self) -> int:
         return self.out.width
+
+    def result(self, plain: Callable[[], Json], blocks: Callable[[int], Iterable[RenderableType]]) -> None:
+        """Print a result in the chosen format.
+
+        Args:
+            plain: Returns the result as JSON.
+            blocks: Returns the result as text for a width.
+        """
+        if self.as_json:
+            self.json(plain())
+        else:
+            self.show(blocks(self.width))
+
+    def wrote(self, files: Iterable[str], folder: Path) -> None:
+        """Print a note with the names of the files written to a folder."""
+        self.note(f"Wrote {', '.join(files)} to {folder.as_posix()}")
 
     def show(self, blocks: Iterable[RenderableType]) -> None:
         """Print the blocks, separated by empty lines."""

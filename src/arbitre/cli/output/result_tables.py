@@ -13,6 +13,7 @@ from rich.text import Text
 
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, fits_unbroken, nested_labels
+from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.evaluation import THRESHOLDS
 from arbitre.paths import order, wildcard
 from arbitre.report.html.language import Language, Translator
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.curve import Curve
     from arbitre.schema.plan import Plan
-    from arbitre.schema.validation.validate import Violation
     from arbitre.signature import Signature
     from arbitre.tally import MacroScores, Scores
 
@@ -212,9 +212,10 @@ def _place(failure: Failure) -> str:
     return f"{failure.file or ''}{line}{pointer}".strip()
 
 
-def violations(found: Sequence[tuple[str, Violation]]) -> RenderableType:
-    """Return a table of schema violations, each with the name of its document unless that is empty."""
-    rows = [[*[name] * bool(name), one.pointer or "(the root)", one.message] for name, one in found]
+def violations(found: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Return a table of schema violations, each with the name of its document if it has an id."""
+    named = [[key(one["id"], one["run"])] if "id" in one else [] for one in found]
+    rows = [[*name, one["pointer"] or "(the root)", one["message"]] for name, one in zip(named, found, strict=True)]
     if not rows:
         return Text("No schema violations")
     return titled(f"Schema violations ({len(rows)}); the values are compared unchanged", shortened(rows, "violations"))
@@ -230,6 +231,7 @@ def explained(plan: Plan, width: int) -> RenderableType:
     labels = _labels(grid, [row.path for row in rows], width - (60 if wide else 40))
     for row, label in zip(rows, labels, strict=True):
         compared = [row.distance, row.match and f"{row.match} matching", row.notes and f"compared {row.notes}"]
+        compared += [row.alternatives and f"alternatives: {row.alternatives}"]
         text = ", ".join(filter(None, compared)) + (f" after {row.normalize}" if row.normalize else "")
         text = text if wide else ": ".join(filter(None, (row.kind, text)))
         entries = (" entries", "bold green") if row.path == wildcard(plan.entries) else ""
@@ -277,7 +279,7 @@ LEAST_SHOWN: Final = 0.9
 
 
 def evaluation(
-    found: Evaluation, width: int, violated: Sequence[tuple[str, Violation]] | None = None
+    found: Evaluation, width: int, violated: Sequence[Mapping[str, Any]] | None = None
 ) -> Iterator[RenderableType]:
     """Yield the blocks of an evaluation, with the schema violations if they were computed."""
     macro = found.macro

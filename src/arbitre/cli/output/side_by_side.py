@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
-from arbitre.comparison.records import RecordTree
+from arbitre.comparison.node_tree import NodeTree
 from arbitre.diagnosis.entry_pool import cardinality
 from arbitre.paths import order
 
@@ -90,11 +90,11 @@ def rows(choices: Sequence[Configuration], gold: Json, predicted: Json) -> list[
 
 def _pairs(comparison: Comparison) -> Iterator[Pair]:
     """Yield the pairs of entries as pointers into gold and prediction."""
-    records = RecordTree.of(comparison.entry_levels)
+    node_tree = NodeTree.of(comparison.entry_levels)
     for level in comparison.entry_levels:
         if level.text == f"{comparison.entries}/*" and level.item and not level.inner:
-            for record in (np.flatnonzero(level.paired) + level.first).tolist():
-                yield records.pointer(record, gold=True) or "", records.pointer(record, gold=False) or ""
+            for node_id in (np.flatnonzero(level.paired) + level.first).tolist():
+                yield node_tree.pointer(node_id, gold=True) or "", node_tree.pointer(node_id, gold=False) or ""
 
 
 def to_json(found: Sequence[SideBySideRow]) -> dict[str, Any]:

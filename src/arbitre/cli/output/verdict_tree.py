@@ -11,10 +11,10 @@ from rich.tree import Tree
 
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.output.result_tables import count, number
-from arbitre.comparison.records import MASS_TOLERANCE, RecordTree, Verdict
+from arbitre.comparison.node_tree import MASS_TOLERANCE, NodeTree, Verdict
 from arbitre.paths import order, wildcard
 from arbitre.report.text_files import compact
-from arbitre.values import ABSENT, Json, Kind
+from arbitre.values import ABSENT, Json, Kind, equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,70 +41,70 @@ _SPARED: Final = 3
 
 def verdict_tree(comparison: Comparison, width: int) -> Tree:
     """Return the nodes of a comparison with their verdicts; correct nodes are collapsed."""
-    return _TreeBuilder.of(comparison, width).build()
+    return _TreeBuilder.for_comparison(comparison, width).build()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _TreeBuilder:
-    records: RecordTree
+    node_tree: NodeTree
     verdicts: Sequence[int]
     below: dict[int, list[int]]
     entries: str
     width: int
 
     @classmethod
-    def of(cls, comparison: Comparison, width: int) -> _TreeBuilder:
+    def for_comparison(cls, comparison: Comparison, width: int) -> _TreeBuilder:
         levels = comparison.levels
-        records = RecordTree.of(levels)
+        node_tree = NodeTree.of(levels)
         below: dict[int, list[int]] = {}
         for level in levels:
             for at, parent in enumerate(level.parent.tolist()):
                 below.setdefault(parent, []).append(level.first + at)
-        return cls(records, records.verdicts(comparison.close).tolist(), below, comparison.entries, width)
+        return cls(node_tree, node_tree.verdicts(comparison.close).tolist(), below, comparison.entries, width)
 
     def build(self) -> Tree:
         root = Tree("", hide_root=True, guide_style="dim")
-        for record in self.below.get(-1, []):
-            self.add(root, record, 0)
+        for node_id in self.below.get(-1, []):
+            self.add(root, node_id, 0)
         return root
 
-    def add(self, tree: Tree, record: int, depth: int) -> None:
+    def add(self, tree: Tree, node_id: int, depth: int) -> None:
         """Add a node, and its children unless it is correct."""
-        branch = tree.add(self.line(record, depth))
-        verdict = self.verdicts[record]
-        if verdict == Verdict.CORRECT or not self.opened(record):
+        branch = tree.add(self.line(node_id, depth))
+        verdict = self.verdicts[node_id]
+        if verdict == Verdict.CORRECT or not self.opened(node_id):
             return
         if depth >= MAX_DEPTH:
             branch.add(Text("... deeper nodes are omitted; --format json has all of them", style="dim"))
             return
         correct = []
-        for child in sorted(self.below.get(record, ()), key=self.place):
+        for child in sorted(self.below.get(node_id, ()), key=self.place):
             if self.verdicts[child] == Verdict.CORRECT and not self.entry(child):
-                correct.append(self.label(child))
+                correct.append(self.label(child) + self.reading(child))
             else:
                 self.add(branch, child, depth + 1)
         if correct:
             branch.add(Text.assemble(("correct", STYLES[Verdict.CORRECT]), f" {', '.join(correct)}", style="dim"))
 
-    def opened(self, record: int) -> bool:
+    def opened(self, node_id: int) -> bool:
         """Whether both sides are objects, or both are lists."""
-        level, at = self.records.place(record)
+        level, at = self.node_tree.place(node_id)
         return not level.leaf and level.gold_kind[at] == level.predicted_kind[at]
 
-    def entry(self, record: int) -> bool:
-        level, _ = self.records.place(record)
+    def entry(self, node_id: int) -> bool:
+        level, _ = self.node_tree.place(node_id)
         return level.item and wildcard(level.path[:-1]) == self.entries
 
-    def place(self, record: int) -> tuple[bool, bool, object]:
+    def place(self, node_id: int) -> tuple[bool, bool, object]:
         """Sort key: fields in schema order, items in gold order, spurious nodes last."""
-        level, at = self.records.place(record)
-        gold = self.records.pointer(record, gold=True)
-        pointer = gold if gold is not None else self.records.pointer(record, gold=False)
+        level, at = self.node_tree.place(node_id)
+        gold = self.node_tree.pointer(node_id, gold=True)
+        pointer = gold if gold is not None else self.node_tree.pointer(node_id, gold=False)
         return gold is None, not level.item, order(pointer or "") if level.item else level.first + at
 
-    def label(self, record: int) -> str:
-        level, at = self.records.place(record)
-        gold, predicted = (self.records.tokens(record, gold=side) for side in (True, False))
+    def label(self, node_id: int) -> str:
+        level, at = self.node_tree.place(node_id)
+        gold, predicted = (self.node_tree.tokens(node_id, gold=side) for side in (True, False))
         if not level.path:
             return "document"
         if not level.item:
@@ -113,25 +113,32 @@ class _TreeBuilder:
         share = 1.0 if level.share is None else float(level.share[at])
         return items if share == 1.0 else f"{items} x {number(share)}"
 
-    def line(self, record: int, depth: int) -> Text:
-        level, at = self.records.place(record)
-        verdict = Verdict(self.verdicts[record])
-        gold, predicted = (self.records.value(record, gold=side) for side in (True, False))
-        parts: list[str | tuple[str, str]] = [(self.label(record), "bold" if self.entry(record) else "")]
-        title = _title(gold if gold is not ABSENT else predicted) if level.item and self.opened(record) else ""
+    def reading(self, node_id: int) -> str:
+        """Return the accepted reading that was used in place of the gold value, in parentheses."""
+        reading = self.node_tree.reading(node_id)
+        plain = reading is ABSENT or equal(reading, self.node_tree.value(node_id, gold=True))
+        return "" if plain else f" (accepted reading {_cut(_json(reading), _TITLE)})"
+
+    def line(self, node_id: int, depth: int) -> Text:
+        level, at = self.node_tree.place(node_id)
+        verdict = Verdict(self.verdicts[node_id])
+        gold, predicted = (self.node_tree.value(node_id, gold=side) for side in (True, False))
+        parts: list[str | tuple[str, str]] = [(self.label(node_id), "bold" if self.entry(node_id) else "")]
+        title = _title(gold if gold is not ABSENT else predicted) if level.item and self.opened(node_id) else ""
         parts += (
             [f" {title}", "  ", (verdict.text, STYLES[verdict])] if title else ["  ", (verdict.text, STYLES[verdict])]
         )
         if verdict not in (Verdict.CORRECT, Verdict.MISSING, Verdict.SPURIOUS):
             parts.append(f" {number(float(level.quality[at]))}")
-        if verdict != Verdict.CORRECT and not self.opened(record):
+        if verdict != Verdict.CORRECT and not self.opened(node_id):
             room = (
                 self.width
                 - _INDENT * (depth + 1)
                 - sum(len(part if isinstance(part, str) else part[0]) for part in parts)
             )
-            parts.append(("  " + _values(gold, predicted, room - 2), "dim"))
-        elif self.opened(record) and level.gold_kind[at] == Kind.ARRAY:
+            reading = self.reading(node_id)
+            parts.append(("  " + _values(gold, predicted, room - 2 - len(reading)) + reading, "dim"))
+        elif self.opened(node_id) and level.gold_kind[at] == Kind.ARRAY:
             paired = float(level.matched[at])
             missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired
             counts = {"matched": paired, "missing": missing, "spurious": spurious}

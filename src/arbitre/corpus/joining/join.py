@@ -117,26 +117,26 @@ def join(
     >>> joined.failures[0].reason
     'no prediction'
     """
-    index, wanted = DocumentIndex(), frozenset(only)
+    index, selected = DocumentIndex(), frozenset(only)
     index.extend("gold", gold)
     predictions = index.extend("predicted", predicted)
     index.execute(f"{_FIRST} GROUP BY id ORDER BY 1")
     index.execute("CREATE INDEX first_id ON first (id)")
     index.execute("CREATE INDEX predicted_id ON predicted (id)")
     failures = [_repeated("gold", entry, DUPLICATE) for entry in index.entries(_OTHERS.format(column="entry"))]
-    _check_only(wanted, "Expected `only` to name gold documents", index, failures)
+    _check_only(selected, "Expected `only` to name gold documents", index, failures)
     index.execute(_JOIN_ALONE)
     without_gold = list(index.entries(_WITHOUT_GOLD))
     failures += [entry.place for entry in without_gold if isinstance(entry.place, Failure)]
     labels = [(entry.id, entry.run) for entry in without_gold if entry.id is not None]
     if len(without_gold) == predictions:
-        raise _nothing(_ids(index), [identity for identity, _ in labels], failures)
-    repeated, refused = _pairs(index, "id", wanted)
+        raise _nothing_joined(_ids(index), [identity for identity, _ in labels], failures)
+    repeated, refused = _pairs(index, "id", selected)
     return Join(
         Located(index, refused),
-        (*(failure for failure in (*failures, *repeated) if _among(wanted, failure.id)), *refused.values()),
-        tuple(key(identity, run) for identity, run in labels if _among(wanted, identity)),
-        tuple(repair for repair in index.repairs if _among(wanted, repair.id)),
+        (*(failure for failure in (*failures, *repeated) if _is_selected(selected, failure.id)), *refused.values()),
+        tuple(key(identity, run) for identity, run in labels if _is_selected(selected, identity)),
+        tuple(repair for repair in index.repairs if _is_selected(selected, repair.id)),
     )
 
 
@@ -154,7 +154,7 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
     Raises:
         DataError: `only` contains an id that no record has.
     """
-    index, wanted = DocumentIndex(), frozenset(only)
+    index, selected = DocumentIndex(), frozenset(only)
     values: dict[str, str] = {}
     columns: list[list[str]] = [[] for _ in factors]
     for row in rows:
@@ -165,22 +165,24 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
     index.execute(f"{_FIRST} GROUP BY id, run ORDER BY 1")
     others = {row: entry_of(data) for row, data in index.rows(_OTHERS.format(column="row, entry"))}
     failures = (entry.place for entry in others.values() if isinstance(entry.place, Failure))
-    _check_only(wanted, "Expected --only to name documents", index, failures)
-    _, refused = _pairs(index, "row", wanted)
+    _check_only(selected, "Expected --only to name documents", index, failures)
+    _, refused = _pairs(index, "row", selected)
     chosen = [row for (row,) in index.rows("SELECT gold FROM pair ORDER BY position")]
-    listing = {chosen[position]: failure for position, failure in refused.items()} | {
-        row: _repeated("gold", entry, DUPLICATE_ROW) for row, entry in others.items() if _among(wanted, entry.id)
+    failures_by_row = {chosen[position]: failure for position, failure in refused.items()} | {
+        row: _repeated("gold", entry, DUPLICATE_ROW)
+        for row, entry in others.items()
+        if _is_selected(selected, entry.id)
     }
     return Join(
         Located(index, refused),
-        tuple(failure for _, failure in sorted(listing.items())),
-        repaired=tuple(repair for repair in index.repairs if _among(wanted, repair.id)),
+        tuple(failure for _, failure in sorted(failures_by_row.items())),
+        repaired=tuple(repair for repair in index.repairs if _is_selected(selected, repair.id)),
         factors={name: tuple(column[row - 1] for row in chosen) for name, column in zip(factors, columns, strict=True)},
     )
 
 
 def _pairs(
-    index: DocumentIndex, by: Literal["id", "row"], wanted: frozenset[str]
+    index: DocumentIndex, by: Literal["id", "row"], selected: frozenset[str]
 ) -> tuple[list[Failure], dict[int, Failure]]:
     """Add the pairs to the index.
 
@@ -192,10 +194,10 @@ def _pairs(
     positions = count()
 
     def chosen() -> Iterator[tuple[int, int | None, bytes | None]]:
-        for gold, group in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
-            answers, seen = list(group), set[str | None]()
+        for gold, rows_of_gold in groupby(index.rows(_ANSWERS.format(column=by)), itemgetter(0)):
+            answers, seen = list(rows_of_gold), set[str | None]()
             identity = str(label_text(answers[0][1]))
-            if not _among(wanted, identity):
+            if not _is_selected(selected, identity):
                 continue
             runs = _runs([label_text(answer[3]) for answer in answers])
             for (_, _, row, _, failed), run in zip(answers, runs, strict=True):
@@ -235,19 +237,19 @@ def _repeated(side: Side, entry: IndexedDocument, reason: str) -> Failure:
     return Failure(side, entry.id, entry.run, *entry.origin, reason=reason)
 
 
-def _check_only(wanted: frozenset[str], expected: str, index: DocumentIndex, failures: Iterable[Failure]) -> None:
-    if wanted:
+def _check_only(selected: frozenset[str], expected: str, index: DocumentIndex, failures: Iterable[Failure]) -> None:
+    if selected:
         known = set(_ids(index))
-        missing = sorted(wanted - known - {failure.id for failure in failures})
+        missing = sorted(selected - known - {failure.id for failure in failures})
         if missing:
             raise DataError.of(f"{expected}, got {quote_names(missing)}", hint=did_you_mean(missing[0], known))
 
 
-def _among(wanted: frozenset[str], identity: str | None) -> bool:
-    return not wanted or identity is None or identity in wanted
+def _is_selected(selected: frozenset[str], identity: str | None) -> bool:
+    return not selected or identity is None or identity in selected
 
 
-def _nothing(gold: Iterable[str], predicted: Iterable[str], failures: list[Failure]) -> DataError:
+def _nothing_joined(gold: Iterable[str], predicted: Iterable[str], failures: list[Failure]) -> DataError:
     return DataError(
         Problem(
             f"Expected gold and predicted to share ids, got {quote_names(gold)} and {quote_names(predicted)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from arbitre.corpus.reading import repaired_json, strict_json
 from arbitre.corpus.reading.document_ids import MAX_NAMES, FileNamePattern, quote_names
@@ -50,7 +50,7 @@ class RecordPair(NamedTuple):
     factors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadOptions:
     """Options for reading documents.
 
@@ -62,6 +62,8 @@ class ReadOptions:
         predicted_key: Key of the prediction in records with both sides, and its Parquet column.
         lenient: Whether to repair predictions that are not valid JSON.
         projection: JMESPath expressions that are applied to documents before comparison.
+        texts: Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a
+            prediction that is a text by the JSON in it.
     """
 
     id_key: str = "id"
@@ -71,6 +73,7 @@ class ReadOptions:
     predicted_key: str = "predicted"
     lenient: bool = False
     projection: Projection | None = None
+    texts: bool = False
 
     def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
         """Yield the documents of one side, source by source; see the function `records`. Raises DataError."""
@@ -106,7 +109,12 @@ class ReadOptions:
             max_depth=self.max_depth,
             expression=getattr(self.projection, side, None),
             lenient=self.lenient and side == "predicted",
+            texts=self.texts,
         )
+
+    def for_plan(self, plan: Plan) -> Self:
+        """Return the options for documents of a schema: lenient reading keeps texts if the schema allows them."""
+        return replace(self, texts=plan.allows_text)
 
     def signed(self, plan: Plan) -> Plan:
         """Return the plan with the reading options that can change scores added to its signature."""

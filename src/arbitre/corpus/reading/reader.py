@@ -54,6 +54,7 @@ class Reader:
         max_depth: Maximum number of nested containers.
         expression: Applied to each document, if any.
         lenient: Whether to repair invalid JSON.
+        texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
     """
 
     side: Side
@@ -63,6 +64,7 @@ class Reader:
     max_depth: int
     expression: Expression | None
     lenient: bool
+    texts: bool = False
 
     def source(self, name: str, *, alone: bool) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
@@ -251,16 +253,21 @@ class Reader:
         return self.finished(Record(*labels, value, str(path), row, repair=repair))
 
     def finished(self, record: Record) -> Record | Failure:
-        """Return the record as it will be compared: parse JSON in strings (if lenient) and apply the expression."""
+        """Return the record as it will be compared: apply the expression and, if lenient, read the JSON in texts."""
         try:
-            if self.lenient and isinstance(record.value, str):
-                value, repair = self.parse(record.value, record.file, record.line)
-                record = replace(record, value=value, repair=repair or record.repair or repaired_json.TEXT, place=None)
+            record = self.opened(record)
             if self.expression is not None:
-                record = replace(record, value=self.expression.apply(record.value), place=None)
+                record = self.opened(replace(record, value=self.expression.apply(record.value), place=None))
         except DataError as error:
             return self.failure(error.located(file=record.file, line=record.line), record.id, record.run)
         return record if record.repair is None else replace(record, place=None)
+
+    def opened(self, record: Record) -> Record:
+        """Return the record with the JSON in its text, if reading is lenient. Raises DataError if there is none."""
+        while self.lenient and not self.texts and isinstance(record.value, str):
+            value, repair = self.parse(record.value, record.file, record.line)
+            record = replace(record, value=value, repair=repair or record.repair or repaired_json.TEXT)
+        return record
 
     def load(self, path: Path) -> tuple[Json, str | None]:
         """Read a file. Returns its value and the kind of repair, if any. Raises DataError."""

@@ -134,9 +134,11 @@ def _agreement(plan: Plan, gold: Json, seed: int) -> tuple[float, int]:
 
 
 def _tallies(plan: Plan, duels: Sequence[tuple[Json, Json]]) -> list[Tally]:
-    """Return the tallies of the entries of (prediction, gold) pairs, without pairs that are not JSON."""
+    """Return the tallies of the entries of (prediction, gold) pairs, without pairs that cannot be compared."""
     try:
+        for predicted, gold in duels:
+            plan.check_pair(gold, predicted)
         levels = compare_to_levels(plan, [gold for _, gold in duels], [predicted for predicted, _ in duels])
     except DataError:
         return [tally for duel in duels for tally in _tallies(plan, [duel])] if len(duels) > 1 else []
-    return of_nodes(levels, wildcard(plan.entries), len(duels)).tallies()
+    return list(map(Tally.of, of_nodes(levels, wildcard(plan.entries), len(duels))))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.corpus.storage.exact_sum import exact_sum
+from arbitre.arrays import exact_sum
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats

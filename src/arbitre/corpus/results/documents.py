@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.arrays import exact_sum
 from arbitre.corpus.reading.records import key
-from arbitre.corpus.storage.exact_sum import exact_sum
 from arbitre.corpus.storage.string_array import LazySequence
 from arbitre.tally import Scores, Tally
 
@@ -79,7 +79,7 @@ class DocumentTable(LazySequence[DocumentResult]):
             rows: Indices of the documents, shape (n,); None for all documents.
         """
         chosen = slice(None) if rows is None else rows
-        return {path: Scores(sum_tallies(held[chosen])) for path, held in self.paths.items()}
+        return {path: Scores(sum_tallies(tallies[chosen])) for path, tallies in self.paths.items()}
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
         """Yield the results of the documents at these row indices, shape (n,)."""
@@ -100,8 +100,8 @@ class Coverage:
     @property
     def share(self) -> float:
         """Share of the paths that occur in gold, in [0, 1]; 1 if the schema declares no paths."""
-        whole = len(self.exercised) + len(self.never)
-        return len(self.exercised) / whole if whole else 1.0
+        total = len(self.exercised) + len(self.never)
+        return len(self.exercised) / total if total else 1.0
 
 
 def sum_tallies(rows: Floats) -> Tally:

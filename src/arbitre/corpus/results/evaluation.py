@@ -13,7 +13,7 @@ from arbitre.corpus.results.documents import Coverage, DocumentResult, DocumentT
 from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.statistics.clusters import grouped
+from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.storage import arrow
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import outside
@@ -126,9 +126,9 @@ class Evaluation:
     @cached_property
     def coverage(self) -> Coverage:
         """Paths of the schema that occur in gold, and paths that never do and are therefore not evaluated."""
-        held = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
+        present = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
         never = [
-            path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in held)
+            path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in present)
         ]
         return Coverage(tuple(path for path in self.declared if path not in never), tuple(never))
 
@@ -175,7 +175,7 @@ class Evaluation:
                 f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
             )
         tallies = columns.tallies if path is None else columns.paths[path]
-        clusters, runs = grouped(columns.ids, self.clusters if cluster is None else cluster)
+        clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
         return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
 
     def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)
@@ -209,7 +209,7 @@ class Evaluation:
             "outside": {path: scores.to_dict() for path, scores in self.outside.items()},
             "by_path": {path: scores.to_dict() for path, scores in self.by_path.items()},
             "curve": self.curve.to_dict(),
-            "thresholds": [_point(self.curve, threshold) for threshold in THRESHOLDS],
+            "thresholds": [asdict(self.curve.at(threshold)) for threshold in THRESHOLDS],
             "failures": [asdict(failure) for failure in self.failures],
             "without_gold": list(self.without_gold),
             "trust": self.trust,
@@ -223,18 +223,14 @@ class Evaluation:
         }
         mean = self.document_quality.mean
         quality = "" if mean is None else f", document quality {mean:.4f} (mean)"
-        title = f"{_counted(len(self.document_table))}, {self.macro.failed} failed{quality}"
+        title = f"{_documents_text(len(self.document_table))}, {self.macro.failed} failed{quality}"
         return scores_html(title, columns, self.by_path, self.signature)
 
     def __repr__(self) -> str:
         f1q = self.micro.f1q
-        return f"Evaluation({_counted(len(self.document_table))}, micro f1q={'none' if f1q is None else f'{f1q:.4f}'})"
+        score = "none" if f1q is None else f"{f1q:.4f}"
+        return f"Evaluation({_documents_text(len(self.document_table))}, micro f1q={score})"
 
 
-def _counted(documents: int) -> str:
+def _documents_text(documents: int) -> str:
     return f"{documents} document" if documents == 1 else f"{documents} documents"
-
-
-def _point(curve: Curve, threshold: float) -> dict[str, float | None]:
-    point = curve.at(threshold)
-    return {name: getattr(point, name) for name in ("threshold", "precision", "recall", "f1", "pq")}

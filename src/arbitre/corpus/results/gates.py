@@ -6,20 +6,26 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Self
 
+import numpy as np
+
 from arbitre.comparison import Comparison
+from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
 from arbitre.errors import DataError, did_you_mean
-from arbitre.tally import Scores, Tally
+from arbitre.tally import COUNTS, Scores, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
+    from arbitre.corpus.results.documents import DocumentResult
     from arbitre.corpus.results.evaluation import Evaluation
 
     Column = Scores | Mapping[str, float | None]
+    Measure = Callable[["Gate"], float | None]
 
 SCOPES: Final = ("micro", "macro", "leaves", "document_quality")
 FAILED: Final = "failed"
@@ -158,95 +164,60 @@ def gate(
         return tuple(
             missed
             for name, evaluation in result.items()
-            for missed in _missed(gates, Gated.of(evaluation, declared), name)
+            for missed in _missed_gates(gates, Gated.of(evaluation, declared), name)
         )
-    return tuple(_missed(gates, Gated.of(result, declared)))
+    return tuple(_missed_gates(gates, Gated.of(result, declared)))
 
 
 def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
     """Check the contents of `evaluation.json` against gates. Raises DataError."""
-    return tuple(_missed(gates, Gated.read(plain)))
+    return tuple(_missed_gates(gates, Gated.read(plain)))
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """The values of a result that gates can bound."""
+    """The values of a result that gates can bound.
 
-    scopes: Mapping[str, Column]
-    paths: Mapping[str, Column]
+    Attributes:
+        measures: For every scope and path, a function that returns the value that a gate bounds; None if there is
+            nothing to count.
+        declared: Paths that the schema declares.
+    """
+
+    measures: Mapping[str, Measure]
     declared: Collection[str]
-    mean: Callable[[Gate], float | None]
-    quality: Callable[[Gate], float | None]
-    failed: int | None
 
     @classmethod
     def of(cls, result: Comparison | Evaluation, declared: Collection[str]) -> Self:
         """Collect the values from a comparison or an evaluation."""
         if isinstance(result, Comparison):
-            whole = result.quality
-            scopes = {"micro": result.scores, "leaves": result.leaves}
-            return cls(scopes, result.by_path(), declared, _no_mean, lambda gate: _of_one(gate, whole), None)
-        found, quality = result, result.document_quality
-
-        def of_documents(gate: Gate) -> float | None:
-            kept = (each for each in found.documents if each.failed or not each.scores.vacuous)
-            values = (0.0 if each.failed else _score(gate, each.scores) for each in kept)
-            known = [value for value in values if value is not None]
-            return fmean(known) if known else None
-
-        def of_quality(gate: Gate) -> float | None:
-            if gate.argument is not None:
-                return quality.at_least(gate.argument)
-            return quality.median if gate.score == "median" else quality.mean
-
-        scopes = {"micro": found.micro, "leaves": found.leaves}
-        known = (*declared, *found.declared)
-        return cls(scopes, found.by_path, known, of_documents, of_quality, int(found.document_table.failed.sum()))
+            scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path()}
+            quality = partial(_summary, DocumentQuality(np.array([result.quality])))
+            return cls(_measures(_refuse_single, _refuse_single, quality, scores), declared)
+        scores = {"micro": result.micro, "leaves": result.leaves, **result.by_path}
+        failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.documents)
+        quality = partial(_summary, result.document_quality)
+        return cls(_measures(lambda _: failed, macro, quality, scores), (*declared, *result.declared))
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Self:
         """Collect the values from `evaluation.json`. Gates on measures that need the documents raise DataError."""
-
-        def of_documents(gate: Gate) -> float | None:
-            if gate.argument is not None:
-                raise _not_kept(gate)
-            value: float | None = plain["macro"][gate.score]
-            return value
-
-        def of_quality(gate: Gate) -> float | None:
-            found: Any = plain[QUALITY]
-            if gate.argument is None:
-                value: float | None = found[gate.score]
-                return value
-            shares = {each["quality"]: each["share"] for each in found["at_least"]}
-            if gate.argument not in shares:
-                raise _not_kept(gate)
-            share: float | None = shares[gate.argument]
-            return share
-
-        scopes = {"micro": plain["micro"], "leaves": plain["leaves"]}
-        never = plain["trust"]["coverage"]["never"]
-        return cls(scopes, plain["by_path"], never, of_documents, of_quality, plain["failed"])
+        quality = plain[QUALITY] | {each["quality"]: each["share"] for each in plain[QUALITY]["at_least"]}
+        scores = {"micro": plain["micro"], "leaves": plain["leaves"], **plain["by_path"]}
+        failed, macro = float(plain["failed"]), partial(_in_file, plain["macro"])
+        measures = _measures(lambda _: failed, macro, partial(_in_file, quality), scores)
+        return cls(measures, plain["trust"]["coverage"]["never"])
 
     def value(self, gate: Gate) -> float | None:
         """Return the value that a gate bounds; None if there is nothing to count. Raises DataError."""
-        if gate.scope == FAILED:
-            if self.failed is None:
-                raise _of_one_comparison(gate)
-            return float(self.failed)
-        if gate.scope == QUALITY:
-            return self.quality(gate)
-        if gate.scope == "macro":
-            return self.mean(gate)
-        if gate.scope in self.scopes:
-            return _score(gate, self.scopes[gate.scope])
-        if gate.scope in self.paths:
-            return _score(gate, self.paths[gate.scope])
+        if gate.scope in self.measures:
+            return self.measures[gate.scope](gate)
         if gate.scope in self.declared:
             return None
+        paths = [scope for scope in self.measures if scope not in {*SCOPES, FAILED}]
         raise DataError.of(
             f"Expected {gate.option} to name a path with scores, got {gate.scope!r}",
-            hint=did_you_mean(gate.scope, self.paths) or f"Available paths: {', '.join(self.paths)}.",
+            hint=did_you_mean(gate.scope, paths) or f"Available paths: {', '.join(paths)}.",
         )
 
 
@@ -259,7 +230,7 @@ def _gates(given: Iterable[str | Gate] | Mapping[str, float], *, over: bool) -> 
         yield from (gate if isinstance(gate, Gate) else Gate.parse(gate, over=over) for gate in given)
 
 
-def _missed(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
+def _missed_gates(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
     for gate in gates:
         value = result.value(gate)
         beyond = value is None or (value - gate.bound if gate.over else gate.bound - value) > TOLERANCE
@@ -267,38 +238,53 @@ def _missed(gates: Iterable[Gate], result: Gated, system: str | None = None) -> 
             yield Missed(gate, value, system)
 
 
-def _score(gate: Gate, scores: Column) -> float | None:
+def _measures(failed: Measure, macro: Measure, quality: Measure, scores: Mapping[str, Column]) -> dict[str, Measure]:
+    by_scope = {scope: partial(_score, column) for scope, column in scores.items()}
+    return {FAILED: failed, "macro": macro, QUALITY: quality, **by_scope}
+
+
+def _score(scores: Column, gate: Gate) -> float | None:
     """Return the bounded score of one tally; None if it is undefined."""
     if isinstance(scores, Mapping):
         if gate.argument is None:
             return scores[gate.score]
-        masses = (scores[name] or 0.0 for name in ("gold", "predicted", "matched", "quality_mass"))
+        masses = (scores[name] or 0.0 for name in COUNTS)
         return Scores(Tally(*masses)).fq(gate.argument)
-    found: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
-    return found
+    bounded: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
+    return bounded
 
 
-def _of_one(gate: Gate, quality: float) -> float | None:
-    """Return the bounded document quality of a single document."""
-    return quality if gate.argument is None else float(quality >= gate.argument)
+def _mean(documents: Iterable[DocumentResult], gate: Gate) -> float | None:
+    """Return the mean of the bounded score over documents."""
+    scored = (each for each in documents if each.failed or not each.scores.vacuous)
+    values = (0.0 if each.failed else _score(each.scores, gate) for each in scored)
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
-def _no_mean(gate: Gate) -> float | None:
-    raise _of_one_comparison(gate)
+def _summary(quality: DocumentQuality, gate: Gate) -> float | None:
+    """Return the bounded summary of document qualities."""
+    if gate.argument is not None:
+        return quality.at_least(gate.argument)
+    return quality.median if gate.score == "median" else quality.mean
 
 
-def _of_one_comparison(gate: Gate) -> DataError:
-    return DataError.of(
+def _refuse_single(gate: Gate) -> float | None:
+    raise DataError.of(
         f"Expected {gate.option} to name a score of a single comparison, got {str(gate)!r}",
         hint="Use `arbitre evaluate` for several documents.",
     )
 
 
-def _not_kept(gate: Gate) -> DataError:
-    return DataError.of(
-        f"Expected {gate.option} to name a value in evaluation.json, got {str(gate)!r}",
-        hint="Pass this option to `arbitre evaluate` instead.",
-    )
+def _in_file(values: Mapping[Any, float | None], gate: Gate) -> float | None:
+    """Return the bounded value of `evaluation.json`; values are by name, or by the quality of `at_least`."""
+    key = gate.score if gate.argument is None else gate.argument
+    if key not in values:
+        raise DataError.of(
+            f"Expected {gate.option} to name a value in evaluation.json, got {str(gate)!r}",
+            hint="Pass this option to `arbitre evaluate` instead.",
+        )
+    return values[key]
 
 
 def _scope(measure: str, text: str) -> tuple[str, str]:

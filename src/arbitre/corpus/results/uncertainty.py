@@ -18,8 +18,8 @@ HEADLINE: Final = "f1q"
 
 def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverage) -> dict[str, Any]:
     """Return the value of `trust` in `evaluation.json`. The same corpus always gives the same value."""
-    found = {average: intervals(sample, average=average) for average in get_args(Average)}
-    first = next(iter(found["micro"].values()))
+    by_average = {average: intervals(sample, average=average) for average in get_args(Average)}
+    first = next(iter(by_average["micro"].values()))
     return {
         "intervals": {
             "method": METHOD,
@@ -30,10 +30,10 @@ def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverag
             "documents": first.documents,
             "clusters": first.clusters,
             "runs": first.runs,
-            "notes": list(dict.fromkeys(note for by_score in found.values() for note in by_score[HEADLINE].notes)),
+            "notes": list(dict.fromkeys(note for by_score in by_average.values() for note in by_score[HEADLINE].notes)),
             **{
                 average: {name: {"low": interval.low, "high": interval.high} for name, interval in by_score.items()}
-                for average, by_score in found.items()
+                for average, by_score in by_average.items()
             },
         },
         "chance": None

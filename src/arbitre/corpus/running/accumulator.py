@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.running.document_results import TALLY_WIDTH
-from arbitre.corpus.storage.exact_sum import ExactSum
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import CurveAccumulator
@@ -35,7 +35,8 @@ class Accumulator:
         self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
         self._tallies, self._qualities, self._failed = _tallies(), SpillArray(np.float64), SpillArray(np.bool_)
         self._paths: dict[str, SpillArray] = {}
-        self._leaves, self._steps = ExactSum(TALLY_WIDTH), CurveAccumulator()
+        self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
+        self._steps = CurveAccumulator()
         self._failures: list[Failure] = []
 
     def __len__(self) -> int:
@@ -52,7 +53,10 @@ class Accumulator:
         self._tallies.extend(outcomes.tallies)
         self._qualities.extend(outcomes.qualities)
         self._failed.extend(outcomes.failed)
-        self._leaves.add(outcomes.leaves)
+        self._leaves = [
+            _compressed([*parts, *column.tolist()])
+            for parts, column in zip(self._leaves, outcomes.leaves.T, strict=True)
+        ]
         self._steps.add(*outcomes.steps)
         self._failures += outcomes.failures
 
@@ -86,7 +90,7 @@ class Accumulator:
             signature=plan.signature,
             entries=wildcard(plan.entries),
             document_table=columns,
-            leaves=Scores(Tally(*self._leaves())),
+            leaves=Scores(Tally(*map(math.fsum, self._leaves))),
             curve=self._steps.curve(entries.gold, entries.predicted),
             failures=(*failures, *self._failures),
             without_gold=without_gold,
@@ -97,3 +101,13 @@ class Accumulator:
 
 def _tallies() -> SpillArray:
     return SpillArray(np.float64, TALLY_WIDTH)
+
+
+def _compressed(values: list[float]) -> list[float]:
+    """Return a few non-overlapping numbers with exactly the same sum (Shewchuk, 1997)."""
+    parts: list[float] = []
+    while rest := math.fsum([*values, *(-part for part in parts)]):
+        parts.append(rest)
+        if not math.isfinite(rest):
+            break
+    return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,46 +11,14 @@ from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import read_records
 from arbitre.corpus.reading.records import Failure, Record
 from arbitre.corpus.reading.sources import expand_globs
-from arbitre.diagnosis.gold_checks import UNREADABLE, Finding, findings_of
-from arbitre.errors import DataError, Problem
+from arbitre.diagnosis.gold_checks import UNREADABLE, GoldFinding, findings_of
+from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-
-@dataclass(frozen=True, slots=True)
-class GoldFinding:
-    """One problem in a gold document.
-
-    Attributes:
-        check: Name of the check that found it: "schema", "alias" or "unreadable".
-        id: Id of the document; None if it could not be read.
-        pointer: JSON Pointer of the value in the document; None if unknown.
-        message: Description of the problem.
-        hint: How to fix it, if known.
-        file: File of the document; None for documents that were passed as values.
-        line: Line in that file, from 1, if each line contains a document.
-    """
-
-    check: str
-    id: str | None
-    pointer: str | None
-    message: str
-    hint: str | None = None
-    file: str | None = None
-    line: int | None = None
-
-    def __str__(self) -> str:
-        place = self.file if self.file is not None else self.id
-        text = self.message if self.file is None or self.id is None else f"{self.message} in document {self.id!r}"
-        return str(Problem(text, place, self.line, self.pointer, self.hint))
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return a JSON-serialisable dictionary."""
-        return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +51,11 @@ def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
     if isinstance(gold, Mapping):
         raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it in a list.")
-    count, found = 0, list[GoldFinding]()
+    count, findings = 0, list[GoldFinding]()
     for record in _records(gold, id_key):
         count += 1
-        found += _findings(plan, record)
-    return GoldCheck(count, tuple(found))
+        findings += _findings(plan, record)
+    return GoldCheck(count, tuple(findings))
 
 
 def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
@@ -112,16 +80,16 @@ def _records(gold: Gold, id_key: str) -> Iterator[Record | Failure]:
             for source in expand_globs(item):
                 yield from documents(source, id_key)
         else:
+            if isinstance(item, tuple) and len(item) != 2:  # noqa: PLR2004  (an id and a document)
+                raise DataError.of(f"Expected (id, document) pairs, got a tuple of length {len(item)}")
             identity, value = item if isinstance(item, tuple) else (number, item)
             yield Record(str(identity), None, value, "")
 
 
 def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:
     if isinstance(record, Failure):
-        found: Iterable[Finding] = [Finding(UNREADABLE, record.pointer, record.reason)]
+        findings: Iterable[GoldFinding] = [GoldFinding(UNREADABLE, record.pointer, record.reason)]
     else:
-        found = findings_of(plan, record.value)
-    for finding in found:
-        yield GoldFinding(
-            finding.check, record.id, finding.pointer, finding.message, finding.hint, record.file or None, record.line
-        )
+        findings = findings_of(plan, record.value)
+    for finding in findings:
+        yield replace(finding, id=record.id, file=record.file or None, line=record.line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,7 +45,7 @@ class Checkpoints:
         """
         self._folder = folder / FOLDER
         self._identity = [FORMAT, signature.long, *asked]
-        self._contents: dict[str | None, str] = {}
+        self._content = cache(_content_of)  # each file is read only once
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             for path in self._folder.glob("*.part" if resume else "*"):
@@ -85,20 +86,15 @@ class Checkpoints:
 
     def _digest(self, part: WorkUnit) -> str:
         """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
-        found = hashlib.sha256(json.dumps(self._identity).encode())
+        digest = hashlib.sha256(json.dumps(self._identity).encode())
         for item in part.items:
             origins = [(self._content(origin.file), origin.line) for origin in item.origins]
-            found.update(json.dumps([item.id, item.run, origins]).encode())
-        return found.hexdigest()
-
-    def _content(self, file: str | None) -> str:
-        """Return the digest of a file. Each file is read only once."""
-        if file not in self._contents:
-            self._contents[file] = _content_of(file)
-        return self._contents[file]
+            digest.update(json.dumps([item.id, item.run, origins]).encode())
+        return digest.hexdigest()
 
 
 def _content_of(file: str | None) -> str:
+    """Return the digest of a file."""
     if file is None:
         return ""
     try:

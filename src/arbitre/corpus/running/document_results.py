@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Mask
-    from arbitre.comparison.levels import Level, TallyArrays
+    from arbitre.comparison.levels import Level
     from arbitre.corpus.reading.records import Pair
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -69,11 +69,11 @@ class DocumentResults:
         return cls(
             [pair.id for pair in pairs],
             [pair.run for pair in pairs],
-            rows_of(of_nodes(levels, entries, size)),
-            rows_of(leaves(levels, size)),
+            of_nodes(levels, entries, size),
+            leaves(levels, size),
             np.where(failed, 0.0, root_qualities(levels, size)),
             failed,
-            {path: rows_of(sums) for path, sums in by_path(levels, size).items()},
+            by_path(levels, size),
             (steps[order], weights[order]),
             [],
             {name: observer(pairs, levels) for name, observer in observers.items()},
@@ -82,25 +82,25 @@ class DocumentResults:
     @classmethod
     def joined(cls, parts: Iterable[DocumentResults]) -> DocumentResults:
         """Concatenate the results of consecutive batches of documents."""
-        found = list(parts)
-        if len(found) < 2:  # noqa: PLR2004
-            return found[0] if found else cls()
-        paths = dict.fromkeys(path for part in found for path in part.paths)
-        observed = dict.fromkeys(name for part in found for name in part.seen)
+        batches = list(parts)
+        if len(batches) < 2:  # noqa: PLR2004
+            return batches[0] if batches else cls()
+        paths = dict.fromkeys(path for part in batches for path in part.paths)
+        observed = dict.fromkeys(name for part in batches for name in part.seen)
         return cls(
-            [identity for part in found for identity in part.ids],
-            [run for part in found for run in part.runs],
-            np.concatenate([part.tallies for part in found]),
-            np.concatenate([part.leaves for part in found]),
-            np.concatenate([part.qualities for part in found]),
-            np.concatenate([part.failed for part in found]),
+            [identity for part in batches for identity in part.ids],
+            [run for part in batches for run in part.runs],
+            np.concatenate([part.tallies for part in batches]),
+            np.concatenate([part.leaves for part in batches]),
+            np.concatenate([part.qualities for part in batches]),
+            np.concatenate([part.failed for part in batches]),
             {
-                path: np.concatenate([part.paths.get(path, np.zeros((len(part), TALLY_WIDTH))) for part in found])
+                path: np.concatenate([part.paths.get(path, np.zeros((len(part), TALLY_WIDTH))) for part in batches])
                 for path in paths
             },
-            (np.concatenate([part.steps[0] for part in found]), np.concatenate([part.steps[1] for part in found])),
-            [failure for part in found for failure in part.failures],
-            {name: [value for part in found for value in part.seen.get(name, [])] for name in observed},
+            (np.concatenate([part.steps[0] for part in batches]), np.concatenate([part.steps[1] for part in batches])),
+            [failure for part in batches for failure in part.failures],
+            {name: [value for part in batches for value in part.seen.get(name, [])] for name in observed},
         )
 
     def lines(self) -> Iterator[str]:
@@ -142,11 +142,6 @@ class DocumentResults:
             [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
         )
-
-
-def rows_of(sums: TallyArrays) -> Floats:
-    """Return the tallies of several documents as an array, shape (documents, 5)."""
-    return np.stack([sums.gold, sums.predicted, sums.matched, sums.quality, sums.quality_sq], axis=1)
 
 
 def _table(rows: list[list[float]]) -> Floats:

@@ -15,6 +15,7 @@ from arbitre.corpus.running.executors import run_in_process
 from arbitre.corpus.running.worker import Worker
 from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.string_array import encoded
+from arbitre.errors import DataError
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -31,8 +32,12 @@ PART_SIZE: Final = 256
 """Number of documents per work unit, which is distributed, checkpointed and resumed as a whole."""
 
 
+TRIPLE: Final = 3
+"""Length of (id, gold, predicted)."""
+
+
 @dataclass(frozen=True, slots=True)
-class RunOptions:
+class ExecutionOptions:
     """Options for running an evaluation. They do not change the results.
 
     Attributes:
@@ -51,34 +56,38 @@ class RunOptions:
 def evaluate(
     plan: Plan,
     pairs: Iterable[Pair | tuple[Any, Json, Json]],
-    options: RunOptions | None = None,
+    options: ExecutionOptions | None = None,
 ) -> Evaluation:
     """Evaluate a corpus.
 
-    A prediction that is ABSENT or not JSON (for example NaN) is a failure. A gold document that is not JSON is listed
-    among the failures and not scored. Several triples with the same id are treated as runs.
+    A prediction is a failure if it is ABSENT, not JSON (for example NaN), a text although the schema expects an object
+    or a list, or null although the schema does not allow it. A gold document that is not JSON, or such a text, is
+    listed among the failures and not scored. Several triples with the same id are treated as runs.
 
     Args:
         plan: The compiled schema.
         pairs: A `Join`, pairs, or (id, gold, predicted) triples.
         options: Options for running the evaluation.
+
+    Raises:
+        DataError: One of the `pairs` is not a pair or a triple.
     """
-    options, totals = options or RunOptions(), Accumulator()
+    options, totals = options or ExecutionOptions(), Accumulator()
     failures = list(pairs.failures) if isinstance(pairs, Join) else []
-    drawn = Reservoir()
-    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, drawn)
+    reservoir = Reservoir()
+    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, reservoir)
     for outcomes in _outcomes(Worker(plan, options.observers), parts, options):
         totals.add(outcomes)
         options.on_results(outcomes)
 
     def chance_factory() -> Chance:
-        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else drawn()
+        sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else reservoir()
         return estimate_chance(plan, sample, len(totals))
 
     return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
 
 
-def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: RunOptions) -> Iterator[DocumentResults]:
+def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptions) -> Iterator[DocumentResults]:
     """Yield the results of all work units in order, from checkpoints or by comparing."""
     if options.checkpoints is None:
         return options.executor(worker, parts)
@@ -86,12 +95,12 @@ def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: RunOptions) ->
 
 
 def _parts(
-    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], drawn: Reservoir
+    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], reservoir: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
     while chunk := tuple(islice(stream, PART_SIZE)):
         for pair in chunk:
-            drawn.add(pair)
+            reservoir.add(pair)
         yield WorkUnit(start, chunk)
         start += len(chunk)
 
@@ -105,7 +114,7 @@ def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failu
             failures += [entry.failure] if entry.failure is not None else []
             yield entry
             continue
-        name, (gold, predicted) = str(entry[0]), entry[1:]
+        name, gold, predicted = _triple(entry)
         for number in count(runs.get(name, 1)):
             run = None if number == 1 else str(number)
             if keys.execute("INSERT OR IGNORE INTO seen VALUES (?)", encoded(key(name, run))):
@@ -115,3 +124,14 @@ def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failu
         failure = Failure("predicted", name, run, reason="no prediction") if predicted is ABSENT else None
         failures += [failure] if failure is not None else []
         yield Pair(name, run, gold, predicted, failure)
+
+
+def _triple(entry: object) -> tuple[str, Json, Json]:
+    """Return an (id, gold, predicted) triple with the id as text. Raises DataError if it is not a triple."""
+    if isinstance(entry, (tuple, list)) and len(entry) == TRIPLE:
+        return str(entry[0]), entry[1], entry[2]
+    length = f" of length {len(entry)}" if isinstance(entry, (tuple, list)) else ""
+    raise DataError.of(
+        f"Expected (id, gold, predicted) triples, got a {type(entry).__name__}{length}",
+        hint="Pass arbitre.ABSENT as the prediction of a document that has none.",
+    )

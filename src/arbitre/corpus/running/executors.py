@@ -9,17 +9,24 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from arbitre.errors import ArbitreError
+from arbitre.corpus.running.dask_cluster import DaskCluster
+from arbitre.errors import ArbitreError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.context import BaseContext
 
     from arbitre.corpus.joining.work_units import WorkUnit
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.worker import Worker
+
+    Executor = Callable[[Worker, Iterable[WorkUnit]], Iterator[DocumentResults]]
+    """Distributes work units and yields their results, in order."""
+
+Engine: TypeAlias = Literal["local", "dask"]
+"""Where documents are compared: on this machine or on a Dask cluster."""
 
 PARTS_PER_PROCESS: Final = 2
 """Maximum number of submitted work units per process, which bounds memory."""
@@ -29,17 +36,19 @@ MIN_PARTS: Final = 2
 """Maximum number of work units compared in this process, because starting others would take longer."""
 
 
-class Executor(Protocol):
-    """Distributes work units."""
-
-    def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
-        """Yield the results of the work units, in order."""
-        ...
-
-
 def run_in_process(worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
     """Compare work units in this process."""
     return map(worker, parts)
+
+
+def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) -> Executor:
+    """Return the executor for these options; see `EvaluationOptions`. Raises OptionError if they contradict."""
+    if (engine == "dask") != (scheduler is not None):
+        raise OptionError.of("Expected `engine` dask and `scheduler` together.")
+    if scheduler is not None:
+        return DaskCluster(scheduler)
+    count = workers or os.cpu_count() or 1
+    return ProcessPool(count) if count > 1 else run_in_process
 
 
 _worker: Worker | None = None

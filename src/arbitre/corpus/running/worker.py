@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -56,19 +56,26 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
         Pairs, their levels, and failures.
     """
     try:
-        yield pairs, compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs]), []
+        yield pairs, _levels(plan, pairs), []
     except DataError:
         for pair in pairs:
-            yield _alone(plan, pair)
+            yield _compare_alone(plan, pair)
 
 
-def _alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
-    """Compare one pair. A prediction that is not JSON becomes ABSENT; a pair whose gold is not JSON is skipped."""
+def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:
+    """Return the levels of pairs. Raises DataError if a document cannot be compared."""
+    for pair in pairs:
+        plan.check_pair(pair.gold, pair.predicted)
+    return compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs])
+
+
+def _compare_alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
+    """Compare one pair. A prediction that cannot be compared becomes ABSENT; if gold cannot, the pair is skipped."""
     try:
-        return [pair], compare_to_levels(plan, [pair.gold], [pair.predicted]), []
+        return [pair], _levels(plan, [pair]), []
     except DataError as refused:
         try:
-            levels = compare_to_levels(plan, [pair.gold], [ABSENT])
+            levels = _levels(plan, [replace(pair, predicted=ABSENT)])
         except DataError as error:
             reason, pointer = error.message, error.pointer
             return [], (), [Failure("gold", pair.id, pair.run, *pair.origins[0], pointer=pointer, reason=reason)]

@@ -144,8 +144,8 @@ def intervals(
         DataError: An option has an invalid value.
     """
     statistic = Statistic.scores(sample, NAMES, average)
-    found = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
-    return dict(zip(NAMES, found, strict=True))
+    computed = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
+    return dict(zip(NAMES, computed, strict=True))
 
 
 def _check(level: float, method: str, resamples: int) -> None:
@@ -181,10 +181,10 @@ def bounds(
     """
     _check(level, method, resamples)
     estimates = statistic.of(statistic.total)
-    drawn = method in {"percentile", "bca"}
+    resampled = method in {"percentile", "bca"}
     results = (
         _bootstrapped(statistic, estimates, sample, level=level, method=method, resamples=resamples, seed=seed)
-        if drawn
+        if resampled
         else _student(statistic, estimates, names, sample, level=level, method=method)
     )
     return [
@@ -194,18 +194,18 @@ def bounds(
             high,
             level,
             used,
-            resamples if drawn else 0,
+            resamples if resampled else 0,
             seed,
             len(sample.keys),
             sample.clusters,
             sample.runs,
-            (*_few(sample, used), *notes),
+            (*_few_units_notes(sample, used), *notes),
         )
         for estimate, (low, high, used, notes) in zip(estimates.tolist(), results, strict=True)
     ]
 
 
-def _few(sample: Sample, method: Method) -> tuple[str, ...]:
+def _few_units_notes(sample: Sample, method: Method) -> tuple[str, ...]:
     what = "cluster" if sample.clustered else "document"
     if sample.units == 1:
         return (f"A single {what}: the uncertainty of the score cannot be estimated.",)
@@ -215,16 +215,16 @@ def _few(sample: Sample, method: Method) -> tuple[str, ...]:
     return (f"Fewer than {FEW_UNITS} {what}s ({sample.units}): {narrow}.",)
 
 
-_Made: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
+_EndsAndNotes: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
 
 
 def _student(
     statistic: Statistic, estimates: Floats, names: Sequence[str], sample: Sample, *, level: float, method: Method
-) -> Iterator[_Made]:
-    found = moments(statistic, estimates)
+) -> Iterator[_EndsAndNotes]:
+    score_moments = moments(statistic, estimates)
     what = "clusters" if sample.clustered else "documents"
     for at, (name, estimate) in enumerate(zip(names, estimates.tolist(), strict=True)):
-        top, units = TOPS.get(name, 1.0), int(found.units[at])
+        top, units = TOPS.get(name, 1.0), int(score_moments.units[at])
         if np.isnan(estimate) or units < 2:  # noqa: PLR2004
             lone = units == 1 < sample.units
             yield (
@@ -235,9 +235,9 @@ def _student(
             )
             continue
         added = HALF if method == "adjusted-t" else 0.0
-        low, high = ends(estimate, found, at, level, top=top, added=added)
+        low, high = ends(estimate, score_moments, at, level, top=top, added=added)
         notes: tuple[str, ...] = ()
-        if found.largest[at] <= TIE_TOLERANCE:
+        if score_moments.largest[at] <= TIE_TOLERANCE:
             seen = "the width of the interval comes only from the adjustment" if added else "the interval has no width"
             low, high = (low, high) if added else (estimate, estimate)
             notes = (f"All {what} have the same score: {seen}.",)
@@ -253,13 +253,13 @@ def _bootstrapped(
     method: Method,
     resamples: int,
     seed: int,
-) -> Iterator[_Made]:
-    drawn = np.empty((0, len(estimates)))
+) -> Iterator[_EndsAndNotes]:
+    resampled_scores = np.empty((0, len(estimates)))
     if sample.units > 1:
-        drawn = statistic.of(_resampled(statistic.units, resamples, seed))
-    for at, (estimate, values) in enumerate(zip(estimates.tolist(), drawn.T, strict=True)):
+        resampled_scores = statistic.of(_resampled(statistic.units, resamples, seed))
+    for at, (estimate, values) in enumerate(zip(estimates.tolist(), resampled_scores.T, strict=True)):
         others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
-        yield _ends(estimate, values, others, level, method)
+        yield _resampled_ends(estimate, values, others, level, method)
 
 
 def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
@@ -278,13 +278,13 @@ def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
 
 def _left_out(statistic: Statistic, at: int) -> Floats:
     """Return one score without each unit in turn, shape (units,). Computed in chunks to save memory."""
-    found = np.empty(len(statistic.units))
-    for chunk in chunks(len(found)):
-        found[chunk] = statistic.of(left_out(statistic, chunk))[..., at]
-    return found
+    estimates = np.empty(len(statistic.units))
+    for chunk in chunks(len(estimates)):
+        estimates[chunk] = statistic.of(left_out(statistic, chunk))[..., at]
+    return estimates
 
 
-def _ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _Made:
+def _resampled_ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _EndsAndNotes:
     """Return the ends of an interval, the method that was used, and notes."""
     known = values[~np.isnan(values)]
     if np.isnan(estimate) or not known.size:

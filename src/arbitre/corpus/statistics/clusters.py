@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Cluster: TypeAlias = str | Mapping[str, str] | Sequence[str] | None
-"""Regular expression searched in ids, label by id, or label for every document in order; None groups by id."""
+"""Regular expression searched in ids, label by id, or label for every document in order; None clusters by id."""
 
 
 def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
@@ -26,7 +26,7 @@ def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
     if cluster is None:
         return None
     if isinstance(cluster, str):
-        return list(_found(ids, cluster))
+        return list(_matched_labels(ids, cluster))
     if isinstance(cluster, Mapping):
         missing = [identity for identity in ids if identity not in cluster]
         if missing:
@@ -37,12 +37,12 @@ def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
     return list(cluster)
 
 
-def grouped(ids: Sequence[str], cluster: Cluster) -> tuple[list[str] | None, bool]:
+def assign_clusters(ids: Sequence[str], cluster: Cluster) -> tuple[list[str] | None, bool]:
     """Return the cluster label of every document, and whether the clusters are the runs of one document.
 
     Without `cluster`, documents with the same id form a cluster. If all ids are unique, there are no labels (None).
 
-    >>> grouped(["a", "a", "b"], None), grouped(["a", "b"], None)
+    >>> assign_clusters(["a", "a", "b"], None), assign_clusters(["a", "b"], None)
     ((['a', 'a', 'b'], True), (None, False))
     """
     if cluster is None and len(set(ids)) < len(ids):
@@ -50,7 +50,7 @@ def grouped(ids: Sequence[str], cluster: Cluster) -> tuple[list[str] | None, boo
     return cluster_labels(ids, cluster), False
 
 
-def _found(ids: Iterable[str], pattern: str) -> Iterable[str]:
+def _matched_labels(ids: Iterable[str], pattern: str) -> Iterable[str]:
     try:
         compiled = regex.compile(pattern)
     except regex.error as error:

@@ -49,13 +49,13 @@ def document_intervals(tallies: Floats, level: float = LEVEL, *, units: Floats |
     [[0.3638, 0.9829], [1.0, 1.0], [nan, nan]]
     """
     gold, predicted, matched, quality, squares = tallies.T
-    whole, mass = gold + predicted, gold + predicted - matched
+    both_sides, mass = gold + predicted, gold + predicted - matched
     count = mass if units is None else units
-    f1q = ratio(2.0 * quality, whole)
-    terms = 4.0 * squares + f1q * f1q * (whole + 2.0 * matched)
+    f1q = ratio(2.0 * quality, both_sides)
+    terms = 4.0 * squares + f1q * f1q * (both_sides + 2.0 * matched)
     residuals = terms - 8.0 * f1q * quality
     residuals[residuals <= VARIANCE_TOLERANCE * terms] = 0.0
     free = np.where(count >= MIN_UNITS, count - 1.0, np.nan)
-    half = scipy.special.stdtrit(free, 0.5 + level / 2.0) * np.sqrt(residuals * mass / free) / whole
+    half = scipy.special.stdtrit(free, 0.5 + level / 2.0) * np.sqrt(residuals * mass / free) / both_sides
     ends: Floats = np.stack([f1q - half, f1q + half], axis=-1).clip(0.0, 1.0)
     return ends

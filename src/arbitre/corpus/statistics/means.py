@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.corpus.statistics.sample import chunks, known_of
-from arbitre.corpus.storage.exact_sum import ExactSum
+from arbitre.arrays import exact_sum
+from arbitre.corpus.statistics.sample import contributions
 from arbitre.tally import COUNTS, NAMES, MacroScores
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def means(tallies: Floats, failed: Mask) -> MacroScores:
-    """Compute the mean scores of documents. The results are identical to those of `MacroScores.of`.
+    """Compute the mean scores of documents.
 
     Args:
         tallies: Tallies, shape (documents, 5).
@@ -24,16 +24,11 @@ def means(tallies: Floats, failed: Mask) -> MacroScores:
     >>> means(np.array([[2, 2, 2, 1, 0.5], [1, 0, 0, 0, 0]]), np.array([False, True])).f1q
     0.25
     """
-    names = (*COUNTS, *NAMES)
-    sums, numbers, lost = ExactSum(len(names)), np.zeros(len(names), dtype=np.intp), int(np.count_nonzero(failed))
-    for chunk in chunks(len(tallies)):
-        present = tallies[chunk, :2].any(axis=1) | failed[chunk]
-        values, known = known_of(tallies[chunk], failed[chunk])
-        counts = np.where(present[:, None], tallies[chunk, : len(COUNTS)], 0.0)
-        sums.add(np.hstack([counts, values]))
-        numbers += [*[np.count_nonzero(present)] * len(COUNTS), *np.count_nonzero(known, axis=0)]
-    documents = dict(zip(names, numbers.tolist(), strict=True))
-    found = {
-        name: total / documents[name] if documents[name] else None for name, total in zip(names, sums(), strict=True)
-    }
-    return MacroScores(found, documents, vacuous=len(tallies) - documents["gold"], failed=lost)
+    present = int(np.count_nonzero(tallies[:, :2].any(axis=1) | failed))
+    columns = contributions(tallies, failed, range(len(NAMES)))
+    sums = [exact_sum(column) for column in (*tallies[:, : len(COUNTS)].T, *columns.T)]
+    numbers = [present] * len(COUNTS) + list(map(int, sums[-len(NAMES) :]))
+    documents = dict(zip((*COUNTS, *NAMES), numbers, strict=True))
+    scores = zip(documents.items(), sums, strict=False)  # without the numbers at the end of `sums`
+    by_name = {name: total / number if number else None for (name, number), total in scores}
+    return MacroScores(by_name, documents, len(tallies) - present, int(np.count_nonzero(failed)))

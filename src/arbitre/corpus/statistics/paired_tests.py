@@ -104,17 +104,17 @@ def paired_difference(
     (0.075, 0.0625, 0.0625, True)
     """
     check_option("method", method, get_args(Contrasting))
-    (found,) = contrasts([[sample_a, sample_b]], [[(0, 1)]], score, average=average, level=level, seed=seed)
+    (difference,) = contrasts([[sample_a, sample_b]], [[(0, 1)]], score, average=average, level=level, seed=seed)
     if method == "swaps":
-        return found
+        return difference
     a, b = (Statistic.scores(sample, [score], average) for sample in (sample_a, sample_b))
-    drawn = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
-    used: Contrasting = "bca" if drawn.method == "bca" else "percentile"
-    return replace(found, low=drawn.low, high=drawn.high, method=used, notes=drawn.notes)
+    interval = bounds(a.minus(b), [score], sample_a, level=level, method=method, resamples=resamples, seed=seed)[0]
+    used: Contrasting = "bca" if interval.method == "bca" else "percentile"
+    return replace(difference, low=interval.low, high=interval.high, method=used, notes=interval.notes)
 
 
 def contrasts(
-    groups: Sequence[Sequence[Sample]],
+    families: Sequence[Sequence[Sample]],
     pairs: Sequence[Sequence[tuple[int, int]]],
     score: str,
     *,
@@ -122,7 +122,7 @@ def contrasts(
     level: float = LEVEL,
     seed: int = 0,
 ) -> list[Difference]:
-    """Test pairs of systems within groups, and adjust p for all pairs of all groups.
+    """Test pairs of systems within families, and adjust p for all pairs of all families.
 
     p comes from paired approximate randomisation (see `swaps`): the share of swaps whose absolute difference is at
     least the observed one. If the systems differ on at most 16 units, all swaps are enumerated. Otherwise at least
@@ -133,31 +133,33 @@ def contrasts(
     of Holm's correction. It therefore excludes 0 exactly if the difference is `significant`.
 
     Args:
-        groups: For each group, samples of systems on the same units.
-        pairs: For each group, pairs of indices of its samples.
+        families: For each family, samples of systems on the same units.
+        pairs: For each family, pairs of indices of its samples.
         score: One of `arbitre.tally.NAMES`.
         average: micro or macro.
         level: Confidence level; alpha is 1 - `level`.
         seed: Random seed of the swaps.
 
     Raises:
-        DataError: The samples of a group differ in documents or clusters, or an option has an invalid value.
+        DataError: The samples of a family differ in documents or clusters, or an option has an invalid value.
     """
     alpha = threshold(level)
     tests = sum(map(len, pairs))
-    found: list[tuple[float, int | None, Swaps]] = []
-    for samples, chosen in zip(groups, pairs, strict=True):
+    untested: list[tuple[float, int | None, Swaps]] = []
+    for samples, chosen in zip(families, pairs, strict=True):
         for sample in samples[1:]:
             _check_same(samples[0], sample)
         statistics = [Statistic.scores(sample, [score], average) for sample in samples]
         results = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
         estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
-        found += [
+        untested += [
             (float(estimates[a] - estimates[b]), samples[0].clusters, test)
             for (a, b), test in zip(chosen, results, strict=True)
         ]
-    adjusted, steps = _stepped([test.p for _, _, test in found], alpha)
-    return [_difference(*one, p_holm, step) for one, p_holm, step in zip(found, adjusted, steps, strict=True)]
+    adjusted, steps = _holm_with_levels([test.p for _, _, test in untested], alpha)
+    return [
+        _difference(*contrast, p_holm, step) for contrast, p_holm, step in zip(untested, adjusted, steps, strict=True)
+    ]
 
 
 def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: float | None, step: float) -> Difference:
@@ -211,7 +213,7 @@ def threshold(level: float) -> float:
     return round(1.0 - level, 12)
 
 
-def _stepped(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float | None], list[float]]:
+def _holm_with_levels(pvalues: Sequence[float | None], alpha: float) -> tuple[list[float | None], list[float]]:
     """Return the p adjusted by Holm, and the level at which each test is decided.
 
     p <= level is equivalent to adjusted p <= alpha. The smallest of m p is compared with alpha / m, the next with
@@ -280,9 +282,9 @@ def groups(adjusted: npt.ArrayLike, *, level: float = 0.05) -> tuple[tuple[int, 
             f"Expected a square matrix of p, got shape {matrix.shape}", hint="Pass one row and one column per system."
         )
     differ = np.triu((matrix <= level) | (matrix <= level).T, 1)
-    found = {frozenset(range(len(matrix)))}
+    sets = {frozenset(range(len(matrix)))}
     for pair in map(frozenset, np.argwhere(differ).tolist()):
-        parts = {group - {member} for group in found if pair <= group for member in pair}
-        found = {group for group in found if not pair <= group}
-        found |= {part for part in parts if not any(part <= group for group in found)}
-    return tuple(sorted(tuple(sorted(group)) for group in found if group))
+        parts = {group - {member} for group in sets if pair <= group for member in pair}
+        sets = {group for group in sets if not pair <= group}
+        sets |= {part for part in parts if not any(part <= group for group in sets)}
+    return tuple(sorted(tuple(sorted(group)) for group in sets if group))

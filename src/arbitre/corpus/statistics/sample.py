@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.corpus.storage.exact_sum import exact_sum
+from arbitre.arrays import exact_sum
 from arbitre.corpus.storage.spill_array import spill_zeros
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError, did_you_mean
@@ -88,8 +88,8 @@ class Sample:
         starts = np.arange(size, dtype=np.intp)
         if clusters is not None:
             codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
-            grouped = np.argsort(codes, kind="stable")
-            order, starts = order[grouped], np.flatnonzero(np.diff(codes[grouped], prepend=-1))
+            by_cluster = np.argsort(codes, kind="stable")
+            order, starts = order[by_cluster], np.flatnonzero(np.diff(codes[by_cluster], prepend=-1))
         clustered = clusters is not None
         return cls(StringArray.of(names[at] for at in order), rows[order], flags[order], starts, clustered, runs)
 
@@ -183,26 +183,13 @@ class Statistic:
             check_option("score", name, NAMES)
         check_option("average", average, get_args(Average))
         picked, width = [NAMES.index(name) for name in names], len(names)
-        if average == "micro":
-            used = sorted({column for name in names for column in _USED[name]})
-            tallies, of = sample.tallies, lambda sums: scored(sums)[..., picked]
-            return cls._summed(sample, tallies, of, lambda units: units[:, :1] + units[:, 1:2], used)
-        columns = spill_zeros(len(sample.tallies), 2 * width)
-        for chunk in chunks(len(columns)):
-            values, known = known_of(sample.tallies[chunk], sample.failed[chunk])
-            columns[chunk] = np.hstack([values[:, picked], known[:, picked]])
-        of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
-        return cls._summed(sample, columns, of, lambda units: units[:, width:], range(2 * width))
-
-    @classmethod
-    def _summed(
-        cls,
-        sample: Sample,
-        columns: Floats,
-        of: Callable[[Floats], Floats],
-        masses: Callable[[Floats], Floats],
-        used: Sequence[int],
-    ) -> Statistic:
+        columns, used = sample.tallies, sorted({column for name in names for column in _USED[name]})
+        of: Callable[[Floats], Floats] = lambda sums: scored(sums)[..., picked]  # noqa: E731
+        masses: Callable[[Floats], Floats] = lambda units: units[:, :1] + units[:, 1:2]  # noqa: E731
+        if average == "macro":
+            columns, used = contributions(sample.tallies, sample.failed, picked), list(range(2 * width))
+            of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
+            masses = lambda units: units[:, width:]  # noqa: E731
         units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
         return cls(units, np.array([exact_sum(column) for column in columns.T]), of, masses, used)
 
@@ -249,7 +236,7 @@ def scored(tallies: Floats) -> Floats:
     gold, predicted, matched, quality, squares = np.moveaxis(tallies, -1, 0)
     precision, recall, amq = ratio(matched, predicted), ratio(matched, gold), ratio(quality, matched)
     imq, union = ratio(quality, predicted), gold + predicted - matched
-    found = {
+    by_name = {
         "precision": precision,
         "recall": recall,
         "f1": ratio(2.0 * matched, gold + predicted),
@@ -262,26 +249,30 @@ def scored(tallies: Floats) -> Floats:
         "quality": np.where(union > 0.0, ratio(quality, union), 1.0),
         "variance": np.maximum(0.0, ratio(squares, matched) - amq * amq),
     }
-    return np.stack([found[name] for name in NAMES], axis=-1)
+    return np.stack([by_name[name] for name in NAMES], axis=-1)
 
 
-def known_of(tallies: Floats, failed: Mask) -> tuple[Floats, Mask]:
+def contributions(tallies: Floats, failed: Mask, picked: Sequence[int]) -> Floats:
     """Compute the contributions of documents to the macro scores.
 
     Every score of a failed document is 0. A document that is empty on both sides contributes to no mean.
 
     Args:
-        tallies: Tallies, shape (n, 5).
-        failed: Which documents failed, shape (n,).
+        tallies: Tallies, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
+        picked: Indices of the scores in `arbitre.tally.NAMES`; w of them.
 
     Returns:
-        Scores, shape (n, 11), with 0 for undefined scores, and a mask of the defined scores, shape (n, 11).
+        Scores, with 0 for undefined scores, then 1 for each defined score and 0 for the others; shape (documents, 2w).
     """
-    values = scored(tallies)
-    values[~tallies[:, :2].any(axis=1)] = np.nan
-    values[failed] = 0.0
-    known = ~np.isnan(values)
-    return np.where(known, values, 0.0), known
+    columns = spill_zeros(len(tallies), 2 * len(picked))
+    for chunk in chunks(len(columns)):
+        values = scored(tallies[chunk])[:, picked]
+        values[~tallies[chunk, :2].any(axis=1)] = np.nan
+        values[failed[chunk]] = 0.0
+        known = ~np.isnan(values)
+        columns[chunk] = np.hstack([np.where(known, values, 0.0), known])
+    return columns
 
 
 def chunks(size: int) -> Iterator[slice]:

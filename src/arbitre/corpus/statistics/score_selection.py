@@ -48,27 +48,28 @@ def estimate(sample: Sample, score: str, average: Average) -> float | None:
     """Return one score of a sample; None if it is undefined."""
     chosen, name = weigh_for_beta(sample, score)
     statistic = Statistic.scores(chosen, [name], average)
-    found = float(statistic.of(statistic.total)[0])
-    return None if math.isnan(found) else found
+    result = float(statistic.of(statistic.total)[0])
+    return None if math.isnan(result) else result
 
 
 def value(scores: Scores, score: str) -> float | None:
     """Return one of `scores` by its name; None if it is undefined."""
     beta = _beta(score)
-    found: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
-    return found
+    result: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
+    return result
 
 
-def side_by_side(found: Mapping[str, Mapping[str, Scores]], score: str) -> dict[str, dict[str, float | None]]:
+def side_by_side(scores_by_name: Mapping[str, Mapping[str, Scores]], score: str) -> dict[str, dict[str, float | None]]:
     """Return one score by path and then by system or factor level.
 
     Args:
-        found: Scores by system or factor level, then by path.
+        scores_by_name: Scores by system or factor level, then by path.
         score: Name of the score.
     """
-    paths = dict.fromkeys(path for scores in found.values() for path in scores)
+    paths = dict.fromkeys(path for scores in scores_by_name.values() for path in scores)
     return {
-        path: {name: value(scores[path], score) for name, scores in found.items() if path in scores} for path in paths
+        path: {name: value(scores[path], score) for name, scores in scores_by_name.items() if path in scores}
+        for path in paths
     }
 
 

@@ -74,23 +74,27 @@ def left_out(statistic: Statistic, chunk: slice) -> Floats:
     return rest
 
 
-def ends(estimate: float, found: Moments, at: int, level: float, *, top: float, added: float) -> tuple[float, float]:
+def ends(
+    estimate: float, score_moments: Moments, at: int, level: float, *, top: float, added: float
+) -> tuple[float, float]:
     """Return the lower and upper end of the interval of one score, which has at least two units.
 
     Args:
         estimate: The score of the corpus.
-        found: The moments of all scores.
+        score_moments: The moments of all scores.
         at: Index of the score in the moments.
         level: Confidence level, between 0 and 1.
         top: Largest possible value of the score; the smallest is 0.
         added: Number of units added at 0 and at `top`; 0 gives the unadjusted t interval.
     """
-    units = found.units[at]
-    extra = added * units / found.effective[at]
-    whole = units + 2.0 * extra
-    center = (units * estimate + extra * top) / whole
+    units = score_moments.units[at]
+    extra = added * units / score_moments.effective[at]
+    adjusted_units = units + 2.0 * extra
+    center = (units * estimate + extra * top) / adjusted_units
     offset, factor = estimate - center, units - 1.0
-    squares = factor**2 * found.squares[at] + 2.0 * offset * factor * found.deviations[at] + units * offset**2
+    squares = (
+        factor**2 * score_moments.squares[at] + 2.0 * offset * factor * score_moments.deviations[at] + units * offset**2
+    )
     squares = max(0.0, squares) + extra * (center**2 + (top - center) ** 2)
-    half = stdtrit(units - 1.0, 0.5 + level / 2.0) * np.sqrt(squares / ((whole - 1.0) * whole))
+    half = stdtrit(units - 1.0, 0.5 + level / 2.0) * np.sqrt(squares / ((adjusted_units - 1.0) * adjusted_units))
     return float(min(center - half, estimate)), float(max(center + half, estimate))

@@ -85,30 +85,29 @@ def swapped(
         tests: Number of tests that are corrected together, which determines the number of random swaps.
         seed: Random seed. All pairs use the same random swaps.
     """
-    observed = [_difference(statistics[a], statistics[b]) for a, b in pairs]
+    scores = [float(statistic.of(statistic.total)[0]) for statistic in statistics]
+    observed = [scores[a] - scores[b] for a, b in pairs]
     masks = [_differing(statistics[a], statistics[b]) for a, b in pairs]
-    found: dict[int, Swaps] = {}
-    drawn: list[int] = []
+    tests_by_pair: dict[int, Swaps] = {}
+    sampled: list[int] = []
     for at, ((a, b), mask) in enumerate(zip(pairs, masks, strict=True)):
         if np.count_nonzero(mask) <= ENUMERATED:
-            found[at] = _enumerated(statistics[a], statistics[b], mask, observed[at])
+            tests_by_pair[at] = _enumerated(statistics[a], statistics[b], mask, observed[at])
         else:
-            drawn.append(at)
-    if drawn:
+            sampled.append(at)
+    if sampled:
         tried = number(tests, alpha)
-        chosen = np.array([pairs[at] for at in drawn], dtype=np.intp)
-        sizes = np.abs([observed[at] for at in drawn])
+        chosen = np.array([pairs[at] for at in sampled], dtype=np.intp)
+        sizes = np.abs([observed[at] for at in sampled])
         counts, largest = _sampled(statistics, chosen, sizes, tried=tried, alpha=alpha, seed=seed)
-        for place, at in enumerate(drawn):
+        for place, at in enumerate(sampled):
             differing = int(np.count_nonzero(masks[at]))
             p = None if np.isnan(sizes[place]) else float((1 + counts[place]) / (1 + tried))
             smallest = max(2.0 ** (1 - differing), 1.0 / (1 + tried))
-            found[at] = Swaps(p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place])
-    return [found[at] for at in range(len(pairs))]
-
-
-def _difference(a: Statistic, b: Statistic) -> float:
-    return float(a.of(a.total)[0] - b.of(b.total)[0])
+            tests_by_pair[at] = Swaps(
+                p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place]
+            )
+    return [tests_by_pair[at] for at in range(len(pairs))]
 
 
 def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
@@ -134,9 +133,9 @@ def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observe
 
 def _sizes(statistic: Statistic, ours: Floats, theirs: Floats) -> Floats:
     """Return the absolute differences of scores; infinity if a score is undefined."""
-    found: Floats = np.abs(statistic.of(ours) - statistic.of(theirs))[..., 0]
-    found[np.isnan(found)] = np.inf
-    return found
+    differences: Floats = np.abs(statistic.of(ours) - statistic.of(theirs))[..., 0]
+    differences[np.isnan(differences)] = np.inf
+    return differences
 
 
 def _sampled(
@@ -162,15 +161,17 @@ def _sampled(
     totals = np.stack([statistic.total for statistic in statistics])
     first, second = pairs.T
     rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
-    kept = int(alpha * (1 + tried)) + 2
-    counts, largest = np.zeros(len(pairs), dtype=np.intp), _Largest(len(pairs), kept)
+    n_largest = int(alpha * (1 + tried)) + 2
+    counts, largest = np.zeros(len(pairs), dtype=np.intp), [np.empty((len(pairs), 0))]
     for swap in _random(units, tried, rows, seed):
         picked = (swap @ every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
         found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
         counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)
-        largest.add(found_sizes.T)
-    return counts, largest.sorted()
+        largest.append(found_sizes.T)
+        if sum(block.shape[1] for block in largest) > 2 * n_largest:
+            largest = [_largest(largest, n_largest)]
+    return counts, -np.sort(-_largest(largest, n_largest), axis=1)
 
 
 def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
@@ -179,32 +180,11 @@ def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
     width = ceil(units / _WORD) * _WORD // 8
     for start in range(0, tried, rows):
         count = min(rows, tried - start)
-        drawn = np.frombuffer(generator.bytes(count * width), dtype=np.uint8).reshape(count, width)
-        yield np.unpackbits(drawn, axis=1, count=units).astype(np.float64)
+        random_bytes = np.frombuffer(generator.bytes(count * width), dtype=np.uint8).reshape(count, width)
+        yield np.unpackbits(random_bytes, axis=1, count=units).astype(np.float64)
 
 
-class _Largest:
-    """Collects the largest values of each row from blocks of columns."""
-
-    def __init__(self, rows: int, kept: int) -> None:
-        self._kept, self._used = kept, 0
-        self._held = np.empty((rows, 2 * kept))
-
-    def add(self, block: Floats) -> None:
-        """Add a block of columns, shape (rows, n)."""
-        width = 2 * self._kept
-        for start in range(0, block.shape[1], self._kept):
-            part = block[:, start : start + self._kept]
-            if self._used + part.shape[1] > width:
-                self._shrink()
-            self._held[:, self._used : self._used + part.shape[1]] = part
-            self._used += part.shape[1]
-
-    def sorted(self) -> Floats:
-        """Return the largest values in descending order, shape (rows, at most kept)."""
-        return -np.sort(-self._held[:, : self._used], axis=1)[:, : self._kept]
-
-    def _shrink(self) -> None:
-        self._held[:, : self._used].partition(self._used - self._kept, axis=1)
-        self._held[:, : self._kept] = self._held[:, self._used - self._kept : self._used].copy()
-        self._used = self._kept
+def _largest(blocks: Sequence[Floats], n_largest: int) -> Floats:
+    """Return the `n_largest` largest values of each row of arrays with the same rows, in any order."""
+    every = np.hstack(blocks)
+    return every if every.shape[1] <= n_largest else np.partition(every, -n_largest, axis=1)[:, -n_largest:]

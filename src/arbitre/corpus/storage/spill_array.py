@@ -72,8 +72,8 @@ class SpillArray:
                 self._mapped = self._shaped(mmap.mmap(self._file.fileno(), self._size))
         return self._mapped
 
-    def _shaped(self, held: bytearray | mmap.mmap) -> npt.NDArray[Any]:
-        return np.frombuffer(held, self._dtype).reshape(-1, *self._shape)
+    def _shaped(self, buffer: bytearray | mmap.mmap) -> npt.NDArray[Any]:
+        return np.frombuffer(buffer, self._dtype).reshape(-1, *self._shape)
 
 
 def spill_zeros(rows: int, width: int) -> npt.NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.corpus.statistics import Sample, interval
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.statistics.clusters import grouped
+from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import side_by_side, weigh_for_beta
 from arbitre.corpus.systems.ranking import PairwiseResult, pairwise_tests, underpowered_note
 from arbitre.errors import DataError, did_you_mean
@@ -105,9 +105,9 @@ def factor(
             )
     keys = list(_keys(columns.ids, values[name], [values[other] for other in sorted(values) if other != name]))
     by: Cluster = evaluation.clusters if cluster is None else cluster
-    clusters, _ = grouped(columns.ids, list(columns.ids) if by is None else by)
-    own = np.array(values[name])
-    places = {label: np.flatnonzero(own == label) for label in sorted(set(values[name]))}
+    clusters, _ = assign_clusters(columns.ids, list(columns.ids) if by is None else by)
+    row_labels = np.array(values[name])
+    places = {label: np.flatnonzero(row_labels == label) for label in sorted(set(values[name]))}
 
     def sample(at: Indices) -> Sample:
         chosen = at.tolist()
@@ -127,7 +127,7 @@ def factor(
         shared.append(len(common))
         ours, theirs = (sample(np.array([side[key] for key in common], dtype=np.intp)) for side in sides)
         pairs.append((a, b, ours, theirs) if common else (a, b, None, None))
-    found = {
+    estimates = {
         label: interval(*weigh_for_beta(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
         for label, at in places.items()
     }
@@ -136,14 +136,17 @@ def factor(
         name,
         score,
         aggregate,
-        found,
+        estimates,
         {label: len(at) for label, at in places.items()},
         against,
         tuple(shared),
         len({frozenset(keys[at] for at in rows.tolist()) for rows in places.values()}) <= 1,
         tuple(
             dict.fromkeys(
-                (*(note for estimate in found.values() for note in estimate.notes), *underpowered_note(against, level))
+                (
+                    *(note for estimate in estimates.values() for note in estimate.notes),
+                    *underpowered_note(against, level),
+                )
             )
         ),
         side_by_side({label: columns.by_path(at) for label, at in places.items()}, score),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,7 @@ import scipy
 
 from arbitre.corpus.statistics import Sample, contrasts, groups, interval, threshold
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.statistics.clusters import grouped
+from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
 from arbitre.errors import DataError
 
@@ -176,9 +176,12 @@ def rank(
         raise DataError.of("Expected systems to rank, got none", hint="Pass at least one evaluation.")
     names = tuple(dict.fromkeys((score, *beside)))
     samples = {name: sample_documents(evaluation, cluster) for name, evaluation in systems.items()}
-    scores = {name: {shown: estimate(sample, shown, aggregate) for shown in names} for name, sample in samples.items()}
+    scores = {
+        name: {score_name: estimate(sample, score_name, aggregate) for score_name in names}
+        for name, sample in samples.items()
+    }
     ordered = sorted(systems, key=lambda name: (scores[name][score] is None, -(scores[name][score] or 0.0), name))
-    found = {
+    estimates = {
         name: interval(*weigh_for_beta(samples[name], score), average=aggregate, level=level, method=method, seed=seed)
         for name in ordered
     }
@@ -189,7 +192,8 @@ def rank(
     )
     pairs = tuple(_versus(ordered[a], ordered[b], test) for (a, b), test in zip(places_of, tests, strict=True))
     places = {
-        shown: dict(zip(ordered, _ranks([scores[name][shown] for name in ordered]), strict=True)) for shown in names
+        score_name: dict(zip(ordered, _ranks([scores[name][score_name] for name in ordered]), strict=True))
+        for score_name in names
     }
     by_path = side_by_side({name: systems[name].by_path for name in ordered}, score)
     first = systems[ordered[0]]
@@ -200,13 +204,13 @@ def rank(
         tuple(
             RankedSystem(
                 name,
-                found[name],
+                estimates[name],
                 None if (floor := systems[name].chance_floor) is None else value(floor, score),
                 int(systems[name].document_table.failed.sum()),
                 systems[name].document_quality.mean,
                 scores[name],
-                {shown: places[shown][name] for shown in names},
-                fmean(places[shown][name] for shown in names),
+                {score_name: places[score_name][name] for score_name in names},
+                fmean(places[score_name][name] for score_name in names),
                 _loss_shares(systems[name]),
             )
             for name in ordered
@@ -224,7 +228,7 @@ def rank(
             dict.fromkeys(
                 (
                     *_measures(systems),
-                    *(note for name in ordered for note in found[name].notes),
+                    *(note for name in ordered for note in estimates[name].notes),
                     *underpowered_note(pairs, level),
                 )
             )
@@ -273,22 +277,8 @@ def pairwise_tests(
 
 
 def _versus(a: str, b: str, test: Difference) -> PairwiseResult:
-    return PairwiseResult(
-        a,
-        b,
-        test.estimate,
-        test.low,
-        test.high,
-        test.level,
-        test.p,
-        test.p_holm,
-        test.significant,
-        test.smallest_p,
-        test.differing,
-        test.clusters,
-        test.exact,
-        test.swaps,
-    )
+    same = {field.name for field in fields(PairwiseResult)} & {field.name for field in fields(test)}
+    return PairwiseResult(a, b, test.estimate, **{name: getattr(test, name) for name in same})
 
 
 def underpowered_note(pairs: Sequence[PairwiseResult], level: float) -> tuple[str, ...]:
@@ -308,7 +298,7 @@ def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
     document form a cluster.
     """
     columns = evaluation.document_table
-    clusters, runs = grouped(columns.ids, evaluation.clusters if cluster is None else cluster)
+    clusters, runs = assign_clusters(columns.ids, evaluation.clusters if cluster is None else cluster)
     keys = columns.ids if len(set(columns.ids)) == len(columns.ids) else columns.keys
     return Sample.of(keys, columns.tallies, columns.failed, clusters, runs=runs)
 

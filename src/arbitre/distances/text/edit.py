@@ -25,7 +25,7 @@ import numpy.typing as npt
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler, LCSseq, Levenshtein
 
-from arbitre.distances.base import Distance, Facts
+from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.pool_helpers import check_distances, ratio_or_zero
 from arbitre.values import Kind
 
@@ -103,14 +103,14 @@ _MEASURES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _EditPool:
+class _EditPool(Pool):
     texts: npt.NDArray[np.object_]
     lengths: Integers
     measure: _EditScorer
     exactly_bounded: Mask | None
 
     def distances(self, left: Indices, right: Indices) -> Floats:
-        raw = self._each(self.measure.scorer, left, right)
+        raw = self._raw(process.cpdist, self.measure.scorer, left, right)
         return self._distances(raw, self.lengths[left], self.lengths[right], left.shape)
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
@@ -125,7 +125,7 @@ class _EditPool:
         exact = ~long
         raw = np.abs(lengths_left - lengths_right)
         short = exact.nonzero()[0]
-        raw[short] = self._each(self.measure.scorer, left[short], right[short])
+        raw[short] = self._raw(process.cpdist, self.measure.scorer, left[short], right[short])
         return self._distances(raw, lengths_left, lengths_right, left.shape), exact
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
@@ -148,20 +148,16 @@ class _EditPool:
 
     def _bounds(self, left: Indices, right: Indices, length: float) -> Raw:
         if length <= self.measure.cheap:
-            return self._table(self.measure.scorer, left, right)
+            return self._raw(process.cdist, self.measure.scorer, left, right)
         if length > WORD_BITS and left.size * right.size > BOUND_MIN_CELLS:
             gap: Raw = np.abs(self.lengths[left][:, None] - self.lengths[right])
             return gap
-        return self._table(LCSseq.distance, left, right)
+        return self._raw(process.cdist, LCSseq.distance, left, right)
 
-    def _each(self, scorer: Scorer, left: Indices, right: Indices) -> Raw:
+    def _raw(self, compare: Scorer, scorer: Scorer, left: Indices, right: Indices) -> Raw:
+        """Compare pairs (`process.cpdist`) or all combinations (`process.cdist`) of texts."""
         texts = self.texts[left].tolist(), self.texts[right].tolist()
-        raw: Raw = process.cpdist(*texts, scorer=scorer, dtype=self.measure.dtype)
-        return raw
-
-    def _table(self, scorer: Scorer, left: Indices, right: Indices) -> Raw:
-        texts = self.texts[left].tolist(), self.texts[right].tolist()
-        raw: Raw = process.cdist(*texts, scorer=scorer, dtype=self.measure.dtype)
+        raw: Raw = compare(*texts, scorer=scorer, dtype=self.measure.dtype)
         return raw
 
     def _distances(self, raw: Raw, left: Integers, right: Integers, shape: tuple[int, ...]) -> Floats:

@@ -14,26 +14,25 @@ import numpy as np
 from cydifflib import SequenceMatcher
 
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.pool_helpers import check_distances
+from arbitre.distances.pool_helpers import DeferredPool, check_distances
 from arbitre.distances.text.edit import INDEL
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.distances.base import Blocks, Pool
+    from arbitre.arrays import Floats, Indices
+
+
+BOUND_MARGIN: Final = 1e-15
+"""Amount subtracted from bounds; greater than the rounding error of either formula."""
 
 
 @dataclass(frozen=True, slots=True)
-class _MatchingBlocksPool:
-    texts: Sequence[str]
-    autojunk: bool
-    subsequences: Pool
+class _MatchingBlocksPool(DeferredPool):
+    """The bound is `indel`: matching blocks form a common subsequence, so they are at most as long as the longest."""
 
-    @property
-    def exactly_bounded(self) -> Mask:
-        return np.zeros(len(self.texts), dtype=np.bool_)
+    autojunk: bool
 
     def distances(self, left: Indices, right: Indices) -> Floats:
         distances = np.zeros(left.size)
@@ -46,26 +45,9 @@ class _MatchingBlocksPool:
                 distances[pair] = 1 - matcher.ratio()
         return check_distances(distances, left.shape, "cydifflib")
 
-    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
-        """Return `indel` as a bound; it is exact for equal texts and for texts without common characters."""
-        distances = self.subsequences.distances(left, right)
-        exact = (distances == 0.0) | (distances == 1.0)
-        return np.where(exact, distances, np.maximum(distances - BOUND_MARGIN, 0.0)), exact
-
-    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """Return `indel` as a bound.
-
-        The matching blocks form a common subsequence, so their total length is at most that of the longest one.
-        """
-        return np.maximum(self.subsequences.lower_bounds_blockwise(blocks, left, right) - BOUND_MARGIN, 0.0)
-
-
-BOUND_MARGIN: Final = 1e-15
-"""Amount subtracted from bounds; greater than the rounding error of either formula."""
-
 
 def _pool(autojunk: bool, values: Sequence[str]) -> _MatchingBlocksPool:  # noqa: FBT001
-    return _MatchingBlocksPool(tuple(values), autojunk, INDEL.pool(values))
+    return _MatchingBlocksPool(tuple(values), INDEL.pool(values), BOUND_MARGIN, autojunk)
 
 
 def ratcliff_obershelp(*, autojunk: bool = False) -> Distance:

@@ -15,7 +15,7 @@ import numpy as np
 
 from arbitre.distances.bags import build_bags
 from arbitre.distances.base import Distance, Facts
-from arbitre.distances.pool_helpers import check_distances
+from arbitre.distances.pool_helpers import DeferredPool, check_distances
 from arbitre.distances.text.ngrams import tokens
 from arbitre.errors import SchemaError
 from arbitre.values import Kind
@@ -23,8 +23,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.distances.base import Blocks, Pool
+    from arbitre.arrays import Floats, Indices
     from arbitre.distances.pool_helpers import Integers
 
 _STRING = frozenset({Kind.STRING})
@@ -43,16 +42,10 @@ def _metrics(name: str) -> Any:  # noqa: ANN401  (a module that may not be insta
 
 
 @dataclass(frozen=True, slots=True)
-class _TranslationPool:
-    """A pool of texts with the sacrebleu metric that scores them and a pool of bounds."""
+class _TranslationPool(DeferredPool):
+    """A pool of texts that a sacrebleu metric scores. The bounds use the lengths and the number of common tokens."""
 
-    texts: Sequence[str]
     metric: Any
-    bounds: Pool
-
-    @property
-    def exactly_bounded(self) -> Mask:
-        return np.zeros(len(self.texts), dtype=np.bool_)
 
     def distances(self, left: Indices, right: Indices) -> Floats:
         distances = np.zeros(left.size)
@@ -62,18 +55,6 @@ class _TranslationPool:
                 distances[pair] = 1.0 - score / 100.0
         distances[np.abs(distances) < BOUND_MARGIN] = 0.0
         return check_distances(distances, left.shape, "sacrebleu")
-
-    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
-        """Return lower bounds; they are exact for equal texts and for texts without common tokens."""
-        distances = self.bounds.distances(left, right)
-        pairs = zip(left.tolist(), right.tolist(), strict=True)
-        equal = np.array([self.texts[gold] == self.texts[predicted] for gold, predicted in pairs], dtype=np.bool_)
-        disjoint = distances == 1.0
-        return np.where(disjoint, 1.0, np.maximum(distances - BOUND_MARGIN, 0.0)), equal | disjoint
-
-    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        """Return lower bounds from the lengths and the number of common words or characters."""
-        return np.maximum(self.bounds.lower_bounds_blockwise(blocks, left, right) - BOUND_MARGIN, 0.0)
 
 
 def bleu(n: int = 4) -> Distance:
@@ -96,9 +77,8 @@ def bleu(n: int = 4) -> Distance:
 def _bleu(n: int, values: Sequence[str]) -> _TranslationPool:
     metric = _metrics("bleu").BLEU(max_ngram_order=n, effective_order=True)
     words = tokens([metric.tokenizer(value.rstrip()).split() for value in values])
-    return _TranslationPool(
-        tuple(values), metric, build_bags(len(values), *words, partial(_bleu_bound, n), multiple=True)
-    )
+    bounds = build_bags(len(values), *words, partial(_bleu_bound, n), multiple=True)
+    return _TranslationPool(tuple(values), bounds, BOUND_MARGIN, metric)
 
 
 def _bleu_bound(n: int, common: Integers, gold: Integers, predicted: Integers) -> Floats:
@@ -131,9 +111,8 @@ def chrf(words: int = 0) -> Distance:
 def _chrf(words: int, values: Sequence[str]) -> _TranslationPool:
     metric = _metrics("chrf").CHRF(word_order=words)
     characters = tokens(["".join(value.split()) for value in values])
-    return _TranslationPool(
-        tuple(values), metric, build_bags(len(values), *characters, partial(_chrf_bound, metric), multiple=True)
-    )
+    bounds = build_bags(len(values), *characters, partial(_chrf_bound, metric), multiple=True)
+    return _TranslationPool(tuple(values), bounds, BOUND_MARGIN, metric)
 
 
 def _chrf_bound(metric: Any, common: Integers, gold: Integers, predicted: Integers) -> Floats:  # noqa: ANN401

@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-from arbitre.engine.columns.aliases import apply_aliases
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
-from arbitre.engine.columns.interning import intern
+from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
+from arbitre.engine.columns.interning import intern, intern_readings
 from arbitre.engine.columns.link import link_children
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.engine.columns.union_branch import choose_branch
 from arbitre.errors import DataError, Problem, clipped
 from arbitre.paths import STAR, Path, Token, pointer
 from arbitre.values import (
-    ABSENT,
     KINDS,
     MAX_DEPTH,
     PATTERN_SECONDS,
@@ -58,6 +56,8 @@ class ValueOrigin:
     tags: Indices | None = None
     """The parent's branch of a union for each value, if the values depend on it."""
     item: bool = False
+    siblings: Sequence[Json] = ()
+    """The value of the sibling field that holds further readings, for each gold value."""
 
     def below(
         self,
@@ -120,7 +120,7 @@ class _ColumnBuilder:
     def open(self, site: Site, values: Sequence[Json], place: ValueOrigin, types: set[type] | None = None) -> Column:
         """Build the column of these values and leave its child columns pending. `types` are the types of the values."""
         types = set(map(type, values)) if types is None else types
-        if site.leaf is not None:
+        if site.atomic:
             if not types.isdisjoint((list, dict)):  # normalisers may recurse
                 self.check_depth()
             return self._leaf(site, values, types, place)
@@ -132,7 +132,7 @@ class _ColumnBuilder:
         if len(families) == 1:
             return self._single(Kind(families[0]), site, values, types, place)
         mixed = MixedColumn(**self._common(values, place))
-        self._keep(mixed, site)
+        self._register(mixed, site)
         for kind in families:
             rows = (family == kind).nonzero()[0]
             part = [values[row] for row in rows.tolist()]
@@ -161,11 +161,11 @@ class _ColumnBuilder:
             return self._leaf(site, values, types, place)
         if kind is Kind.ARRAY:
             lists = ListColumn(**self._common(values, place), matcher=site.list.matcher)
-            self._keep(lists, site)
+            self._register(lists, site)
             self.pending.append(lambda: self._items(lists, site, values, place))
             return lists
         objects = ObjectColumn(**self._common(values, place))
-        self._keep(objects, site)
+        self._register(objects, site)
         self.pending.append(lambda: self._fields(objects, site.object, values, place))
         return objects
 
@@ -187,7 +187,7 @@ class _ColumnBuilder:
             "item": place.item,
         }
 
-    def _keep(self, column: Column, site: Site) -> None:
+    def _register(self, column: Column, site: Site) -> None:
         if len(column.path) >= MAX_DEPTH and not isinstance(column, LeafColumn):
             self.check_depth()
         self.columns.append(column)
@@ -195,16 +195,25 @@ class _ColumnBuilder:
 
     def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
         try:
-            parts = intern(site, values, types, place.tags)
+            parts = (
+                intern(site, values, types, place.tags)
+                if site.alternatives is None
+                else intern_readings(site, values, place.siblings, place.tags)
+            )
         except DataError:
             for row, value in enumerate(values):  # find the invalid value
                 try:
                     check(value)
                 except DataError as error:
                     raise _at(error, place, row) from error
+            for row, value in enumerate(place.siblings):
+                try:
+                    check(value)
+                except DataError as error:
+                    raise _at(error, replace(place, token=site.alternatives), row) from error
             raise
         column = LeafColumn(**self._common(values, place), **parts._asdict())
-        self._keep(column, site)
+        self._register(column, site)
         return column
 
     def _fields(
@@ -213,11 +222,11 @@ class _ColumnBuilder:
         """Build the columns of the keys of objects."""
         if node.aliases:
             values = [*values[: place.gold], *(apply_aliases(value, node.aliases) for value in values[place.gold :])]
-        taken = choose_branch(node.variants, values, place.tags) if node.variants else None
+        branches = choose_branch(node.branches, values, place.tags) if node.branches else None
         total = 0
         for child in node.fields:
             site = self.plan.sites[child.site]
-            read, missing = _read(child.name, site, values), _missing(site)
+            read, missing = read_field(child.name, site, values), missing_value(site)
             rows, present, types = np.arange(len(read), dtype=np.intp), read, set(map(type, read))
             if type(missing) in types:
                 types.remove(type(missing))
@@ -225,10 +234,12 @@ class _ColumnBuilder:
                 present = [read[row] for row in rows.tolist()]
             total += len(present)
             if present:
-                below = place.below(column, rows, child.name, tags=taken if child.tagged else None)
+                below = place.below(column, rows, child.name, tags=branches if child.tagged else None)
+                if isinstance(site.alternatives, str):
+                    below.siblings = [values[row].get(site.alternatives) for row in rows[: below.gold].tolist()]
                 column.links.append(Link(self.open(site, present, below, types), child.weight))
         if total != sum(map(len, values)):
-            self._other_keys(column, node, values, place, taken if node.tagged else None)
+            self._other_keys(column, node, values, place, branches if node.tagged else None)
 
     def _other_keys(
         self,
@@ -236,7 +247,7 @@ class _ColumnBuilder:
         node: ObjectNode,
         values: Sequence[dict[str, Json]],
         place: ValueOrigin,
-        taken: Indices | None,
+        branches: Indices | None,
     ) -> None:
         """Build the columns of keys that are not in `properties`: by pattern, by `additionalProperties`, or by name."""
         known = {child.name for child in node.fields} | node.ignored
@@ -253,7 +264,7 @@ class _ColumnBuilder:
             for key in value:
                 if key in known:
                     continue
-                index = next((site for pattern, site in patterns if self._fits(pattern, key, column, row)), None)
+                index = next((site for pattern, site in patterns if self._matches(pattern, key, column, row)), None)
                 if index is None and not node.declared_map:
                     named.setdefault(key, []).append((row, value[key]))
                 else:
@@ -266,7 +277,7 @@ class _ColumnBuilder:
                 child = self.open(site, [value for _, value in entries], place.below(column, rows, key))
                 column.links.append(Link(child, 1.0))
         for index in sorted(maps):
-            self._map(column, self.plan.sites[index], maps[index], place, taken)
+            self._map(column, self.plan.sites[index], maps[index], place, branches)
 
     def _map(
         self,
@@ -274,7 +285,7 @@ class _ColumnBuilder:
         site: Site,
         entries: list[tuple[int, str, Json]],
         place: ValueOrigin,
-        taken: Indices | None,
+        branches: Indices | None,
     ) -> None:
         """Build the column of (row, key, value) entries of a map."""
         entries = [entry for entry in entries if entry[2] is not None or not site.absent.null]
@@ -284,13 +295,13 @@ class _ColumnBuilder:
         rows = np.array([row for row, _, _ in entries], dtype=np.intp)
         keys = [key for _, key, _ in entries]
         child = self.open(
-            site, [value for _, _, value in entries], place.below(column, rows, STAR, tokens=keys, tags=taken)
+            site, [value for _, _, value in entries], place.below(column, rows, STAR, tokens=keys, tags=branches)
         )
         names = {name: code for code, name in enumerate(sorted(set(keys)))}
         codes = np.array([names[key] for key in keys], dtype=np.intp)
         column.maps.append(MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes))
 
-    def _fits(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
+    def _matches(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
             return pattern.search(key, timeout=PATTERN_SECONDS) is not None
         except TimeoutError as error:
@@ -333,28 +344,14 @@ class _ColumnBuilder:
         types = set(map(type, items))
         if child.absent.null and type(None) in types:
             types.remove(type(None))
-            kept = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
-            origin, positions = origin[kept], positions[kept]
-            items = [items[row] for row in kept.tolist()]
+            present = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
+            origin, positions = origin[present], positions[present]
+            items = [items[row] for row in present.tolist()]
             starts = starts_of(np.bincount(origin, minlength=len(values)))
         column.starts = starts
         if items:
             below = place.below(column, origin, STAR, tokens=positions, tags=tags, item=True)
             column.items = self.open(child, items, below, types)
-
-
-def _missing(site: Site) -> Json:
-    """Return the value of an absent field: null if it counts as absent, else ABSENT."""
-    return None if site.absent.null else ABSENT
-
-
-def _read(name: str, site: Site, values: Sequence[dict[str, Json]]) -> list[Json]:
-    """Return the value of each object under a declared key."""
-    try:
-        return list(map(itemgetter(name), values))
-    except KeyError:
-        absent = _missing(site)
-        return [value.get(name, absent) for value in values]
 
 
 def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:

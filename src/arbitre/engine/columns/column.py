@@ -24,13 +24,14 @@ import numpy.typing as npt
 
 from arbitre.engine.columns.ragged import counts_of, expand_slices
 from arbitre.paths import STAR, Path, Token, pointer
-from arbitre.values import Json, Kind
+from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Pool
+    from arbitre.engine.columns.readings import Readings
     from arbitre.matching import Matcher
     from arbitre.schema.nodes import Leaf
 
@@ -83,9 +84,21 @@ class Column:
         """Return the value of each row, as it was read."""
         return [self.raw[row] for row in rows.tolist()]
 
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
+        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has only one."""
+        return [ABSENT] * len(left)
+
     def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:
         """Return the `Kind` of each row; -1 for a negative row."""
         return np.where(rows >= 0, self._kinds(rows), np.int8(-1))
+
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """Return the `Kind` of the gold and of the predicted row of each pair; -1 for a negative row.
+
+        Of several readings, the kind is that of the predicted reading that gold has no reading of the same kind for; if
+        there is none, both sides have the same kind.
+        """
+        return self.kinds_at(left), self.kinds_at(right)
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         raise NotImplementedError
@@ -200,9 +213,28 @@ class LeafColumn(Column):
     """Index of each code within its pool."""
     pools: tuple[Pool, ...] = ()
     leaves: tuple[Leaf, ...] = ()
+    readings: Readings | None = None
+    """The readings of the rows, if gold may accept several."""
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         return self.kinds[self.codes[rows]]
+
+    def kinds_of(self, left: Indices, right: Indices) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        gold, predicted = super(LeafColumn, self).kinds_of(left, right)
+        if self.readings is None:
+            return gold, predicted
+        masks = np.append(self.readings.pool.masks, 0)
+        own, others = (masks[self.codes[rows]] for rows in (left, right))
+        pairs, lacking = (left >= 0) & (right >= 0), others & ~own
+        told = np.where(lacking > 0, lacking, others)
+        kinds = np.log2(np.maximum(told & -told, 1)).astype(np.int8)
+        return np.where(pairs & (lacking == 0), kinds, gold), np.where(pairs, kinds, predicted)
+
+    def readings_of(self, left: Indices, right: Indices) -> list[Json]:
+        if self.readings is None:
+            return super(LeafColumn, self).readings_of(left, right)
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return [ABSENT if min(pair) < 0 else self.readings.used(*pair) for pair in pairs]
 
 
 @dataclass(eq=False, slots=True)
@@ -258,8 +290,8 @@ class ListColumn(_Container):
     """Row of `items` of each item; None if item i is row i."""
     lengths: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Number of items of each row, without those of `prefixItems`; shape (size,)."""
-    groups: Indices | None = None
-    """Group of each item in a keyed or set matching, which pairs items of the same group only; -1 for no partner."""
+    match_keys: Indices | None = None
+    """Code of the key of each item in a keyed or set matching, which pairs equal keys only; -1 for no partner."""
     multiset_keys: MultisetKeys | None = None
     """Set if two items always have distance 0 or 1."""
     match_equal_first: bool = False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import count
+from itertools import chain, count, pairwise
 from types import MethodDescriptorType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.engine.columns.ragged import starts_of
+from arbitre.engine.columns.readings import Readings, ReadingsPool
 from arbitre.normalizers import normalized
 from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
 
@@ -34,6 +36,7 @@ class Interned(NamedTuple):
     pools: tuple[Pool, ...]
     leaves: tuple[Leaf, ...]
     present: Mask | None
+    readings: Readings | None = None
 
 
 def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices | None) -> Interned:
@@ -56,34 +59,77 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     normalizers = site.leaf.normalizers if site.leaf is not None else site.normalizers
     raw, size = None, len(values)
     inputs: Iterable[Json] = values
-    if types <= _HASHED and not _quick(normalizers):  # normalise each distinct value once
-        raw, inputs = _coded(values, size)
+    if types <= _HASHED and not _as_cheap_as_lookup(normalizers):  # normalise each distinct value once
+        raw, inputs = _codes_and_distinct(values, size)
         size = len(inputs)
     normals, types = normalized(normalizers, inputs, types)
     leaf = _only_leaf(site, KINDS[next(iter(types))]) if len(types) == 1 and types <= _HASHED else None
     if leaf is None:
         return _by_value(site, values, None)
-    codes, kept = _coded(normals, size)
+    codes, distinct = _codes_and_distinct(normals, size)
     if int in types:
-        for value in kept:
+        for value in distinct:
             check_number(value)
     alive = None
-    if site.absent.text and "" in kept:
-        codes[codes == kept.index("")] = -1
+    if site.absent.text and "" in distinct:
+        codes[codes == distinct.index("")] = -1
         alive = (codes if raw is None else codes[raw]) >= 0
     return Interned(
         codes=codes if raw is None else codes[raw],
-        values=kept,
-        kinds=np.full(len(kept), int(KINDS[type(kept[0])]), dtype=np.int8),
-        slots=np.zeros(len(kept), dtype=np.int16),
-        local=np.arange(len(kept), dtype=np.intp),
-        pools=(leaf.distance.pool(kept),),
+        values=distinct,
+        kinds=np.full(len(distinct), int(KINDS[type(distinct[0])]), dtype=np.int8),
+        slots=np.zeros(len(distinct), dtype=np.int16),
+        local=np.arange(len(distinct), dtype=np.intp),
+        pools=(leaf.distance.pool(distinct),),
         leaves=(leaf,),
         present=alive,
     )
 
 
-def _quick(normalizers: Sequence[Normalizer]) -> bool:
+def intern_readings(site: Site, values: Sequence[Json], siblings: Sequence[Json], tags: Indices | None) -> Interned:
+    """Intern values of which gold may accept several readings; values with the same readings share a code.
+
+    Args:
+        site: The position of the values in the schema.
+        values: The values as they were read. If the site takes lists of readings, a list on either side is one.
+        siblings: Further readings of the first values, one reading or a list of readings each; null for none.
+        tags: As for `intern`.
+
+    A reading that counts as absent is left out. A value is absent if it has no reading, or if its sibling field has
+    some but the value itself is absent.
+    """
+    listed = site.alternatives is True
+    groups = [value if listed and isinstance(value, list) else [value] for value in values]
+    for row, sibling in enumerate(siblings):
+        if sibling is not None:
+            groups[row] = [values[row], *(sibling if isinstance(sibling, list) else [sibling])]
+    starts = starts_of(np.fromiter(map(len, groups), dtype=np.intp, count=len(groups)))
+    flat = list(chain.from_iterable(groups))
+    inner = intern(site, flat, set(map(type, flat)), None if tags is None else tags.repeat(np.diff(starts)))
+    numbers: dict[tuple[int, ...], int] = {}
+    rows = np.full(len(values), -1, dtype=np.intp)
+    own = inner.codes.tolist()
+    for row, (start, stop) in enumerate(pairwise(starts.tolist())):
+        kept = tuple(dict.fromkeys(code for code in own[start:stop] if code >= 0))
+        if kept and (listed or own[start] >= 0):
+            rows[row] = numbers.setdefault(kept, len(numbers))
+    members = np.fromiter(chain.from_iterable(numbers), dtype=np.intp)
+    first = starts_of(np.fromiter(map(len, numbers), dtype=np.intp, count=len(numbers)))
+    pool = ReadingsPool(first, members, inner.kinds, inner.slots, inner.local, inner.pools)
+    return Interned(
+        codes=rows,
+        values=[inner.values[kept[0]] for kept in numbers],
+        kinds=inner.kinds[members[first[:-1]]],
+        slots=np.zeros(len(numbers), dtype=np.int16),
+        local=np.arange(len(numbers), dtype=np.intp),
+        pools=(pool,) if numbers else (),
+        leaves=inner.leaves[:1],
+        present=rows >= 0 if len(rows) and rows.min() < 0 else None,
+        readings=Readings(pool, starts, flat, inner.codes),
+    )
+
+
+def _as_cheap_as_lookup(normalizers: Sequence[Normalizer]) -> bool:
     """Return whether normalising a value is as cheap as looking it up: only built-in string methods."""
     return all(isinstance(normalizer.of_text, MethodDescriptorType) for normalizer in normalizers)
 
@@ -94,7 +140,7 @@ _HASHED: Final = frozenset({str, int})
 _PLAIN: Final = _HASHED | {list}
 
 
-def _coded(values: Iterable[Json], size: int) -> tuple[Indices, list[Json]]:
+def _codes_and_distinct(values: Iterable[Json], size: int) -> tuple[Indices, list[Json]]:
     """Return a code for each of `size` values, and the distinct values in order of appearance."""
     code: defaultdict[Json, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=size)
@@ -114,7 +160,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
     raw, distinct = _distinct(values, tags)
     codes: dict[tuple[int, Hashable], int] = {}
     leaves: list[Leaf] = []
-    kept: list[Json] = []
+    normals: list[Json] = []
     kinds: list[int] = []
     slots: list[int] = []
     local: list[int] = []
@@ -132,8 +178,8 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
         key = (slot, canonical(normal))
         code = codes.get(key)
         if code is None:
-            code = codes[key] = len(kept)
-            kept.append(normal)
+            code = codes[key] = len(normals)
+            normals.append(normal)
             kinds.append(kind)
             slots.append(slot)
             local.append(len(members[slot]))
@@ -143,7 +189,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
     alive = rows >= 0 if len(recoded) and recoded.min() < 0 else None
     return Interned(
         codes=rows,
-        values=kept,
+        values=normals,
         kinds=np.array(kinds, dtype=np.int8),
         slots=np.array(slots, dtype=np.int16),
         local=np.array(local, dtype=np.intp),

@@ -22,16 +22,12 @@ def item_weights(items: Column, how: TransportOptions) -> Floats:
     if how.masses is MassScheme.UNIFORM:
         return np.ones(items.size)
     if how.masses is MassScheme.SIZE:
-        return leaf_counts(items)
+        return folded(items, lambda leaves: np.ones(leaves.size), _leaf_counts)
     return _field(items, how.masses)
 
 
-def leaf_counts(column: Column) -> Floats:
-    """Return the number of leaves in each row; shape (size,). An empty object or list counts as one leaf."""
-    return folded(column, lambda leaves: np.ones(leaves.size), _leaf_counts)
-
-
 def _leaf_counts(column: Column, below: dict[int, Floats]) -> Floats:
+    """Return the number of leaves in each row; shape (size,). An empty object or list counts as one leaf."""
     rows = np.arange(column.size, dtype=np.intp)
     total = np.zeros(column.size)
     for link in column.links:
@@ -49,5 +45,8 @@ def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
     for column, rows, owners in find_fields(items, tokens):
         for leaves in leaf_columns([column]):
             numbers = leaves.kinds_at(rows) == Kind.NUMBER
-            weights[owners[numbers]] = [float(value) for value in leaves.values_of(rows[numbers])]
+            values = leaves.values_of(rows[numbers])
+            if leaves.readings is not None:  # the first reading is the mass
+                values = [leaves.readings.raw[leaves.readings.of(row)[0]] for row in rows[numbers].tolist()]
+            weights[owners[numbers]] = list(map(float, values))
     return weights

@@ -57,12 +57,12 @@ def _list(column: ListColumn, site: Site) -> None:
     if items is None:
         column.starts = np.zeros(column.size + 1, dtype=np.intp)
     else:
-        kept = _kept(column, items)
-        if kept is not None:
-            column.index = kept
-            column.starts = starts_of(np.bincount(items.origin[kept], minlength=column.size))
-            if column.groups is not None:
-                column.groups = column.groups[kept]
+        matched_rows = _rows_to_match(column, items)
+        if matched_rows is not None:
+            column.index = matched_rows
+            column.starts = starts_of(np.bincount(items.origin[matched_rows], minlength=column.size))
+            if column.match_keys is not None:
+                column.match_keys = column.match_keys[matched_rows]
     column.lengths = counts_of(column.starts)
     _link_fields(column)
     column.sizes += column.lengths
@@ -93,15 +93,15 @@ def _nonempty(column: Column) -> Mask | None:
     return None if mask.all() else mask
 
 
-def _kept(column: ListColumn, items: Column) -> Indices | None:
-    """Return the rows of `items` to match (None: all), and set the groups of keyed and set matchings."""
-    kept = None if items.present is None else items.present.nonzero()[0]
+def _rows_to_match(column: ListColumn, items: Column) -> Indices | None:
+    """Return the rows of `items` to match (None: all), and set the keys of keyed and set matchings."""
+    matched_rows = None if items.present is None else items.present.nonzero()[0]
     matcher = column.matcher
     if matcher.candidates is Candidates.SAME_KEY:
-        column.groups = key_codes(items, matcher.key)
+        column.match_keys = key_codes(items, matcher.key)
     elif matcher.candidates is Candidates.SAME_VALUE:
-        column.groups = row_codes(items)
-        rows = np.arange(items.size, dtype=np.intp) if kept is None else kept
-        _, first = np.unique(np.stack([items.origin[rows], column.groups[rows]]), axis=1, return_index=True)
-        kept = rows[np.sort(first)]
-    return kept
+        column.match_keys = row_codes(items)
+        rows = np.arange(items.size, dtype=np.intp) if matched_rows is None else matched_rows
+        _, first = np.unique(np.stack([items.origin[rows], column.match_keys[rows]]), axis=1, return_index=True)
+        matched_rows = rows[np.sort(first)]
+    return matched_rows

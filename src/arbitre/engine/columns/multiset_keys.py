@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MultisetKeys, by_kind, leaf_columns
-from arbitre.engine.columns.ragged import run_ranks
+from arbitre.engine.columns.ragged import rank_among_equal
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices
@@ -31,7 +31,7 @@ def multiset_keys(column: ListColumn) -> MultisetKeys | None:
     width = int(keys.max(initial=0)) + 1
     table = owner * width + keys
     order = table.argsort(kind="stable")
-    nth = run_ranks(table[order])
+    nth = rank_among_equal(table[order])
     if nth.any():  # the t-th occurrence of equal items in a list gets its own key
         keys = keys.copy()
         keys[order] += nth * width

@@ -64,10 +64,10 @@ def expand_slices(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
     return owner, np.arange(len(owner), dtype=np.intp) - offset.repeat(counts)
 
 
-def run_starts(ordered: npt.NDArray[Number]) -> Mask:
+def first_of_equal(ordered: npt.NDArray[Number]) -> Mask:
     """Return a mask of the values of a sorted array that differ from their predecessor; shape (n,).
 
-    >>> run_starts(np.array([3, 3, 5]))
+    >>> first_of_equal(np.array([3, 3, 5]))
     array([ True, False,  True])
     """
     new = np.ones(len(ordered), dtype=np.bool_)
@@ -75,29 +75,29 @@ def run_starts(ordered: npt.NDArray[Number]) -> Mask:
     return new
 
 
-def run_ranks(ordered: npt.NDArray[Number]) -> Indices:
+def rank_among_equal(ordered: npt.NDArray[Number]) -> Indices:
     """Return the number of equal values before each value of a sorted array; shape (n,).
 
-    >>> run_ranks(np.array([3, 3, 5, 8, 8, 8]))
+    >>> rank_among_equal(np.array([3, 3, 5, 8, 8, 8]))
     array([0, 1, 0, 0, 1, 2])
     """
-    new = run_starts(ordered)
+    new = first_of_equal(ordered)
     first = new.nonzero()[0]
     before: Indices = np.arange(len(ordered), dtype=np.intp) - first[new.cumsum() - 1]
     return before
 
 
-def find_sorted(table: Indices, wanted: Indices) -> Indices:
+def find_sorted(table: Indices, keys: Indices) -> Indices:
     """Return the position of each wanted value in a sorted array, or -1; shape (wanted,).
 
     >>> find_sorted(np.array([2, 5, 9]), np.array([9, 4, 2, 10]))
     array([ 2, -1,  0, -1])
     """
     if len(table) == 0:
-        return np.full(len(wanted), -1, dtype=np.intp)
-    place = table.searchsorted(wanted)
+        return np.full(len(keys), -1, dtype=np.intp)
+    place = table.searchsorted(keys)
     place[place == len(table)] = 0
-    positions: Indices = np.where(table[place] == wanted, place, -1)
+    positions: Indices = np.where(table[place] == keys, place, -1)
     return positions
 
 

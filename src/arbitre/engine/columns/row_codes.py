@@ -35,10 +35,10 @@ def _identities(column: Column, below: dict[int, Indices]) -> Indices:
         if keys is not None:
             values = list(zip(keys.tolist(), values, strict=True))
         parts.append([tuple(sorted(values[start:stop])) for start, stop in pairwise(entries.starts.tolist())])
-    return _coded(zip(*parts, strict=True) if parts else [()] * column.size)
+    return _codes_of(zip(*parts, strict=True) if parts else [()] * column.size)
 
 
-def _coded(keys: Iterable[Hashable]) -> Indices:
+def _codes_of(keys: Iterable[Hashable]) -> Indices:
     """Return a code for each key, in order of appearance."""
     seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.intp)
@@ -47,7 +47,7 @@ def _coded(keys: Iterable[Hashable]) -> Indices:
 def key_codes(items: Column, key: tuple[tuple[str, ...], ...]) -> Indices:
     """Return a code for the key of each item, the same if all key fields are equal; -1 if a key field is absent."""
     parts = [_field(items, tokens) for tokens in key]
-    codes = _coded(zip(*(part.tolist() for part in parts), strict=True))
+    codes = _codes_of(zip(*(part.tolist() for part in parts), strict=True))
     codes[np.any(np.stack(parts) < 0, axis=0)] = -1
     return codes
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def choose_branch(
-    variants: tuple[ObjectBranch, ...], values: Sequence[dict[str, Json]], tags: Indices | None
+    branches: tuple[ObjectBranch, ...], values: Sequence[dict[str, Json]], tags: Indices | None
 ) -> Indices:
     """Return the index of the branch of each object; shape (values,).
 
@@ -26,26 +26,26 @@ def choose_branch(
     common; ties go to the first. Keys with absent values are ignored, so that equal values take the same branch.
 
     Args:
-        variants: The branches.
+        branches: The branches.
         values: The objects.
         tags: The parent's branch for each object, if branches depend on it.
     """
-    taken = np.zeros(len(values), dtype=np.intp)
+    chosen = np.zeros(len(values), dtype=np.intp)
     for row, value in enumerate(values):
-        numbers: Sequence[int] = range(len(variants))
+        numbers: Sequence[int] = range(len(branches))
         if tags is not None:
             tag = int(tags[row])
-            numbers = [n for n in numbers if (own := variants[n].tags) is None or tag in own] or numbers
-        holding = next((n for n in numbers if variants[n].tests and _holds(variants[n], value)), None)
-        taken[row] = max(numbers, key=lambda n: _shared(variants[n], value)) if holding is None else holding
-    return taken
+            numbers = [n for n in numbers if (own_tags := branches[n].tags) is None or tag in own_tags] or numbers
+        holding = next((n for n in numbers if branches[n].tests and _all_tests_hold(branches[n], value)), None)
+        chosen[row] = max(numbers, key=lambda n: _shared_key_count(branches[n], value)) if holding is None else holding
+    return chosen
 
 
-def _holds(variant: ObjectBranch, value: dict[str, Json]) -> bool:
+def _all_tests_hold(branch: ObjectBranch, value: dict[str, Json]) -> bool:
     with suppress(DataError):  # a value that is not JSON is reported when its own column is built
-        return all(name in value and canonical(value[name]) in allowed for name, allowed in variant.tests)
+        return all(name in value and canonical(value[name]) in allowed for name, allowed in branch.tests)
     return False
 
 
-def _shared(variant: ObjectBranch, value: dict[str, Json]) -> int:
-    return sum(not variant.absent.covers(value[name]) for name in value.keys() & variant.names)
+def _shared_key_count(branch: ObjectBranch, value: dict[str, Json]) -> int:
+    return sum(not branch.absent.covers(value[name]) for name in value.keys() & branch.names)

@@ -36,7 +36,7 @@ class CellLayout:
 
 
 @dataclass(eq=False, slots=True)
-class Branch:
+class FieldPairs:
     """Pairs of fields: pair s of `batch` belongs to pair `owner[s]` of the batch above.
 
     `owner` is None if pair s belongs to pair s.
@@ -94,7 +94,7 @@ class TransportMatches:
 class Batch:
     """Pairs of rows of one column: pair t compares gold row `left[t]` with predicted row `right[t]`.
 
-    The solver first sets the pairs below (`branches`, `matches`, `transports`, `multiset_pairs`), then the results.
+    The solver first sets the pairs below (`fields`, `matches`, `transports`, `multiset_pairs`), then the results.
     All results have shape (pairs,).
     """
 
@@ -105,7 +105,7 @@ class Batch:
     """Whether `quality` may contain upper bounds if they are cheaper."""
     layout: CellLayout | None = None
     """The same pairs as cells of tables; None if they are not laid out so."""
-    branches: list[Branch] = field(default_factory=list)
+    fields: list[FieldPairs] = field(default_factory=list)
     """The links of the column, in the same order."""
     matches: list[MatchedPairs] = field(default_factory=list)
     transports: list[TransportMatches] = field(default_factory=list)

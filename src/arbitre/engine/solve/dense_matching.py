@@ -56,8 +56,8 @@ class DenseProblems:
         else:
             owner, rows, columns = cross_slices(heights, widths)
         left, right = column.starts[lefts][owner] + rows, column.starts[rights][owner] + columns
-        if column.groups is not None:
-            same = (column.groups[left] == column.groups[right]) & (column.groups[left] >= 0)
+        if column.match_keys is not None:
+            same = (column.match_keys[left] == column.match_keys[right]) & (column.match_keys[left] >= 0)
             owner, rows, columns, left, right = owner[same], rows[same], columns[same], left[same], right[same]
         below = Batch(items, column.rows(left), column.rows(right), allow_bounds)
         return cls(which, heights, widths, owner, rows * widths[owner] + columns, below)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.engine.columns.ragged import counts_of, run_starts
+from arbitre.engine.columns.ragged import counts_of, find_sorted, first_of_equal
 from arbitre.engine.solve.batches import Batch, MatchedPairs
 from arbitre.engine.solve.matching_problems import MatchingProblems
 from arbitre.errors import SolverError
@@ -65,17 +65,17 @@ def match_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
             long = cells[counts_of(problems.starts)[owner] >= DEEP_BOUND_MIN_CELLS]
             if len(long):
                 problems.tighten(long)
-                active = owner[run_starts(owner)]
+                active = owner[first_of_equal(owner)]
                 continue
         bounds = problems.quality[cells]
         computed = np.union1d(cells, _rivals(problems, cells, rival_count)) if rival_count else cells
         if iteration:
             rival_count = rival_count * WIDENING_FACTOR or 1
         batch = evaluate(items, *problems.rows(computed))
-        problems.settle(computed, batch)
+        problems.quality[computed], problems.known[computed] = batch.quality, True
         evaluated.append((batch, computed))
         owner = problems.problem_of(cells[problems.quality[cells] < bounds])
-        active = owner[run_starts(owner)]
+        active = owner[first_of_equal(owner)]
     matches = _collect(problems, chosen, evaluated, column)
     return matches if equal_items is None else [equal_items, *matches]
 
@@ -123,12 +123,10 @@ def _collect(
     matches = []
     for batch, computed in evaluated:
         order = computed.argsort(kind="stable")
-        place = computed.searchsorted(cells, sorter=order)
-        place[place == len(computed)] = 0
-        pairs = order[place]
-        hit = computed[pairs] == cells
+        place = find_sorted(computed[order], cells)
+        hit = place >= 0
         if hit.any():
-            matches.append(MatchedPairs(batch, pairs[hit], problems.problem_of(cells[hit])))
+            matches.append(MatchedPairs(batch, order[place[hit]], problems.problem_of(cells[hit])))
     if sum(len(match.at) for match in matches) != len(cells):
         raise SolverError.of("A matched pair was never evaluated", pointer=column.pointer(0))
     return matches

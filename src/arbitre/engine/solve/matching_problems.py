@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.distances.base import Blocks
-from arbitre.engine.columns.ragged import counts_of, expand_slices, run_ranks, starts_of
+from arbitre.engine.columns.ragged import counts_of, expand_slices, rank_among_equal, starts_of
 from arbitre.engine.columns.row_hashes import Digests, mix_bits, row_hashes
 from arbitre.engine.solve.batches import MatchedPairs
 from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
@@ -15,7 +15,7 @@ from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
-    from arbitre.engine.solve.batches import Batch, Evaluate
+    from arbitre.engine.solve.batches import Evaluate
 
 BOUND_CHUNK_CELLS: Final = 1 << 18
 """Number of cells for which bounds are computed at a time; limits memory."""
@@ -46,9 +46,9 @@ class ProblemSide:
 
     def without(self, places: Indices) -> ProblemSide:
         """Return the side without the items at these positions."""
-        kept = np.ones(len(self.rows), dtype=np.bool_)
-        kept[places] = False
-        return ProblemSide(self.rows[kept], np.bincount(self.owner[kept], minlength=len(self.starts) - 1))
+        remaining = np.ones(len(self.rows), dtype=np.bool_)
+        remaining[places] = False
+        return ProblemSide(self.rows[remaining], np.bincount(self.owner[remaining], minlength=len(self.starts) - 1))
 
 
 class MatchingProblems:
@@ -145,11 +145,6 @@ class MatchingProblems:
         problems: Indices = self.starts.searchsorted(cells, side="right") - 1
         return problems
 
-    def settle(self, cells: Indices, batch: Batch) -> None:
-        """Set the exact qualities of cells from the closed batch of their pairs."""
-        self.quality[cells] = batch.quality
-        self.known[cells] = True
-
     def tighten(self, cells: Indices) -> None:
         """Tighten the bounds in the rows and columns of these cells, using the nested lists of their items."""
         owner = self.problem_of(cells)
@@ -163,14 +158,14 @@ class MatchingProblems:
             for tall, wide in ((rows, all_columns), (other_rows, columns)):
                 step = max(1, DEEP_BOUND_CHUNK_CELLS // len(wide))
                 rectangles += [(problem, tall[begin : begin + step], wide) for begin in range(0, len(tall), step)]
-        group: list[tuple[int, Indices, Indices]] = []
+        chunk: list[tuple[int, Indices, Indices]] = []
         size = 0
         for rectangle in rectangles:
-            group.append(rectangle)
+            chunk.append(rectangle)
             size += len(rectangle[1]) * len(rectangle[2])
             if size >= DEEP_BOUND_CHUNK_CELLS or rectangle is rectangles[-1]:
-                self._lower(group)
-                group, size = [], 0
+                self._lower(chunk)
+                chunk, size = [], 0
 
     def _lower(self, rectangles: list[tuple[int, Indices, Indices]]) -> None:
         """Tighten the bounds of rectangles of cells, given by problem, rows and columns."""
@@ -195,5 +190,5 @@ def _ranked(codes: Digests, owner: Indices) -> Digests:
     keys = mix_bits(codes ^ mix_bits(owner.astype(np.uint64), 1))
     order = keys.argsort(kind="stable")
     rank = np.empty(len(keys), dtype=np.uint64)
-    rank[order] = run_ranks(keys[order])
+    rank[order] = rank_among_equal(keys[order])
     return keys ^ mix_bits(rank)

@@ -11,8 +11,8 @@ import numpy as np
 import scipy
 
 from arbitre.engine.columns.column import ListColumn, MixedColumn, MultisetKeys
-from arbitre.engine.columns.ragged import counts_of, expand_slices, find_sorted, run_ranks, starts_of
-from arbitre.engine.solve.batches import Batch, Branch, MatchedPairs
+from arbitre.engine.columns.ragged import counts_of, expand_slices, find_sorted, rank_among_equal, starts_of
+from arbitre.engine.solve.batches import Batch, FieldPairs, MatchedPairs
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
@@ -57,8 +57,8 @@ def match_equal(column: ListColumn, left: Indices, right: Indices) -> MatchedPai
     for link in items.links if isinstance(items, MixedColumn) else ():
         left_rows, right_rows = link.rows(batch.left), link.rows(batch.right)
         same = ((left_rows >= 0) & (right_rows >= 0)).nonzero()[0]
-        batch.branches.append(
-            Branch(Batch(link.column, left_rows[same], right_rows[same], quality=quality[same]), same)
+        batch.fields.append(
+            FieldPairs(Batch(link.column, left_rows[same], right_rows[same], quality=quality[same]), same)
         )
     return MatchedPairs(batch, np.arange(len(batch), dtype=np.intp), pair_owner)
 
@@ -77,18 +77,18 @@ def _match_rest(
     Returns:
         Gold items, predicted items, and the pair of lists of each pair.
     """
-    owner, taken = matched
+    owner, used = matched
     free_owner, slots = expand_slices(column.starts, right)
     begins = starts_of(column.lengths[right])
     free = np.ones(len(slots), dtype=np.bool_)
-    free[begins[owner] + taken - column.starts[right[owner]]] = False
+    free[begins[owner] + used - column.starts[right[owner]]] = False
     free_owner, slots = free_owner[free], slots[free]
     gold_owner, gold = unmatched
-    nth = run_ranks(gold_owner)
+    nth = rank_among_equal(gold_owner)
     counts = np.bincount(free_owner, minlength=len(right))
-    kept = nth < counts[gold_owner]
-    owner = gold_owner[kept]
-    return gold[kept], slots[starts_of(counts)[owner] + nth[kept]], owner
+    paired = nth < counts[gold_owner]
+    owner = gold_owner[paired]
+    return gold[paired], slots[starts_of(counts)[owner] + nth[paired]], owner
 
 
 def common_counts(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
 from arbitre.engine.columns.ragged import expand_slices, find_sorted, ratio_or_one, starts_of
 from arbitre.engine.solve import matching_problems
-from arbitre.engine.solve.batches import Batch, Branch, MatchedPairs
+from arbitre.engine.solve.batches import Batch, FieldPairs, MatchedPairs
 from arbitre.engine.solve.dense_matching import DenseProblems
 from arbitre.engine.solve.exactly_bounded import exactly_bounded_rows
 from arbitre.engine.solve.lazy_matching import match_lazily
@@ -57,7 +57,7 @@ class QualitySolver:
         for batch in batches:  # grows during iteration: parents before children
             if len(batch):
                 table = self._open(batch)
-                batches.extend(branch.batch for branch in batch.branches)
+                batches.extend(field_pairs.batch for field_pairs in batch.fields)
                 batches.extend(match.batch for match in batch.matches if isinstance(batch.column, ObjectColumn))
                 if table is not None:
                     tables[id(batch)] = table
@@ -70,7 +70,7 @@ class QualitySolver:
         """Create the batches below a batch; return the tables to match after their pairs are evaluated."""
         column = batch.column
         for link in column.links:
-            batch.branches.append(_fields(batch, link))
+            batch.fields.append(_fields(batch, link))
         if isinstance(column, ObjectColumn):
             batch.matches += [_entries(batch, entries) for entries in column.maps]
         elif isinstance(column, ListColumn) and column.items is not None:
@@ -100,9 +100,9 @@ class QualitySolver:
         """Match these pairs of lists lazily: large ones one by one, the others together."""
         evaluate = QualitySolver(depth=self.depth + 1).evaluate
         large = cells[lists] >= matching_problems.LARGE_PROBLEM_CELLS
-        for group in (*lists[large, None], lists[~large]):
-            for match in match_lazily(column, batch.left[group], batch.right[group], evaluate) if len(group) else ():
-                match.owner = group[match.owner]
+        for chosen in (*lists[large, None], lists[~large]):
+            for match in match_lazily(column, batch.left[chosen], batch.right[chosen], evaluate) if len(chosen) else ():
+                match.owner = chosen[match.owner]
                 batch.matches.append(match)
 
     def _table(self, batch: Batch, column: ListColumn, items: Column, lists: Indices, cells: Indices) -> DenseProblems:
@@ -146,7 +146,7 @@ def _short_and_plain(batch: Batch, column: ListColumn, items: Column, cells: Ind
     return short
 
 
-def _fields(batch: Batch, link: Link) -> Branch:
+def _fields(batch: Batch, link: Link) -> FieldPairs:
     """Return the pairs of fields that both rows of a pair have."""
     left, right = link.rows(batch.left), link.rows(batch.right)
     owner = None
@@ -156,7 +156,7 @@ def _fields(batch: Batch, link: Link) -> Branch:
             owner = both.nonzero()[0]
             left, right = left[owner], right[owner]
     grid = None if batch.layout is None else batch.layout.below(link, owner)
-    return Branch(Batch(link.column, left, right, batch.allow_bounds, grid), owner, link.weight)
+    return FieldPairs(Batch(link.column, left, right, batch.allow_bounds, grid), owner, link.weight)
 
 
 def _entries(batch: Batch, link: MapLink) -> MatchedPairs:
@@ -174,15 +174,15 @@ def _settle(batch: Batch) -> None:
     batch.gold, batch.predicted = column.sizes[batch.left], column.sizes[batch.right]
     size = len(batch)
     matched, mass = np.zeros(size), np.zeros(size)
-    for branch in batch.branches:
-        quality = branch.weight * branch.batch.quality
-        if branch.owner is None:
-            matched += branch.weight
+    for field_pairs in batch.fields:
+        quality = field_pairs.weight * field_pairs.batch.quality
+        if field_pairs.owner is None:
+            matched += field_pairs.weight
             mass += quality
         else:
-            weights = np.full(len(quality), branch.weight)
-            matched += np.bincount(branch.owner, weights=weights, minlength=size)
-            mass += np.bincount(branch.owner, weights=quality, minlength=size)
+            weights = np.full(len(quality), field_pairs.weight)
+            matched += np.bincount(field_pairs.owner, weights=weights, minlength=size)
+            mass += np.bincount(field_pairs.owner, weights=quality, minlength=size)
     if batch.multiset_pairs is not None and isinstance(column, ListColumn) and column.multiset_keys is not None:
         left, right = batch.left[batch.multiset_pairs], batch.right[batch.multiset_pairs]
         matched[batch.multiset_pairs] += np.minimum(column.lengths[left], column.lengths[right])
@@ -202,10 +202,10 @@ def _settle(batch: Batch) -> None:
 def _exact(batch: Batch) -> Mask | None:
     """Return a mask of the pairs whose parts are all exact; None for all."""
     exact = np.ones(len(batch), dtype=np.bool_)
-    for branch in batch.branches:
-        if branch.batch.exact is not None:
-            inexact = (~branch.batch.exact).nonzero()[0]
-            exact[inexact if branch.owner is None else branch.owner[inexact]] = False
+    for field_pairs in batch.fields:
+        if field_pairs.batch.exact is not None:
+            inexact = (~field_pairs.batch.exact).nonzero()[0]
+            exact[inexact if field_pairs.owner is None else field_pairs.owner[inexact]] = False
     for match in batch.matches:
         if match.batch.exact is not None:
             exact[match.owner[~match.batch.exact[match.at]]] = False

@@ -180,8 +180,8 @@ class TransportSolver:
             masses = normalise_masses(side.weights, side.counts, lambda problem: self._name(which[problem]))
             masses *= unit.repeat(side.counts)
             rest = masses - np.bincount(positions, plan.mass, minlength=len(masses))
-            kept = (rest > SHARE_TOLERANCE * masses).nonzero()[0]
-            unmatched.append(Unmatched(side.rows[kept], rest[kept], which.repeat(side.counts)[kept]))
+            positive = (rest > SHARE_TOLERANCE * masses).nonzero()[0]
+            unmatched.append(Unmatched(side.rows[positive], rest[positive], which.repeat(side.counts)[positive]))
         shift = np.where(balanced, gold.counts - predicted.counts, 0.0)
         return TransportMatches(
             batch, at, which[plan.pairs.owner], plan.mass, which, plan.matched, plan.total, shift, *unmatched
@@ -193,7 +193,9 @@ class TransportSolver:
 
 def _absolute_numbers(items: Column) -> tuple[Floats | None, float]:
     """Return the items as numbers and the scale of their distance `absolute`; None for any other distance."""
-    if not isinstance(items, LeafColumn) or len(items.leaves) != 1 or items.leaves[0].distance.name != "absolute":
+    if not isinstance(items, LeafColumn) or items.readings is not None or len(items.leaves) != 1:
+        return None, 0.0
+    if items.leaves[0].distance.name != "absolute":
         return None, 0.0
     if any(abs(value) > MAX_EXACT_FLOAT for value in items.values):
         return None, 0.0

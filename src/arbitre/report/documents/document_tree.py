@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.levels import NONE
-from arbitre.comparison.records import RecordTree, Verdict
+from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.paths import order
 from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
-from arbitre.report.text_files import compact
+from arbitre.report.entry_classes import class_of_pair
+from arbitre.report.visible_text import LITERAL, as_literal
 from arbitre.values import ABSENT, Json, depth, equal
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ MAX_DEPTH: Final = 12
 """Maximum depth below an entry; deeper values are shown as one text."""
 
 MAX_EXACT_INTEGER: Final = 1 << 53
-"""Smallest absolute value of integers that are passed as text, because JavaScript numbers are not exact there."""
+"""Smallest absolute value of integers that are passed as JSON text, because JavaScript numbers are not exact there."""
 
 Plain = dict[str, Any]
 
@@ -75,90 +76,98 @@ class _Node:
     tokens: tuple[int | str, int | str]
     share: float
     scale: float
+    reading: Json
 
 
 def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
     """Align some of the documents of `levels`, given by number."""
-    return _TreeWalk.over(plan, levels, documents).all()
+    walk = _TreeWalk.over(plan, levels, documents)
+    return {number: walk.document(roots) for number, roots in walk.roots.items()}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _TreeWalk:
     entries: EntryLayout
+    close: float
     nodes: dict[int, _Node]
     below: dict[int, list[int]]
     roots: dict[int, list[int]]
 
     @classmethod
     def over(cls, plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> _TreeWalk:
-        verdicts = RecordTree.of(levels).verdicts(plan.close)
-        made = cls(EntryLayout.of(plan), {}, {}, {number: [] for number in documents})
+        verdicts = NodeTree.of(levels).verdicts(plan.close)
+        made = cls(EntryLayout.of(plan), plan.close, {}, {}, {number: [] for number in documents})
         for level in levels:
             at = np.flatnonzero(np.isin(level.document, documents))
             (gold, gold_tokens), (predicted, predicted_tokens) = sides(level, at)
+            readings = level.source.readings_of(level.left[at], level.right[at])
             for number, position in enumerate(at.tolist()):
-                record, parent = level.first + position, int(level.parent[position])
-                made.nodes[record] = _Node(
+                node_id, parent = level.first + position, int(level.parent[position])
+                made.nodes[node_id] = _Node(
                     level,
                     float(level.quality[position]),
-                    Verdict(int(verdicts[record])),
+                    Verdict(int(verdicts[node_id])),
                     (gold[number], predicted[number]),
                     (gold_tokens[number], predicted_tokens[number]),
                     1.0 if level.share is None else float(level.share[position]),
-                    1.0 if level.scale is None else float(level.scale[position]),
+                    level.weight * (1.0 if level.scale is None else float(level.scale[position])),
+                    readings[number],
                 )
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
-                siblings.append(record)
+                siblings.append(node_id)
         return made
-
-    def all(self) -> dict[int, AlignedDocument]:
-        return {number: self.document(roots) for number, roots in self.roots.items()}
 
     def document(self, roots: Sequence[int]) -> AlignedDocument:
         found = _EntryRows(self.entries.path)
         rest = None
         for root in roots:
             if not self.entries.listed:
-                found.add(self, root, (), ())
+                for unit in self.units(root):
+                    found.add(self, unit, (), ())
             else:
                 rest = self.around(root, ((), ()), found)
         rows, values = found.all()
         return AlignedDocument(rows, rest, values)
 
-    def around(self, record: int, tokens: tuple[tuple[int | str, ...], ...], found: _EntryRows) -> Plain | None:
+    def around(self, node_id: int, tokens: tuple[tuple[int | str, ...], ...], found: _EntryRows) -> Plain | None:
         """Return the document around the entries, or None if there is nothing; add the entries to `found`."""
-        node, held = self.nodes[record], self.held(record)
+        node, held = self.nodes[node_id], self.held(node_id)
         path = node.level.path
         if path == self.entries.path:
             for child in held:
                 if self.nodes[child].level.item:
                     found.add(self, child, *tokens)
             return None
-        if len(path) >= len(self.entries.path) or not _on_the_way(path, self.entries.path):
-            return self.plain(record)
+        if len(path) >= len(self.entries.path) or path != self.entries.path[: len(path)]:
+            return self.plain(node_id)
         parts = []
         for child in held:
             added = zip(tokens, self.nodes[child].tokens, strict=True)
             part = self.around(child, tuple((*above, token) for above, token in added), found)
             if part is not None:
                 parts.append(part)
-        return self.head(record) | {"below": parts} if parts else None
+        return self.head(node_id) | {"below": parts} if parts else None
 
-    def held(self, record: int) -> list[int]:
-        """Return the child records in document order, including both sides of pairs of different kinds."""
+    def units(self, root: int) -> list[int]:
+        """Return the nodes that the entry scores count if the root is the only entry: its fields, or itself."""
+        node = self.nodes[root]
+        return [root] if node.level.leaf or node.level.kind_mismatch else self.held(root) or [root]
+
+    def held(self, node_id: int) -> list[int]:
+        """Return the child nodes in document order, including both sides of pairs of different kinds."""
         children: list[int] = []
-        for child in self.below.get(record, ()):
+        for child in self.below.get(node_id, ()):
             children += self.held(child) if self.nodes[child].level.inner else [child]
         return sorted(children, key=self.place)
 
-    def place(self, record: int) -> tuple[bool, bool, tuple[tuple[int, int, str], ...]]:
+    def place(self, node_id: int) -> tuple[bool, bool, tuple[tuple[int, int, str], ...]]:
         """Return a sort key: fields in schema order; items in gold order, then spurious items."""
-        node = self.nodes[record]
+        node = self.nodes[node_id]
         lone, item = node.values[0] is ABSENT, node.level.item
-        return item and lone, item, order(f"/{node.tokens[lone]}") if item else ((0, record, ""),)
+        return item and lone, item, order(f"/{node.tokens[lone]}") if item else ((0, node_id, ""),)
 
-    def head(self, record: int) -> Plain:
-        node = self.nodes[record]
+    def head(self, node_id: int) -> Plain:
+        node = self.nodes[node_id]
         gold, predicted = (
             token if value is not ABSENT else None for token, value in zip(node.tokens, node.values, strict=True)
         )
@@ -169,29 +178,31 @@ class _TreeWalk:
             made["item"] = True
         return made | {"verdict": node.verdict.text, "quality": node.quality}
 
-    def plain(self, record: int, deep: int = 0) -> Plain:
+    def plain(self, node_id: int, deep: int = 0) -> Plain:
         """Convert a node: its values if it is a leaf, one-sided, of two kinds or correct; otherwise its children."""
-        node, made = self.nodes[record], self.head(record)
+        node, made = self.nodes[node_id], self.head(node_id)
         gold, predicted = node.values
         if node.verdict is Verdict.CORRECT and equal(gold, predicted):
             return made | {"gold": shown(gold)}
         lone = gold is ABSENT or predicted is ABSENT
         if lone or node.level.leaf or node.level.kind_mismatch or deep >= MAX_DEPTH:
             values = {"gold": gold, "predicted": predicted}
+            if node.reading is not ABSENT and not equal(node.reading, gold):
+                values["reading"] = node.reading
             return made | {side: shown(value) for side, value in values.items() if value is not ABSENT}
-        return made | {"below": [self.part(child, deep + 1) for child in self.held(record)]}
+        return made | {"below": [self.part(child, deep + 1) for child in self.held(node_id)]}
 
-    def part(self, record: int, deep: int) -> Plain:
+    def part(self, node_id: int, deep: int) -> Plain:
         """Convert a child node, with its share if it is matched in part."""
-        made, share = self.plain(record, deep), self.nodes[record].share
+        made, share = self.plain(node_id, deep), self.nodes[node_id].share
         return made if share == 1.0 else made | {"mass": share}
 
-    def faults(self, record: int) -> set[str]:
+    def faults(self, node_id: int) -> set[str]:
         """Return the wildcard paths of the nodes below that are not correct; one-sided nodes are not expanded."""
-        node = self.nodes[record]
+        node = self.nodes[node_id]
         if node.verdict is Verdict.CORRECT:
             return set()
-        inner = self.held(record) if ABSENT not in node.values and not node.level.kind_mismatch else []
+        inner = self.held(node_id) if ABSENT not in node.values and not node.level.kind_mismatch else []
         return {node.level.text} if not inner else set().union(*(self.faults(child) for child in inner))
 
 
@@ -202,24 +213,33 @@ class _EntryRows:
     path: Path
     rows: list[tuple[object, Plain, tuple[Json, Json]]] = field(default_factory=list)
 
-    def add(self, walk: _TreeWalk, record: int, *above: tuple[int | str, ...]) -> None:
-        node = walk.nodes[record]
+    def add(self, walk: _TreeWalk, node_id: int, *above: tuple[int | str, ...]) -> None:
+        node = walk.nodes[node_id]
+        path = node.level.path
         indices: list[str | None] = [
-            index_of(node.level.path, (*tokens, token)) if node.level.path and value is not ABSENT else None
+            None
+            if not path or value is ABSENT
+            else index_of(path, (*tokens, token))
+            if walk.entries.listed
+            else str(token)
             for tokens, token, value in zip(above, node.tokens, node.values, strict=True)
         ]
         gold, predicted = (value is not ABSENT for value in node.values)
+        status = "matched" if gold and predicted else "missing" if gold else "spurious"
         row = {
             "gold_index": indices[0],
             "predicted_index": indices[1],
-            "status": "matched" if gold and predicted else "missing" if gold else "spurious",
+            "status": status,
+            "class": class_of_pair(node.quality, walk.close) if status == "matched" else status,
+            "wrong_field": status == "matched" and not node.level.leaf and node.verdict > Verdict.CLOSE,
             "mass": node.scale,
             "masses": [None, None],
-            "faults": sorted(walk.faults(record), key=order),
-            "entry": walk.plain(record),
+            "faults": sorted(walk.faults(node_id), key=order),
+            "entry": walk.plain(node_id),
         }
         lone = not (gold and predicted)
-        self.rows.append(((not gold, order(f"/{indices[not gold] or ''}"), lone, -node.scale), row, node.values))
+        place = order(f"/{indices[not gold] or ''}") if walk.entries.listed else ()  # fields stay in schema order
+        self.rows.append(((not gold, place, lone, -node.scale), row, node.values))
 
     def all(self) -> tuple[list[Plain], list[tuple[Json, Json]]]:
         """Return the sorted rows with the total masses of their entries, and the values of the entries."""
@@ -235,24 +255,13 @@ class _EntryRows:
         return rows, [values for _, _, values in self.rows]
 
 
-def _on_the_way(path: Path, to: Path) -> bool:
-    return path == to[: len(path)]
-
-
 def shown(value: Json) -> Json:
-    """Convert a value for a browser: very large integers and deeply nested values become text.
-
-    >>> shown([1, 2**60])
-    [1, '1152921504606846976']
-    """
+    """Convert a value for a browser: large integers and deeply nested values become JSON text (see `as_literal`)."""
     if isinstance(value, list | dict) and depth(value) > MAX_DEPTH:
-        return compact(value)
+        return as_literal(value)
     if isinstance(value, list):
         return [shown(item) for item in value]
     if isinstance(value, dict):
         return {key: shown(item) for key, item in value.items()}
-    return (
-        str(value)
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= MAX_EXACT_INTEGER
-        else value
-    )
+    large = isinstance(value, int) and not isinstance(value, bool) and abs(value) >= MAX_EXACT_INTEGER
+    return as_literal(value) if large or (isinstance(value, str) and value.startswith(LITERAL)) else value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from arbitre.comparison.levels import NONE
-from arbitre.comparison.records import RecordTree
+from arbitre.comparison.node_tree import NodeTree
 from arbitre.matching import Candidates
 from arbitre.paths import order
 from arbitre.schema.describe import walk
@@ -29,11 +29,15 @@ Status = Literal["matched", "missing", "spurious"]
 
 @dataclass(frozen=True, slots=True)
 class FieldPair:
-    """Gold and predicted value of a field (ABSENT if missing), and their quality in [0, 1]."""
+    """Gold and predicted value of a field (ABSENT if missing), and their quality in [0, 1].
+
+    `reading` is the accepted reading of gold that was used; ABSENT if gold has no choice.
+    """
 
     gold: Json
     predicted: Json
     quality: float
+    reading: Json = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class EntryLayout:
             are not informative.
         moved: Whether entries are matched by optimal transport, so that an entry may have several partners.
         site: Site of the list, or of the entry if there is no list.
+        readings: Names of the fields of which gold may accept several readings; "" for the entry itself.
     """
 
     path: Path
@@ -74,12 +79,13 @@ class EntryLayout:
     full_matching: bool = False
     moved: bool = False
     site: int = 0
+    readings: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, plan: Plan) -> EntryLayout:
         at = next(step.site for step in walk(plan.sites) if step.path == plan.entries)
         site = plan.sites[at]
-        listed = Kind.ARRAY in site.declared and site.leaf is None
+        listed = Kind.ARRAY in site.declared and not site.atomic
         forced = moved = False
         if listed:
             matcher = site.list.matcher
@@ -88,20 +94,29 @@ class EntryLayout:
             free |= matcher.transport is not None and not matcher.transport.balanced
             forced = matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
             site = plan.sites[site.list.items]
+        fields = {one.name: plan.sites[one.site] for one in site.object.fields} | {"": site}
+        readings = frozenset(name for name, below in fields.items() if below.alternatives is not None)
         names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
         scalar = bool(site.leaf or site.declared != {Kind.OBJECT})
-        return cls(plan.entries, listed, names, scalar=scalar, full_matching=forced, moved=moved, site=at)
+        return cls(plan.entries, listed, names, scalar, forced, moved, at, readings)
 
     @property
     def single(self) -> bool:
         """Whether each document has a single list of entries."""
         return self.listed and all(isinstance(token, str) for token in self.path)
 
+    def index(self, path: Path, tokens: tuple[int | str, ...]) -> str | None:
+        """Return the index of the entry (or field of the only entry) around a node; None outside the entries."""
+        stop = len(self.path) + 1
+        if len(tokens) < stop:
+            return None
+        return index_of(path[:stop], tokens[:stop]) if self.listed else str(tokens[stop - 1])
+
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[EntryRow]:
         """Yield the entries by document: in gold order, then the spurious ones."""
-        records = RecordTree.of(levels)
-        lists = np.zeros(len(records) + 1, dtype=np.bool_)  # the last element is for NONE (no record)
-        owner = np.full(len(records) + 1, NONE, dtype=np.intp)
+        node_tree = NodeTree.of(levels)
+        lists = np.zeros(len(node_tree) + 1, dtype=np.bool_)  # the last element is for NONE (no node)
+        owner = np.full(len(node_tree) + 1, NONE, dtype=np.intp)
         found: dict[int, tuple[tuple[object, ...], EntryRow]] = {}
         for level in levels:
             here = slice(level.first, level.first + len(level))
@@ -115,7 +130,7 @@ class EntryLayout:
             elif own.any():
                 numbers = np.flatnonzero(own)
                 owner[level.first + numbers] = level.first + numbers
-                indices = [_indices(records, level, numbers, gold=gold) for gold in (True, False)]
+                indices = [_indices(node_tree, level, numbers, gold=gold) for gold in (True, False)]
                 for (at, _, cell), *pair in zip(_cells(level, numbers), *indices, strict=True):
                     found[level.first + at] = _entry(pairs, int(level.document[at]), cell, *pair)
             if self.listed and level.path == self.path and not level.leaf:
@@ -127,7 +142,7 @@ _LIST = (NONE, Kind.ARRAY)
 
 
 def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]:
-    """Return the values (or ABSENT) of some records and their keys or positions, for gold and for predicted."""
+    """Return the values (or ABSENT) of some nodes and their keys or positions, for gold and for predicted."""
     found = []
     for rows in (level.left[at], level.right[at]):
         present = np.flatnonzero(rows >= 0)
@@ -145,11 +160,16 @@ def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]
 
 
 def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, FieldPair]]:
-    """Yield the row, the key or position and the values of some records of a level."""
+    """Yield the row, the key or position and the values of some nodes of a level."""
     (gold, gold_names), (predicted, predicted_names) = sides(level, at)
+    readings = level.source.readings_of(level.left[at], level.right[at])
     for number, position in enumerate(at.tolist()):
         name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
-        yield position, str(name), FieldPair(gold[number], predicted[number], float(level.quality[position]))
+        yield (
+            position,
+            str(name),
+            FieldPair(gold[number], predicted[number], float(level.quality[position]), readings[number]),
+        )
 
 
 def _entry(
@@ -162,15 +182,15 @@ def _entry(
     return place, EntryRow(pairs[document], gold_index, predicted_index, status, whole)
 
 
-def _indices(records: RecordTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
-    """Return the indices of some records of a level on one side (see `index_of`)."""
+def _indices(node_tree: NodeTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
+    """Return the indices of some nodes of a level on one side (see `index_of`)."""
     found: list[str | None] = [None] * len(at)
     if not level.path:
         return found
 
     @cache
-    def above(record: int) -> tuple[str, ...]:
-        return _positions(level.path[:-1], records.tokens(record, gold=gold) or ())
+    def above(node_id: int) -> tuple[str, ...]:
+        return _positions(level.path[:-1], node_tree.tokens(node_id, gold=gold) or ())
 
     rows = (level.left if gold else level.right)[at]
     present = np.flatnonzero(rows >= 0)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.levels import pair_qualities
-from arbitre.comparison.records import RecordTree
+from arbitre.comparison.node_tree import NodeTree
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import quadrature
 from arbitre.report.documents.document_tree import shown
-from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
+from arbitre.report.documents.entry_rows import EntryLayout, sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,8 +56,8 @@ class CurveAreaObserver:
 
 def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[tuple[str, list[Json]]]:
     """Yield the worst matched pairs of every path, without equal ones."""
-    records = RecordTree.of(levels)
-    stop = len(plan.entries) + EntryLayout.of(plan).listed
+    node_tree = NodeTree.of(levels)
+    entries = EntryLayout.of(plan)
     found: dict[str, list[dict[str, Any]]] = {}
     for level in levels:
         if level.inner or not (level.leaf or level.item):
@@ -66,13 +66,13 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
         costs = _costs(level, at).tolist()
         gold, predicted = (values for values, _ in sides(level, at))
         for number, place in enumerate(at.tolist()):
-            tokens = records.tokens(level.first + place, gold=True) or ()
+            tokens = node_tree.tokens(level.first + place, gold=True) or ()
             document = int(level.document[place])
             one = {
                 "at": document,
                 "pointer": pointer(tokens),
                 "document": pairs[document].key,
-                "entry": index_of(level.path[:stop], tokens[:stop]) if len(tokens) >= stop else None,
+                "entry": entries.index(level.path, tokens),
                 "gold": shown(gold[number]),
                 "predicted": shown(predicted[number]),
                 "quality": float(level.quality[place]),

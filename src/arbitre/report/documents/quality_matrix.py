@@ -100,15 +100,15 @@ class QualityMatrices:
 
     def _qualities(self, gold: Sequence[Json], predicted: Sequence[Json]) -> Floats:
         """Compute the quality of every pair of entries, each in its own document; nan if not matched."""
-        left = [self._alone(one) for one in gold for _ in predicted]
-        right = [self._alone(one) for _ in gold for one in predicted]
+        left = [self._document_of_entry(one) for one in gold for _ in predicted]
+        right = [self._document_of_entry(one) for _ in gold for one in predicted]
         found = np.full(len(left), np.nan)
         for level in compare_to_levels(self.plan, left, right):
             if level.item and not level.inner and level.path == (*self.entries.path, STAR):
                 found[level.document[level.paired]] = level.quality[level.paired]
         return found.reshape(len(gold), len(predicted))
 
-    def _alone(self, entry: Json) -> Json:
+    def _document_of_entry(self, entry: Json) -> Json:
         made: Json = [entry]
         for token in reversed(self.entries.path):
             made = {token: made}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from arbitre.corpus.storage import arrow
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.report.tables.table import Table
 from arbitre.report.text_files import atomic_text_file, write_frame
 
@@ -47,10 +47,22 @@ class ExportTable:
         return cls(lambda: table, lambda: table.frame)
 
 
-def parse_exports(names: Iterable[str], rows: Collection[str]) -> tuple[Export, ...]:
-    """Parse file names, without duplicates. Raises DataError for unknown rows or formats."""
+def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path | None = Path()) -> tuple[Export, ...]:
+    """Parse file names, without duplicates.
+
+    Args:
+        names: The file names.
+        rows: The rows that a table may have.
+        out: Folder of the tables.
+
+    Raises:
+        OptionError: There are names, but no folder.
+        DataError: The rows or the format of a table are unknown.
+    """
+    if names and out is None:
+        raise OptionError.of("`table` requires `out`: the folder for the tables.")
     found = []
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(names or ()):
         stem, _, form = name.rpartition(".")
         if stem not in rows or form not in FORMS:
             raise DataError.of(

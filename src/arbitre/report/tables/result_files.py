@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from arbitre.corpus.results import dataframe
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
 from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, json_text, write_frame
 from arbitre.schema.validation.validate import find_violations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Join, Pair
-    from arbitre.corpus.reading.options import Failure
+    from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.schema.loading.references import Subschema
@@ -35,17 +35,17 @@ VIOLATIONS: Final = "violations.csv"
 
 
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
-_VIOLATION: Final = ("id", "run", "pointer", "keyword", "message")
+VIOLATION_COLUMNS: Final = ("id", "run", "pointer", "keyword", "message")
 
 
 def without_folders(evaluation: Evaluation) -> dict[str, Any]:
     """Convert an evaluation to JSON, with the folders of failed files removed."""
-    return evaluation.to_dict() | {"failures": [asdict(one) for one in _unplaced(evaluation.failures)]}
+    return evaluation.to_dict() | {"failures": without_file_folders(evaluation.failures)}
 
 
-def _unplaced(failures: Iterable[Failure]) -> list[Failure]:
-    """Remove the folders of failed files, so that results do not depend on where they were computed."""
-    return [replace(one, file=one.file and Path(one.file).name) for one in failures]
+def without_file_folders(items: Iterable[Failure | Repair]) -> list[dict[str, Any]]:
+    """Convert failures or repairs to JSON without the folders of their files: results name no local folders."""
+    return [asdict(item) | {"file": item.file and Path(item.file).name} for item in items]
 
 
 def evaluate_into(
@@ -53,7 +53,7 @@ def evaluate_into(
     plan: Plan,
     pairs: Iterable[Pair] | Join,
     *,
-    how: RunOptions | None = None,
+    how: ExecutionOptions | None = None,
     then: Callable[[Evaluation], Evaluation] = lambda found: found,
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus and write its results to a folder.
@@ -75,7 +75,7 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or RunOptions(), MatchTableObserver(EntryLayout.of(plan))
+    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan))
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))
@@ -93,28 +93,21 @@ def evaluate_into(
         files[EVALUATION].write(json_text(without_folders(evaluation)))
         write_frame(files[DOCUMENTS], dataframe.document_frame(evaluation.document_table, evaluation.signature))
         write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature))
-        if failures := _unplaced(evaluation.failures):
+        if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
-            write_failures(files[FAILURES], failures)
+            write_rows(files[FAILURES], _FAILURE, failures)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
-            files[FAILURE_LINES].writelines(f"{compact(asdict(one))}\n" for one in failures)
+            files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
     for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
         (folder / name).unlink(missing_ok=True)
     return evaluation, tuple(files)
 
 
-def write_failures(file: TextIO, failures: Iterable[Failure]) -> None:
-    """Write one row per failure."""
-    rows = csv_writer(file)
-    rows.writerow(_FAILURE)
-    rows.writerows([cell(getattr(failure, name)) for name in _FAILURE] for failure in failures)
-
-
-def write_violations(file: TextIO, violations: Iterable[Mapping[str, Json]]) -> None:
-    """Write one row per schema violation recorded by `ViolationObserver`."""
-    rows = csv_writer(file)
-    rows.writerow(_VIOLATION)
-    rows.writerows([cell(row[name]) for name in _VIOLATION] for row in violations)
+def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> None:
+    """Write one line per row, with these columns."""
+    table = csv_writer(file)
+    table.writerow(columns)
+    table.writerows([cell(row[name]) for name in columns] for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +119,10 @@ class ViolationObserver:
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
         """Return all violations as JSON."""
         return [
-            {"id": pair.id, "run": pair.run, "pointer": one.pointer, "keyword": one.keyword, "message": one.message}
+            {"id": pair.id, "run": pair.run, **asdict(violation)}
             for pair in pairs
             if pair.predicted is not ABSENT
-            for one in find_violations(self.schema, pair.predicted)
+            for violation in find_violations(self.schema, pair.predicted)
         ]
 
 
@@ -142,8 +135,7 @@ class MatchTableObserver:
     @property
     def head(self) -> list[str]:
         """Column names."""
-        parts = ("gold", "predicted", "distance", "quality")
-        fields = [cell(f"{name}.{part}") for name in self._columns for part in parts]
+        fields = [cell(f"{name}.{part}") for name in self._columns for part in self._parts(name)]
         return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
@@ -152,13 +144,21 @@ class MatchTableObserver:
         columns = self._columns
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in _four(self._cell(entry, name))]
-            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *_four(entry.whole)[2:]])
+            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name), self._parts(name))]
+            rows.append(
+                [*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole, PARTS[2:])]
+            )
         return rows
 
     @property
     def _columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        """Return the columns of a field, with the reading that was used if gold may accept several."""
+        listed = name in self.entries.names and name in self.entries.readings
+        whole = name == VALUE and name not in self.entries.names and "" in self.entries.readings
+        return (*PARTS, "reading") if listed or whole else PARTS
 
     def _cell(self, entry: EntryRow, name: str) -> FieldPair | None:
         """Return the cell of a column; an entry that is not an object is in the column `value`."""
@@ -185,7 +185,11 @@ VALUE: Final = "value"
 """Column for entries that are not objects."""
 
 
-def _four(found: FieldPair | None) -> list[str]:
+PARTS: Final = ("gold", "predicted", "distance", "quality")
+"""Columns of every field."""
+
+
+def _pair_cells(found: FieldPair | None, parts: Sequence[str]) -> list[str]:
     if found is None:
-        return [""] * 4
-    return [cell(found.gold), cell(found.predicted), cell(1.0 - found.quality), cell(found.quality)]
+        return [""] * len(parts)
+    return [cell(1.0 - found.quality if part == "distance" else getattr(found, part)) for part in parts]

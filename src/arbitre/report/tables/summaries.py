@@ -16,7 +16,7 @@ from arbitre.signature import Signature
 from arbitre.tally import COUNTS, NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.statistics.clusters import Cluster
@@ -55,7 +55,7 @@ def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", s
     return made.text(kind)
 
 
-def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
+def export_tables(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
     """Return the tables of a corpus by name.
 
     Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters.
@@ -73,7 +73,7 @@ def sheets(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, Expo
     }
     if (by := evaluation.clusters) is not None:
         found["groups"] = ExportTable(
-            lambda: groups(evaluation, by, scores or SHOWN), lambda: groups(evaluation, by, NAMES).frame
+            lambda: by_cluster(evaluation, by, scores or SHOWN), lambda: by_cluster(evaluation, by, NAMES).frame
         )
     return found
 
@@ -110,8 +110,8 @@ def means(evaluation: Evaluation) -> Table:
     return Table("Scores", columns, tuple(rows), evaluation.signature.short)
 
 
-def groups(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
-    """Return mean scores of groups of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
+def by_cluster(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
+    """Return mean scores of clusters of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
     columns = evaluation.document_table
     marks = cluster_labels(columns.ids, by) or ["all"] * len(columns)
     of = np.array(marks, dtype=np.object_)
@@ -136,26 +136,14 @@ def figures(
     for one in rows.values():
         for missing in (each for each in names if each not in one):
             raise unknown("column", missing, tuple(one))
-    columns = (
-        TableColumn(name),
-        *(TableColumn(one, count) for one in counts),
-        *(TableColumn(one, SCORE) for one in scores),
-    )
+    columns = (TableColumn(name), *_columns(*counts, written=count), *_columns(*scores, written=SCORE))
     return Table(f"By {name}", columns, tuple((key, *(one[each] for each in names)) for key, one in rows.items()))
 
 
 def leaderboard(ranking: Ranking) -> Table:
     """Return systems by descending score; differences between systems with a common letter are not significant."""
-    columns = (
-        TableColumn("system"),
-        TableColumn(ranking.score, SCORE),
-        TableColumn("low", SCORE),
-        TableColumn("high", SCORE),
-        TableColumn("alike"),
-        TableColumn("chance", SCORE),
-        TableColumn("failed", count),
-        _QUALITY,
-    )
+    head = (TableColumn("system"), *_interval(ranking.score), TableColumn("alike"))
+    columns = (*head, TableColumn("chance", SCORE), TableColumn("failed", count), _QUALITY)
     rows = []
     for one in ranking.systems:
         letters = "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
@@ -163,41 +151,38 @@ def leaderboard(ranking: Ranking) -> Table:
         rows.append(
             (one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed, one.document_quality)
         )
-    return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
+    return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _short_signature(ranking))
 
 
 def side_by_side(ranking: Ranking) -> Table:
     """Return several scores of every system, and its mean rank over these."""
     names = tuple(ranking.systems[0].scores)
-    columns = (TableColumn("system"), *(TableColumn(name, SCORE) for name in names), TableColumn("mean rank", PLACE))
+    columns = (TableColumn("system"), *_columns(*names, written=SCORE), TableColumn("mean rank", PLACE))
     rows = ((one.name, *one.scores.values(), one.mean_rank) for one in ranking.systems)
-    return Table(f"Several scores: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _signed(ranking))
+    return Table(f"Several scores: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _short_signature(ranking))
 
 
 def pairs(found: Iterable[PairwiseResult]) -> Table:
     """Return the difference of every pair of systems, with its interval and p."""
     return Table(
         "Pairwise differences",
-        (TableColumn("a"), TableColumn("b"), *_VERSUS),
-        tuple((one.a, one.b, *_apart(one)) for one in found),
+        (*_columns("a", "b"), *_VERSUS),
+        tuple((one.a, one.b, *_difference_cells(one)) for one in found),
     )
 
 
 def winners(ranking: Ranking) -> Table:
     """Return the highest and second-highest score of every path, and the systems with the highest."""
-    columns = (
-        TableColumn("path"),
-        TableColumn(ranking.score, SCORE),
-        TableColumn("next", SCORE),
-        TableColumn("system"),
-    )
+    columns = (TableColumn("path"), *_columns(ranking.score, "next", written=SCORE), TableColumn("system"))
     rows: list[tuple[CellValue, ...]] = []
     for path, names in ranking.winners.items():
         known = ranking.by_path[path]
         others = [one for name, one in known.items() if name not in names and one is not None]
         named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
         rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
-    return Table(f"Highest score by path (not tested): {AVERAGES['micro']}", columns, tuple(rows), _signed(ranking))
+    return Table(
+        f"Highest score by path (not tested): {AVERAGES['micro']}", columns, tuple(rows), _short_signature(ranking)
+    )
 
 
 def lacking(ranking: Ranking) -> Table:
@@ -205,19 +190,12 @@ def lacking(ranking: Ranking) -> Table:
     best = ranking.systems[0]
     columns = (TableColumn("path"), TableColumn("share of loss", SHARE), TableColumn(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
-    return Table(f"Loss of {best.name} by path", columns, tuple(rows), _signed(ranking))
+    return Table(f"Loss of {best.name} by path", columns, tuple(rows), _short_signature(ranking))
 
 
 def levels(factors: Sequence[Factor]) -> Table:
     """Return the levels of factors with their scores and intervals."""
-    columns = (
-        TableColumn("factor"),
-        TableColumn("level"),
-        TableColumn("documents", count),
-        TableColumn(factors[0].score, SCORE),
-        TableColumn("low", SCORE),
-        TableColumn("high", SCORE),
-    )
+    columns = (*_columns("factor", "level"), *_columns("documents", written=count), *_interval(factors[0].score))
     rows = (
         (factor.name, level or "(empty)", factor.documents[level], one.estimate, one.low, one.high)
         for factor in factors
@@ -229,24 +207,18 @@ def levels(factors: Sequence[Factor]) -> Table:
 def contrasts(factors: Sequence[Factor]) -> Table:
     """Return the difference of every pair of levels of a factor, on the documents that both have."""
     rows = (
-        (factor.name, one.a or "(empty)", one.b or "(empty)", shared, *_apart(one))
+        (factor.name, one.a or "(empty)", one.b or "(empty)", shared, *_difference_cells(one))
         for factor in factors
         for one, shared in zip(factor.pairs, factor.shared, strict=True)
     )
-    columns = (TableColumn("factor"), TableColumn("a"), TableColumn("b"), TableColumn("shared", count), *_VERSUS)
+    columns = (*_columns("factor", "a", "b"), TableColumn("shared", count), *_VERSUS)
     return Table("Pairwise differences of levels, on shared documents", columns, tuple(rows))
 
 
 def runs(found: Mapping[str, RunStability]) -> Table:
     """Return the variation of every system between runs."""
-    columns = (
-        TableColumn("system"),
-        TableColumn("runs", count),
-        TableColumn("documents", count),
-        TableColumn("mean", SCORE),
-        TableColumn("sd", SCORE),
-        TableColumn("changed", SHARE),
-    )
+    numbers = (*_columns("runs", "documents", written=count), *_columns("mean", "sd", written=SCORE))
+    columns = (TableColumn("system"), *numbers, TableColumn("changed", SHARE))
     rows = (
         (name, len(one.runs), one.documents, one.overall.mean, one.overall.sd, one.share_changed)
         for name, one in found.items()
@@ -254,32 +226,28 @@ def runs(found: Mapping[str, RunStability]) -> Table:
     return Table("Variation between runs", columns, tuple(rows))
 
 
-def spreads(found: RunStability) -> Table:
-    """Return the mean and standard deviation of every path over several runs."""
-    columns = (TableColumn("path"), TableColumn("mean", SCORE), TableColumn("sd", SCORE))
-    return Table(
-        "Variation between runs, by path",
-        columns,
-        tuple((path or WHOLE, one.mean, one.sd) for path, one in found.paths.items()),
-    )
-
-
 _QUALITY: Final = TableColumn("document quality", SCORE, QUALITY)
 
+
+def _columns(*names: str, written: Callable[[float], str] | None = None) -> tuple[TableColumn, ...]:
+    return tuple(TableColumn(name, written) for name in names)
+
+
+def _interval(score: str) -> tuple[TableColumn, ...]:
+    return _columns(score, "low", "high", written=SCORE)
+
+
 _VERSUS: Final = (
-    TableColumn("a - b", SIGNED),
-    TableColumn("low", SIGNED),
-    TableColumn("high", SIGNED),
-    TableColumn("p", probability),
-    TableColumn("p (Holm)", probability),
+    *_columns("a - b", "low", "high", written=SIGNED),
+    *_columns("p", "p (Holm)", written=probability),
 )
 
 
-def _apart(one: PairwiseResult) -> tuple[float | None, ...]:
+def _difference_cells(one: PairwiseResult) -> tuple[float | None, ...]:
     return one.difference, one.low, one.high, one.p, one.p_holm
 
 
-def _signed(ranking: Ranking) -> str:
+def _short_signature(ranking: Ranking) -> str:
     return Signature.from_dict(ranking.signature).short
 
 

@@ -1,1 +1,1 @@
-"""Compilation of subschemas to nodes: merges alternatives and resolves options."""
+"""Compilation of subschemas to nodes: expands branches and resolves options."""

@@ -1,81 +1,111 @@
-"""The settings of a position over all its alternatives, and checks that they have an effect there."""
+"""The settings of a position over all its branches, and checks that they have an effect there."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from arbitre.schema.loading.vocabulary import KEYWORD
+from arbitre.schema.loading.schema_root import KEYWORD
 from arbitre.values import Kind, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arbitre.errors import Problem
-    from arbitre.schema.compiling.alternative import Alternative
+    from arbitre.schema.compiling.branch import Branch
     from arbitre.schema.loading.vocabulary import Annotation, Annotations
+    from arbitre.schema.nodes import Alternatives
 
 _CONTAINERS: Final = frozenset({Kind.ARRAY, Kind.OBJECT})
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The alternatives of one position of a schema.
+    """The branches of one position of a schema.
 
     Attributes:
-        shapes: The alternatives.
-        common: Settings that all alternatives except null share.
+        branches: The branches.
+        common: Settings that all branches except null share.
         declared: The declared kinds.
-        open: Whether an alternative accepts any kind.
+        open: Whether a branch accepts any kind.
         root: Whether this is the root of the schema.
     """
 
-    shapes: Sequence[Alternative]
+    branches: Sequence[Branch]
     common: Annotations
     declared: frozenset[Kind]
     open: bool
     root: bool = False
 
     @classmethod
-    def of(cls, shapes: Sequence[Alternative], *, root: bool = False) -> Self:
-        valued = [shape for shape in shapes if shape.kinds != frozenset({Kind.NULL})] or shapes
+    def of(cls, branches: Sequence[Branch], *, root: bool = False) -> Self:
+        branches = of_readings(branches)
+        valued = [branch for branch in branches if branch.kinds != frozenset({Kind.NULL})] or branches
         first = valued[0].settings
-        common = {key: first[key] for key in first if all(_same(key, first[key], shape) for shape in valued)}
-        declared = frozenset(kind for shape in shapes for kind in shape.kinds or ())
-        return cls(shapes, common, declared, any(shape.kinds is None for shape in shapes), root)
+        common = {key: first[key] for key in first if all(_same(key, first[key], branch) for branch in valued)}
+        declared = frozenset(kind for branch in branches for kind in branch.kinds or ())
+        return cls(branches, common, declared, any(branch.kinds is None for branch in branches), root)
 
     @property
-    def whole(self) -> bool:
+    def alternatives(self) -> Alternatives:
+        """Where gold holds the accepted readings of a value; None if it holds one value only."""
+        setting = self.common.get("alternatives")
+        if setting is None or setting.value is False:
+            return None
+        return True if setting.value is True else sibling_of(setting)
+
+    @property
+    def expected(self) -> frozenset[Kind] | None:
+        """The kinds of values that the branches are written for; None for any."""
+        kinds = [branch.expected for branch in self.branches]
+        return None if None in kinds else frozenset(kind for expected in kinds for kind in expected or ())
+
+    @property
+    def is_leaf(self) -> bool:
         """Whether every value here is one leaf, whatever its kind."""
         return "distance" in self.common and (self.open or bool(self.declared & _CONTAINERS))
 
     def setting(self, key: str) -> Annotation | None:
         """Return the first setting with this key."""
-        return next((shape.settings[key] for shape in self.shapes if key in shape.settings), None)
+        return next((branch.settings[key] for branch in self.branches if key in branch.settings), None)
 
     def problems(self) -> Iterator[Problem]:
-        """Yield a problem for each setting that has no effect, or that only some of the alternatives have."""
-        if self.whole:
-            yield from self._nested_problems(self.common["distance"])
-        for key in ("distance", "normalize", "match", "entries", "absent"):
-            settings = [shape.settings[key] for shape in self.shapes if key in shape.settings]
+        """Yield a problem for each setting that has no effect, or that only some of the branches have."""
+        if self.is_leaf:
+            hint = "Move it to the list or object that has the `distance`, or remove that `distance`."
+            yield from self._nested_problems(self.common["distance"], hint)
+        for key in ("distance", "normalize", "match", "entries", "absent", "alternatives"):
+            settings = [branch.settings[key] for branch in self.branches if key in branch.settings]
             for setting in {(setting.pointer, setting.file): setting for setting in settings}.values():
-                carrying = [shape for shape in self.shapes if shape.settings.get(key) == setting]
+                carrying = [branch for branch in self.branches if branch.settings.get(key) == setting]
                 problem = self._problem(key, setting, carrying)
                 if problem is not None:
                     yield problem
+        if self.alternatives is not None:
+            yield from self._readings_problems(self.common["alternatives"])
 
-    def _nested_problems(self, distance: Annotation) -> Iterator[Problem]:
+    def _readings_problems(self, setting: Annotation) -> Iterator[Problem]:
+        """Yield a problem if the accepted readings of a position are not single values."""
+        if not self.declared and not self.open:
+            message = "`alternatives` needs the type of one reading, but only an array is declared here"
+            yield setting.problem(message, 'Declare both, for example "type": ["string", "array"].')
+        elif self.declared & _CONTAINERS:
+            message = "`alternatives` applies to single values, but a list or an object is declared here"
+            hint = "Put it on the nested values. With `true`, a declared array is the list of readings."
+            yield setting.problem(message, hint)
+        elif not self.is_leaf:
+            yield from self._nested_problems(setting, "Move it next to `alternatives`.")
+
+    def _nested_problems(self, setting: Annotation, hint: str) -> Iterator[Problem]:
         """Yield a problem for each annotation inside a leaf, except in definitions, which may be used elsewhere."""
-        place = distance.pointer.removesuffix(f"{KEYWORD}/distance")
-        for located in (located for shape in self.shapes for located in shape.below()):
-            written = located.file == distance.file and located.pointer.startswith(place)
-            if written and isinstance(located.schema, dict) and KEYWORD in located.schema:
-                hint = "Move it to the list or object that has the `distance`, or remove that `distance`."
-                yield located.problem(f"`{KEYWORD}` has no effect inside a leaf", KEYWORD, hint=hint)
+        place = setting.pointer.removesuffix(f"{KEYWORD}/{setting.pointer.rpartition('/')[2]}")
+        for subschema in (subschema for branch in self.branches for subschema in branch.below()):
+            written = subschema.file == setting.file and subschema.pointer.startswith(place)
+            if written and isinstance(subschema.schema, dict) and KEYWORD in subschema.schema:
+                yield subschema.problem(f"`{KEYWORD}` has no effect inside a leaf", KEYWORD, hint=hint)
 
-    def _problem(self, key: str, setting: Annotation, carrying: list[Alternative]) -> Problem | None:
-        kinds = frozenset(kind for shape in carrying for kind in (shape.kinds if shape.kinds is not None else Kind))
+    def _problem(self, key: str, setting: Annotation, carrying: list[Branch]) -> Problem | None:
+        kinds = frozenset(kind for branch in carrying for kind in (branch.kinds if branch.kinds is not None else Kind))
         shared = key in self.common
         message: str | None = None
         hint: str | None = "Put it on the union."
@@ -84,13 +114,13 @@ class Position:
                 message, hint = f"`{key}` applies to lists, but no list is declared here", None
                 if key == "entries":
                     hint = 'The root may be marked too, with `"entries": true`.'
-            elif self.whole and _same_annotation(setting, self.common["distance"]):
+            elif self.is_leaf and _same_annotation(setting, self.common["distance"]):
                 message, hint = f"`{key}` has no effect on a list whose `distance` makes it a leaf", None
-        elif key == "absent" and not shared:
-            message = "`absent` differs between the branches of a union"
-        elif key in ("distance", "normalize") and self.whole and not shared:
+        elif key in ("absent", "alternatives") and not shared:
+            message = f"`{key}` differs between the branches of a union"
+        elif key in ("distance", "normalize") and self.is_leaf and not shared:
             message = f"`{key}` is set on one branch, but the union is compared as one leaf"
-        elif key == "normalize" and not self.whole and not any(kind.scalar for kind in kinds):
+        elif key == "normalize" and not self.is_leaf and not any(kind.scalar for kind in kinds):
             message = "`normalize` applies to single values, but none is declared here"
             hint = "Put it on the nested values, or give the list or object a `distance` that makes it a leaf."
         elif key == "distance" and not shared and kinds & _CONTAINERS:
@@ -98,8 +128,23 @@ class Position:
         return None if message is None else setting.problem(message, hint)
 
 
-def _same(key: str, setting: Annotation, shape: Alternative) -> bool:
-    other = shape.settings.get(key)
+def of_readings(branches: Sequence[Branch]) -> list[Branch]:
+    """Return the branches of a position. Where gold may list readings, the array that is this list is left out."""
+    made = []
+    for branch in branches:
+        setting = branch.settings.get("alternatives")
+        listed = setting is not None and setting.value is True and branch.kinds
+        made.append(replace(branch, kinds=branch.kinds - {Kind.ARRAY}) if listed and branch.kinds else branch)
+    return [branch for branch in made if branch.possible] or made
+
+
+def sibling_of(setting: Annotation) -> str:
+    """Return the key of the sibling field that holds the alternatives."""
+    return str(setting.value).removeprefix("/").replace("~1", "/").replace("~0", "~")
+
+
+def _same(key: str, setting: Annotation, branch: Branch) -> bool:
+    other = branch.settings.get(key)
     return other is not None and (other == setting or canonical(other.value) == canonical(setting.value))
 
 

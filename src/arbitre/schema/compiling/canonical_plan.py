@@ -70,14 +70,14 @@ def _numbers_of(keys: Sequence[Any]) -> tuple[list[int], int]:
 
 def _reached(classes: Sequence[int], below: Sequence[Sequence[int]]) -> list[int]:
     """Return one site per class in breadth-first order from the root, which depends on the options only."""
-    found = {classes[0]: 0}
+    site_of_class = {classes[0]: 0}
     pending = [0]
     for index in pending:  # grows during iteration
         for child in below[index]:
-            if classes[child] not in found:
-                found[classes[child]] = child
+            if classes[child] not in site_of_class:
+                site_of_class[classes[child]] = child
                 pending.append(child)
-    return list(found.values())
+    return list(site_of_class.values())
 
 
 def _below(site: Site) -> list[int]:
@@ -106,14 +106,14 @@ def _own_options(site: Site) -> dict[str, Any]:
         "absent": site.absent.values,
         "declared": sorted(site.declared),
         "leaf": None if site.leaf is None else _leaf(site.leaf),
-        "normalize": list(map(_named, site.normalizers)),
+        "normalize": list(map(_name_and_options, site.normalizers)),
         "scalars": {
-            kind.name: [[_leaf(one.leaf), _sorted(one.values), _sorted(one.tags)] for one in choices]
+            kind.name: [[_leaf(branch.leaf), _sorted(branch.values), _sorted(branch.tags)] for branch in choices]
             for kind, choices in site.scalars.items()
         },
         "object": _object(site.object),
-        "list": [len(site.list.prefix), _named(site.list.matcher), site.list.tagged],
-    }
+        "list": [len(site.list.prefix), _name_and_options(site.list.matcher), site.list.tagged],
+    } | ({} if site.alternatives is None else {"alternatives": site.alternatives})
 
 
 def _object(node: ObjectNode) -> dict[str, Any]:
@@ -121,12 +121,12 @@ def _object(node: ObjectNode) -> dict[str, Any]:
         "fields": sorted([child.name, child.weight, child.tagged] for child in node.fields),
         "variants": [
             [
-                sorted(one.names),
-                sorted([name, _sorted(values)] for name, values in one.tests),
-                _sorted(one.tags),
-                one.absent.values,
+                sorted(branch.names),
+                sorted([name, _sorted(values)] for name, values in branch.tests),
+                _sorted(branch.tags),
+                branch.absent.values,
             ]
-            for one in node.variants
+            for branch in node.branches
         ],
         "patterns": [pattern for pattern, _ in node.patterns],
         "map": [node.declared_map, node.tagged],
@@ -135,12 +135,12 @@ def _object(node: ObjectNode) -> dict[str, Any]:
     }
 
 
-def _named(made: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)
-    return [made.name, dict(made.options)]
+def _name_and_options(component: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)
+    return [component.name, dict(component.options)]
 
 
 def _leaf(leaf: Leaf) -> list[Any]:
-    return [_named(leaf.distance), list(map(_named, leaf.normalizers))]
+    return [_name_and_options(leaf.distance), list(map(_name_and_options, leaf.normalizers))]
 
 
 def _sorted(values: frozenset[Any] | None) -> list[str] | None:

@@ -11,11 +11,11 @@ import regex
 
 from arbitre.errors import SchemaError
 from arbitre.paths import STAR
-from arbitre.schema.compiling.alternative import Alternative, Subschemas
-from arbitre.schema.compiling.alternatives import MAX_ALTERNATIVES as ALTERNATIVES
-from arbitre.schema.compiling.alternatives import Expander
-from arbitre.schema.compiling.annotation_checks import Position
+from arbitre.schema.compiling.annotation_checks import Position, of_readings
+from arbitre.schema.compiling.branch import Branch, Subschemas
+from arbitre.schema.compiling.branch_expansion import MAX_BRANCHES, Expander
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
+from arbitre.schema.compiling.readings import sibling_keys, with_alternatives
 from arbitre.schema.loading.vocabulary import FIELD_KEYS, Annotation, Annotations
 from arbitre.schema.nodes import FieldNode, ListNode, ObjectBranch, ObjectNode, Site
 from arbitre.values import Absence, Kind, canonical
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from arbitre.errors import Problem
     from arbitre.matching import Matcher
     from arbitre.normalizers import Normalizer
-    from arbitre.schema.compiling.leaves import Tagged
+    from arbitre.schema.compiling.leaves import TaggedBranch
     from arbitre.schema.loading.overlay import Overlay
     from arbitre.schema.loading.references import Subschema
 
-Group = tuple[Tags, Subschemas]
+TaggedSubschemas = tuple[Tags, Subschemas]
 """Subschemas of a value, and the branches of the enclosing object under which they apply."""
 
-Branch = tuple[frozenset[int], Alternative]
-"""An alternative of an object schema, and a set that contains only its index."""
+IndexedBranch = tuple[frozenset[int], Branch]
+"""A branch of an object schema, and a set that contains only its index."""
 
 MAX_POSITIONS: Final = 20_000
 """Maximum number of positions in a schema."""
@@ -50,13 +50,13 @@ Every set of definitions that apply to one value is a position of its own; n def
 EXTREME: Final = 1e12
 """Maximum ratio of two weights in an object. Smaller shares of the object would be lost to rounding."""
 
-_ANYTHING: Final[list[Group]] = [(None, ())]
+_ANYTHING: Final[list[TaggedSubschemas]] = [(None, ())]
 
 
 @dataclass(slots=True)
 class _Request:
     index: int
-    groups: tuple[Group, ...]
+    tagged_subschemas: tuple[TaggedSubschemas, ...]
     absent: Absence
     overlay: Overlay | None
 
@@ -72,6 +72,7 @@ class Compiler:
         problems: The errors in the schema.
         marked: The value of `entries`, by site index.
         aliases: The `aliases` annotation, by site index of the object and name of the field.
+        expected: The kinds of documents that the root is written for; None for any.
     """
 
     distances: Catalogue[Distance]
@@ -80,6 +81,7 @@ class Compiler:
     problems: list[Problem] = field(default_factory=list)
     marked: dict[int, bool] = field(default_factory=dict)
     aliases: dict[tuple[int, str], Annotation] = field(default_factory=dict)
+    expected: frozenset[Kind] | None = None
     _expander: Expander = field(init=False)
     _leaves: LeafBuilder = field(init=False)
     _known: dict[object, int] = field(default_factory=dict)
@@ -101,16 +103,16 @@ class Compiler:
         """
         sites: list[Site] = []
         self.problems += self._stray_field_keys([(None, ((root,),))], "the root of the schema", overlay)
-        self._request(self._grouped([(None, ((root,),))]), Absence(), overlay)
+        self._request(self._merge_equal([(None, ((root,),))]), Absence(), overlay)
         while self._queue:
             if len(sites) == MAX_POSITIONS:
                 raise SchemaError(root.problem(f"Expected a schema of at most {MAX_POSITIONS} positions, got more"))
             sites.append(self._site(self._queue.popleft()))
         return sites
 
-    def _request(self, groups: Sequence[Group], absent: Absence, overlay: Overlay | None) -> int:
+    def _request(self, tagged_subschemas: Sequence[TaggedSubschemas], absent: Absence, overlay: Overlay | None) -> int:
         """Return the index of a position's site; queue the site to be built if it is new."""
-        key = (tuple(groups), absent, None if overlay is None else id(overlay))
+        key = (tuple(tagged_subschemas), absent, None if overlay is None else id(overlay))
         if key not in self._known:
             self._known[key] = len(self._known)
             self._queue.append(_Request(self._known[key], key[0], absent, overlay))
@@ -118,24 +120,32 @@ class Compiler:
 
     def _site(self, request: _Request) -> Site:
         overlay = request.overlay
-        alternatives = [
-            (tag, shape) for tag, subschemas in request.groups for shape in self._expander.alternatives(subschemas)
+        branches = [
+            (tag, branch)
+            for tag, subschemas in request.tagged_subschemas
+            for branch in self._expander.branches(subschemas)
         ]
         if overlay is not None:
             overlay.used = True
             laid = overlay.settings
-            alternatives = [(tag, replace(shape, settings=shape.settings | laid)) for tag, shape in alternatives]
-        if len(alternatives) > ALTERNATIVES:
-            located = next(located for _, subschemas in request.groups for group in subschemas for located in group)
-            self.problems.append(
-                located.problem(f"Expected at most {ALTERNATIVES} alternatives for one value, got more")
+            branches = [(tag, replace(branch, settings=branch.settings | laid)) for tag, branch in branches]
+        if len(branches) > MAX_BRANCHES:
+            subschema = next(
+                subschema
+                for _, subschemas in request.tagged_subschemas
+                for members in subschemas
+                for subschema in members
             )
-            alternatives = alternatives[:1]
+            self.problems.append(subschema.problem(f"Expected at most {MAX_BRANCHES} branches for one value, got more"))
+            branches = branches[:1]
         root = request.index == 0
         if not root:
-            alternatives = [(tag, self._without_root_mark(shape)) for tag, shape in alternatives]
-        position = Position.of([shape for _, shape in alternatives], root=root)
+            branches = [(tag, self._without_root_mark(branch)) for tag, branch in branches]
+        position = Position.of([branch for _, branch in branches], root=root)
+        if position.alternatives is True:  # a declared array is the list of readings
+            branches = [(tag, branch) for tag, one in branches for branch in of_readings([one]) if branch.possible]
         self.problems.extend(position.problems())
+        self.expected = position.expected if root else self.expected
         common, absent = position.common, request.absent
         if "absent" in common:
             absent = Absence.of(common["absent"].value)
@@ -143,60 +153,78 @@ class Compiler:
         if entries is not None:
             self.marked[request.index] = entries.value
             self._root_mark = entries if root and Kind.ARRAY not in position.declared else self._root_mark
-        leaf = self._leaves.whole(common, position.shapes) if position.whole else None
+        leaf = self._leaves.leaf_of_any_kind(common, position.branches) if position.is_leaf else None
         if leaf is not None:
-            alternatives, common, overlay = [(None, Alternative())], {}, None
-        return Site(
+            branches, common, overlay = [(None, Branch())], {}, None
+        site = Site(
             absent=absent,
-            scalars=self._leaves.scalars(alternatives, common),
-            object=self._object(request.index, alternatives, absent, overlay),
-            list=self._list(alternatives, absent, overlay),
+            scalars=self._leaves.scalars(branches, common),
+            object=self._object(request.index, branches, absent, overlay),
+            list=self._list(branches, absent, overlay),
             other=self._leaves.exact,
             leaf=leaf,
             normalizers=self._leaves.normalizers_of(common.get("normalize")),
             declared=position.declared,
         )
+        return site if position.alternatives is None else with_alternatives(site, position.alternatives)
 
-    def _without_root_mark(self, shape: Alternative) -> Alternative:
-        if self._root_mark is None or shape.settings.get("entries") != self._root_mark:
-            return shape
-        return replace(shape, settings={key: value for key, value in shape.settings.items() if key != "entries"})
+    def _without_root_mark(self, branch: Branch) -> Branch:
+        if self._root_mark is None or branch.settings.get("entries") != self._root_mark:
+            return branch
+        return replace(branch, settings={key: value for key, value in branch.settings.items() if key != "entries"})
 
     def _object(
-        self, index: int, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None
+        self, index: int, site_branches: Sequence[TaggedBranch], absent: Absence, overlay: Overlay | None
     ) -> ObjectNode:
-        variants = _distinct_object_shapes((tag, shape) for tag, shape in alternatives if shape.takes(Kind.OBJECT))
-        branches = [(frozenset({number}), shape) for number, (_, shape) in enumerate(variants)]
+        object_branches = _distinct_object_branches(
+            (tag, branch) for tag, branch in site_branches if branch.takes(Kind.OBJECT)
+        )
+        branches = [(frozenset({number}), branch) for number, (_, branch) in enumerate(object_branches)]
         fields, ignored = self._fields(index, branches, absent, overlay)
         star = overlay.at(STAR) if overlay else None
         patterns, by_pattern = self._patterns(branches, absent, star)
         additional, by_branch = self._additional_site(branches, absent, star)
         return ObjectNode(
             fields=fields,
-            variants=tuple(self._variant(tags, shape, absent) for tags, shape in variants) if len(variants) > 1 else (),
+            branches=tuple(self._object_branch(tags, branch, absent) for tags, branch in object_branches)
+            if len(object_branches) > 1
+            else (),
             patterns=patterns,
             additional=additional,
-            declared_map=any(shape.additional for _, shape in branches),
+            declared_map=any(branch.additional for _, branch in branches),
             tagged=by_pattern or by_branch,
             ignored=ignored,
         )
 
     def _fields(
-        self, index: int, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
+        self, index: int, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None
     ) -> tuple[tuple[FieldNode, ...], frozenset[str]]:
         """Return the compared fields of all branches, and the names of the ignored fields."""
         fields, ignored, weights = list[FieldNode](), set[str](), list[Annotation]()
-        for name in dict.fromkeys(name for _, shape in branches for name in shape.properties):
-            groups = self._grouped((branch, shape.subschemas_for(name)) for branch, shape in branches)
+        names = dict.fromkeys(name for _, branch in branches for name in branch.properties)
+        siblings = sibling_keys(
+            {name: [branch.subschemas_for(name) for _, branch in branches] for name in names},
+            self._expander,
+            overlay,
+            self.problems,
+        )
+        ignored |= siblings
+        for name in names:
+            tagged_subschemas = self._merge_equal(
+                (own_tag, branch.subschemas_for(name)) for own_tag, branch in branches
+            )
             here = overlay.at(name) if overlay else None
-            settings = self._field_settings([subschemas for _, subschemas in groups], here)
-            if "ignore" in settings and settings["ignore"].value:
+            settings = self._field_settings([subschemas for _, subschemas in tagged_subschemas], here)
+            if settings["ignore"].value if "ignore" in settings else name in siblings:
                 ignored.add(name)
                 if here is not None:
                     here.used = True
                 continue
+            ignored.discard(name)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
-            fields.append(FieldNode(name, self._request(groups, absent, here), weight, len(groups) > 1))
+            fields.append(
+                FieldNode(name, self._request(tagged_subschemas, absent, here), weight, len(tagged_subschemas) > 1)
+            )
             weights += [settings["weight"]] if "weight" in settings else []
             if "aliases" in settings:
                 self.aliases[index, name] = settings["aliases"]
@@ -204,54 +232,58 @@ class Compiler:
         return tuple(fields), frozenset(ignored)
 
     def _patterns(
-        self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
+        self, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None
     ) -> tuple[tuple[tuple[str, int], ...], bool]:
         """Return (regular expression for keys, site) pairs, and whether any of the sites depends on the branch."""
         patterns, tagged = [], False
-        for pattern in dict.fromkeys(pattern for _, shape in branches for pattern in shape.patterns):
-            groups = self._grouped((branch, shape.patterns.get(pattern, ())) for branch, shape in branches)
-            self.problems += self._stray_field_keys(groups, "the values of a map", overlay)
-            self.problems += _pattern_problems(pattern, groups[0][1][0][0])
-            patterns.append((pattern, self._request(groups, absent, overlay)))
-            tagged |= len(groups) > 1
+        for pattern in dict.fromkeys(pattern for _, branch in branches for pattern in branch.patterns):
+            tagged_subschemas = self._merge_equal(
+                (own_tag, branch.patterns.get(pattern, ())) for own_tag, branch in branches
+            )
+            self.problems += self._stray_field_keys(tagged_subschemas, "the values of a map", overlay)
+            self.problems += _pattern_problems(pattern, tagged_subschemas[0][1][0][0])
+            patterns.append((pattern, self._request(tagged_subschemas, absent, overlay)))
+            tagged |= len(tagged_subschemas) > 1
         return tuple(patterns), tagged
 
     def _additional_site(
-        self, branches: Sequence[Branch], absent: Absence, overlay: Overlay | None
+        self, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None
     ) -> tuple[int, bool]:
         """Return the site of keys that no property and no pattern covers, and whether it depends on the branch."""
-        groups = self._grouped((branch, shape.additional) for branch, shape in branches)
-        here = overlay if groups else None
-        self.problems += self._stray_field_keys(groups, "the values of a map", here)
-        return self._request(groups or _ANYTHING, absent, here), len(groups) > 1
+        tagged_subschemas = self._merge_equal((own_tag, branch.additional) for own_tag, branch in branches)
+        here = overlay if tagged_subschemas else None
+        self.problems += self._stray_field_keys(tagged_subschemas, "the values of a map", here)
+        return self._request(tagged_subschemas or _ANYTHING, absent, here), len(tagged_subschemas) > 1
 
-    def _variant(self, tags: Tags, shape: Alternative, absent: Absence) -> ObjectBranch:
+    def _object_branch(self, tags: Tags, branch: Branch, absent: Absence) -> ObjectBranch:
         tests = []
-        for name, subschemas in shape.properties.items():
-            values = [alternative.values for alternative in self._expander.alternatives(subschemas)]
+        for name, subschemas in branch.properties.items():
+            values = [branch.values for branch in self._expander.branches(subschemas)]
             if all(value is not None for value in values):
                 tests.append((name, frozenset(key for value in values for key in value or ())))
-        return ObjectBranch(frozenset(shape.properties), tuple(tests), tags, absent)
+        return ObjectBranch(frozenset(branch.properties), tuple(tests), tags, absent)
 
-    def _list(self, alternatives: Sequence[Tagged], absent: Absence, overlay: Overlay | None) -> ListNode:
-        shapes = [(tag, shape) for tag, shape in alternatives if shape.takes(Kind.ARRAY)]
+    def _list(self, site_branches: Sequence[TaggedBranch], absent: Absence, overlay: Overlay | None) -> ListNode:
+        branches = [(tag, branch) for tag, branch in site_branches if branch.takes(Kind.ARRAY)]
         prefix, tagged = [], False
-        for position in range(max((len(shape.prefix) for _, shape in shapes), default=0)):
+        for position in range(max((len(branch.prefix) for _, branch in branches), default=0)):
             here = overlay.at(str(position)) if overlay else None
-            held = ((tags, (*shape.prefix, shape.items)[: position + 1][-1]) for tags, shape in shapes)
-            groups = self._grouped(held, open_too=True)
-            self.problems += self._stray_field_keys(groups, "an item of a list", here)
-            prefix.append(self._request(groups, absent, here))
-            tagged |= len(groups) > 1
-        items = self._grouped(((tags, shape.items) for tags, shape in shapes), open_too=True) or _ANYTHING
-        star = overlay.at(STAR) if overlay and shapes else None
+            position_subschemas = (
+                (tags, (*branch.prefix, branch.items)[: position + 1][-1]) for tags, branch in branches
+            )
+            tagged_subschemas = self._merge_equal(position_subschemas, open_too=True)
+            self.problems += self._stray_field_keys(tagged_subschemas, "an item of a list", here)
+            prefix.append(self._request(tagged_subschemas, absent, here))
+            tagged |= len(tagged_subschemas) > 1
+        items = self._merge_equal(((tags, branch.items) for tags, branch in branches), open_too=True) or _ANYTHING
+        star = overlay.at(STAR) if overlay and branches else None
         self.problems += self._stray_field_keys(items, "an item of a list", star)
         site = self._request(items, absent, star)
-        return ListNode(site, self._matcher(shapes), tuple(prefix), tagged or len(items) > 1)
+        return ListNode(site, self._matcher(branches), tuple(prefix), tagged or len(items) > 1)
 
-    def _matcher(self, shapes: Sequence[Tagged]) -> Matcher:
-        chosen = [shape.settings["match"] for _, shape in shapes if "match" in shape.settings]
-        if chosen and (len(chosen) < len(shapes) or len({canonical(setting.value) for setting in chosen}) > 1):
+    def _matcher(self, branches: Sequence[TaggedBranch]) -> Matcher:
+        chosen = [branch.settings["match"] for _, branch in branches if "match" in branch.settings]
+        if chosen and (len(chosen) < len(branches) or len({canonical(setting.value) for setting in chosen}) > 1):
             message = "`match` differs between the branches of a union"
             self.problems.append(chosen[-1].problem(message, "Set the same `match` on all branches that are lists."))
         if chosen:
@@ -264,43 +296,51 @@ class Compiler:
     def _field_settings(self, subschemas: Iterable[Subschemas], overlay: Overlay | None) -> Annotations:
         """Return the settings of a field itself. Its branches must agree unless an overlay sets them."""
         laid = {} if overlay is None else {key: overlay.settings[key] for key in FIELD_KEYS & overlay.settings.keys()}
-        found: Annotations = {}
-        for shape in (shape for group in subschemas for shape in self._expander.alternatives(group)):
-            for key in FIELD_KEYS & shape.settings.keys():
-                setting = shape.settings[key]
-                first = found.setdefault(key, setting)
+        settings: Annotations = {}
+        for branch in (
+            branch for field_subschemas in subschemas for branch in self._expander.branches(field_subschemas)
+        ):
+            for key in FIELD_KEYS & branch.settings.keys():
+                setting = branch.settings[key]
+                first = settings.setdefault(key, setting)
                 if key not in laid and canonical(first.value) != canonical(setting.value):
                     hint = "Set it to the same value on all branches."
                     message = f"`{key}` differs between the branches ({first.pointer})"
                     self.problems.append(setting.problem(message, hint))
-        return found | laid
+        return settings | laid
 
-    def _stray_field_keys(self, groups: Iterable[Group], place: str, overlay: Overlay | None) -> list[Problem]:
+    def _stray_field_keys(
+        self, tagged_subschemas: Iterable[TaggedSubschemas], place: str, overlay: Overlay | None
+    ) -> list[Problem]:
         """Return a problem for each field setting at a position that is not a field."""
-        settings = [shape.settings for _, group in groups for shape in self._expander.alternatives(group)]
+        settings = [
+            branch.settings for _, subschemas in tagged_subschemas for branch in self._expander.branches(subschemas)
+        ]
         settings += [overlay.settings] if overlay else []
+        keys = sorted((*FIELD_KEYS, "alternatives"))
         return [
             here[key].problem(f"`{key}` applies to the fields of an object, but this is {place}")
             for here in settings
-            for key in sorted(FIELD_KEYS & here.keys())
+            for key in keys
+            if key in here and (key != "alternatives" or isinstance(here[key].value, str))
         ]
 
-    def _grouped(self, held: Iterable[Group], *, open_too: bool = False) -> list[Group]:
-        """Merge groups with equal subschemas. If only one group is left, it applies to every branch.
+    def _merge_equal(self, tagged: Iterable[TaggedSubschemas], *, open_too: bool = False) -> list[TaggedSubschemas]:
+        """Merge equal subschemas. If only one entry is left, it applies to every branch.
 
         Branches without subschemas are left out, unless `open_too` is set.
         """
-        found: dict[Subschemas, Tags] = {}
-        for tags, subschemas in held:
+        merged: dict[Subschemas, Tags] = {}
+        for tags, subschemas in tagged:
             if not subschemas and not open_too:
                 continue
             self._count(subschemas)
-            direct = tuple(tuple(located.direct() for located in group) for group in subschemas)
-            known = found.get(direct, tags)
-            found[direct] = None if known is None or tags is None else known | tags
-        if len(found) == 1:
-            return [(None, subschemas) for subschemas in found]
-        return [(tags, subschemas) for subschemas, tags in found.items()]
+            direct = tuple(tuple(subschema.direct() for subschema in members) for members in subschemas)
+            known = merged.get(direct, tags)
+            merged[direct] = None if known is None or tags is None else known | tags
+        if len(merged) == 1:
+            return [(None, subschemas) for subschemas in merged]
+        return [(tags, subschemas) for subschemas, tags in merged.items()]
 
     def _count(self, subschemas: Subschemas) -> None:
         """Count subschemas that apply to one value. Raises SchemaError if there are too many."""
@@ -324,18 +364,18 @@ def _weight_problems(settings: Sequence[Annotation]) -> list[Problem]:
     return [farthest.problem(f"{message}, got {weights[0]:g} and {weights[-1]:g}", hint)]
 
 
-def _pattern_problems(pattern: str, located: Subschema) -> list[Problem]:
+def _pattern_problems(pattern: str, subschema: Subschema) -> list[Problem]:
     try:
         regex.compile(pattern)
     except regex.error as error:
-        return [located.problem(f'Expected a regular expression, got "{pattern}": {error}')]
+        return [subschema.problem(f'Expected a regular expression, got "{pattern}": {error}')]
     return []
 
 
-def _distinct_object_shapes(alternatives: Iterable[Tagged]) -> list[Tagged]:
-    """Drop alternatives with the same tag and the same object declaration as an earlier one."""
-    found: dict[object, Tagged] = {}
-    for tag, shape in alternatives:
-        key = (tag, tuple(shape.properties.items()), tuple(shape.patterns.items()), shape.additional)
-        found.setdefault(key, (tag, shape))
-    return list(found.values())
+def _distinct_object_branches(branches: Iterable[TaggedBranch]) -> list[TaggedBranch]:
+    """Drop branches with the same tag and the same object declaration as an earlier one."""
+    distinct: dict[object, TaggedBranch] = {}
+    for tag, branch in branches:
+        key = (tag, tuple(branch.properties.items()), tuple(branch.patterns.items()), branch.additional)
+        distinct.setdefault(key, (tag, branch))
+    return list(distinct.values())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
@@ -12,19 +13,19 @@ from arbitre.schema.reach import kinds_after
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.catalogue import Catalogue
     from arbitre.distances.base import Distance
     from arbitre.normalizers import Normalizer
-    from arbitre.schema.compiling.alternative import Alternative
+    from arbitre.schema.compiling.branch import Branch
     from arbitre.schema.loading.vocabulary import Annotation, Annotations
     from arbitre.values import Json
 
 Tags = frozenset[int] | None
-"""The branches of the enclosing object under which an alternative holds (None for any)."""
+"""The branches of the enclosing object under which a branch holds (None for any)."""
 
-Tagged = tuple[Tags, "Alternative"]
+TaggedBranch = tuple[Tags, "Branch"]
 
 SCALARS: Final = (Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING)
 _DATES: Final = frozenset({"date", "date-time"})
@@ -38,23 +39,23 @@ _NAMES: Final = {
 }
 
 
-def default_distance(shape: Alternative, kind: Kind) -> str:
+def default_distance(branch: Branch, kind: Kind) -> str:
     """Return the name of the default distance of a kind, by type and format."""
-    if shape.enum is not None:
+    if branch.enum is not None:
         return "exact"
     if kind is Kind.STRING:
-        return "date" if shape.format in _DATES else "yujian-bo"
+        return "date" if branch.format in _DATES else "yujian-bo"
     if kind is Kind.NUMBER:
-        return "exact" if shape.integer else "relative"
+        return "exact" if branch.integer else "relative"
     return "exact"
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
-    """A scalar branch with its distance and normalisers built; `distance` is None for the default."""
+class _BuiltBranch:
+    """A branch for single values with its distance and normalisers built; `distance` is None for the default."""
 
     tags: Tags
-    shape: Alternative
+    declared: Branch
     distance: Distance | None
     normalizers: tuple[Normalizer, ...]
 
@@ -66,103 +67,120 @@ class LeafBuilder:
     distances: Catalogue[Distance]
     normalizers: Catalogue[Normalizer]
     problems: list[Problem]
+    built: dict[tuple[str, str | None], tuple[Normalizer, ...]] = field(default_factory=dict)
+    """Normalisers by the place of their setting; an authority file is read once."""
 
     def normalizers_of(self, setting: Annotation | None) -> tuple[Normalizer, ...]:
         """Return the normalisers of a setting, in order."""
         if setting is None:
             return ()
+        key = (setting.pointer, setting.file)
+        if key not in self.built:
+            self.built[key] = self._normalizers(setting)
+        return self.built[key]
+
+    def _normalizers(self, setting: Annotation) -> tuple[Normalizer, ...]:
         several = isinstance(setting.value, list)
-        found = []
+        normalizers: list[Normalizer] = []
         for index, choice in enumerate(setting.value if several else [setting.value]):
             place = f"{setting.pointer}/{index}" if several else setting.pointer
             try:
-                found.append(self.normalizers.build(choice, pointer=place))
+                normalizer = self.normalizers.build(_beside(choice, setting.file), pointer=place)
+                normalizers.append(
+                    normalizer if normalizer.after is None else _located(normalizer.after, normalizers, place)
+                )
             except SchemaError as error:
                 self.problems.extend(error.located(file=setting.file).problems)
-        return tuple(found)
+        return tuple(normalizers)
 
     @property
     def exact(self) -> Leaf:
         return Leaf(self.distances.build("exact"))
 
-    def whole(self, common: Annotations, shapes: Sequence[Alternative]) -> Leaf:
+    def leaf_of_any_kind(self, common: Annotations, branches: Sequence[Branch]) -> Leaf:
         """Return the leaf of a position where every value is compared as one leaf."""
         setting, normalizers = common["distance"], self.normalizers_of(common.get("normalize"))
-        enum = next((shape.enum for shape in shapes if shape.enum is not None), None)
+        enum = next((branch.enum for branch in branches if branch.enum is not None), None)
         distance = self._distance(setting, enum, normalizers)
-        found = frozenset[Kind]().union(*(_kinds(shape, normalizers, scalar=False) for shape in shapes))
-        if not found & distance.kinds:
-            self._refuse(setting, distance, found)
+        kinds = frozenset[Kind]().union(*(_kinds(branch, normalizers, scalar=False) for branch in branches))
+        if not kinds & distance.kinds:
+            self._report_unsupported(setting, distance, kinds)
         return Leaf(distance, normalizers)
 
-    def scalars(self, alternatives: Sequence[Tagged], common: Annotations) -> Mapping[Kind, tuple[ScalarBranch, ...]]:
+    def scalars(
+        self, site_branches: Sequence[TaggedBranch], common: Annotations
+    ) -> Mapping[Kind, tuple[ScalarBranch, ...]]:
         """Return the scalar branches by kind; a kind without a branch uses its default distance.
 
         The normalisers in `common` apply to all branches first, then a branch's own normalisers.
         """
         first = self.normalizers_of(common.get("normalize"))
         branches = [
-            self._branch(tags, shape, first, own="normalize" not in common)
-            for tags, shape in alternatives
-            if shape.kinds is None or any(kind.scalar for kind in shape.kinds)
+            self._built(tags, branch, first, own="normalize" not in common)
+            for tags, branch in site_branches
+            if branch.kinds is None or any(kind.scalar for kind in branch.kinds)
         ]
         self._check_branches(branches, first)
         return {kind: self._choices(kind, branches, first) for kind in SCALARS}
 
-    def _branch(self, tags: Tags, shape: Alternative, first: tuple[Normalizer, ...], *, own: bool) -> _Branch:
-        setting, distance = shape.settings.get("distance"), None
-        normalizers = self.normalizers_of(shape.settings.get("normalize")) if own else ()
+    def _built(self, tags: Tags, branch: Branch, first: tuple[Normalizer, ...], *, own: bool) -> _BuiltBranch:
+        setting, distance = branch.settings.get("distance"), None
+        normalizers = self.normalizers_of(branch.settings.get("normalize")) if own else ()
         if setting is not None:
-            distance = self._distance(setting, shape.enum, first + normalizers)
-        return _Branch(tags, shape, distance, normalizers)
+            distance = self._distance(setting, branch.enum, first + normalizers)
+        return _BuiltBranch(tags, branch, distance, normalizers)
 
-    def _choices(self, kind: Kind, branches: list[_Branch], first: tuple[Normalizer, ...]) -> tuple[ScalarBranch, ...]:
-        taking = [branch for branch in branches if branch.shape.takes(kind)]
+    def _choices(
+        self, kind: Kind, branches: list[_BuiltBranch], first: tuple[Normalizer, ...]
+    ) -> tuple[ScalarBranch, ...]:
+        taking = [branch for branch in branches if branch.declared.takes(kind)]
         if not taking and first:  # normalisers may turn a value into a kind that is not declared
             taking = [branch for branch in branches if branch.distance is not None and kind in branch.distance.kinds]
         choices = []
         for branch in taking:
             distance = branch.distance
             if distance is None or kind not in distance.kinds:
-                distance = self.distances.build(default_distance(branch.shape, kind))
+                distance = self.distances.build(default_distance(branch.declared, kind))
             values = None
-            if len(taking) > 1 and branch.shape.enum is not None:
-                values = frozenset(canonical(_normalized(value, first)) for value in branch.shape.enum)
+            if len(taking) > 1 and branch.declared.enum is not None:
+                values = frozenset(canonical(_normalized(value, first)) for value in branch.declared.enum)
             metric_if = self._metric_if(distance, branch, first) if len(branches) == 1 else None
             choices.append(ScalarBranch(Leaf(distance, branch.normalizers, metric_if), values, branch.tags))
         return tuple(choices) or (ScalarBranch(Leaf(self.distances.build(_BY_KIND[kind]))),)
 
-    def _metric_if(self, distance: Distance, branch: _Branch, first: tuple[Normalizer, ...]) -> str | None:
+    def _metric_if(self, distance: Distance, branch: _BuiltBranch, first: tuple[Normalizer, ...]) -> str | None:
         """Return the condition under which the distance of a position's only branch is a metric."""
         normalizers = first + branch.normalizers
         values = None
-        if branch.shape.enum is not None:
-            values = [_normalized(value, normalizers) for value in branch.shape.enum]
-        return condition(distance, values, integer=branch.shape.integer and not normalizers)
+        if branch.declared.enum is not None:
+            values = [_normalized(value, normalizers) for value in branch.declared.enum]
+        return condition(distance, values, integer=branch.declared.integer and not normalizers)
 
-    def _check_branches(self, branches: list[_Branch], first: tuple[Normalizer, ...]) -> None:
+    def _check_branches(self, branches: list[_BuiltBranch], first: tuple[Normalizer, ...]) -> None:
         """Report each distance that supports no value of the branches that use it.
 
         The normalisers in `first` apply before a branch is chosen by kind, a branch's own normalisers after.
         """
         for branch in branches:
-            setting, distance = branch.shape.settings.get("distance"), branch.distance
+            setting, distance = branch.declared.settings.get("distance"), branch.distance
             if setting is None or distance is None:
                 continue
-            sharing = [other for other in branches if other.shape.settings.get("distance") == setting]
-            here = [(other.normalizers, _kinds(other.shape, first)) for other in sharing]
+            sharing = [other for other in branches if other.declared.settings.get("distance") == setting]
+            here = [(other.normalizers, _kinds(other.declared, first)) for other in sharing]
             single = distance.kinds & frozenset(SCALARS)  # branches are chosen for single values only
             if not any(kinds_after(own, kinds & single) & distance.kinds for own, kinds in here):
-                self._refuse(setting, distance, {kind for own, kinds in here for kind in kinds_after(own, kinds)})
+                self._report_unsupported(
+                    setting, distance, {kind for own, kinds in here for kind in kinds_after(own, kinds)}
+                )
 
-    def _refuse(self, setting: Annotation, distance: Distance, found: Iterable[Kind]) -> None:
+    def _report_unsupported(self, setting: Annotation, distance: Distance, occurring: Iterable[Kind]) -> None:
         """Report a distance that supports none of the kinds found after normalisation."""
-        kinds = set(found) - {Kind.NULL}
+        kinds = set(occurring) - {Kind.NULL}
         if not kinds:
             return
         here = " and ".join(_NAMES[kind] for kind in sorted(kinds))
-        wanted = " and ".join(_NAMES[kind] for kind in sorted(distance.kinds))
-        message = f"Expected a `distance` for {here}, got {distance.name}, which compares {wanted}"
+        supported = " and ".join(_NAMES[kind] for kind in sorted(distance.kinds))
+        message = f"Expected a `distance` for {here}, got {distance.name}, which compares {supported}"
         hint = 'Choose another distance, or normalise the values first, for example with "normalize": ["number"].'
         if kinds & distance.kinds:
             message = f"`distance` {distance.name} cannot compare the {here} that normalisers return for single values"
@@ -191,19 +209,36 @@ _BY_KIND: Final = {
 }
 
 
-def _kinds(shape: Alternative, normalizers: tuple[Normalizer, ...], *, scalar: bool = True) -> frozenset[Kind]:
-    """Return the kinds that an alternative's values can have after normalisation.
+def _kinds(branch: Branch, normalizers: tuple[Normalizer, ...], *, scalar: bool = True) -> frozenset[Kind]:
+    """Return the kinds that a branch's values can have after normalisation.
 
     Args:
-        shape: The alternative.
+        branch: The branch.
         normalizers: Applied in order.
         scalar: Whether to consider only single values.
     """
-    if shape.enum is not None:
-        values = (value for value in shape.enum if kind_of(value).scalar or not scalar)
+    if branch.enum is not None:
+        values = (value for value in branch.enum if kind_of(value).scalar or not scalar)
         return frozenset(kind_of(_normalized(value, normalizers)) for value in values)
-    kinds = frozenset(Kind) if shape.kinds is None else shape.kinds
+    kinds = frozenset(Kind) if branch.kinds is None else branch.kinds
     return kinds_after(normalizers, (kind for kind in kinds if kind.scalar or not scalar))
+
+
+def _beside(choice: Json, file: str | None) -> Json:
+    """Return the choice of a normaliser, with the path of its file relative to the file of the annotation."""
+    match choice:
+        case {"authority": {"file": str(name), **options}} if len(choice) == 1 and file is not None and name:
+            return {"authority": {**options, "file": str(Path(file).parent / name)}}
+    return choice
+
+
+def _located(
+    after: Callable[[Sequence[Normalizer]], Normalizer], before: Sequence[Normalizer], place: str
+) -> Normalizer:
+    try:
+        return after(tuple(before))
+    except SchemaError as error:  # pointers are relative to the choice
+        raise SchemaError(*(replace(one, pointer=place + (one.pointer or "")) for one in error.problems)) from error
 
 
 def _normalized(value: Any, normalizers: tuple[Normalizer, ...]) -> Any:  # noqa: ANN401  (any JSON value)

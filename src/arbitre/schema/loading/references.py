@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
 from arbitre.errors import Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, pointer
+from arbitre.schema.loading.schema_root import at_pointer, check_is_schema, has_own_references, split_fragment
 from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError, read_json
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _BESIDE: Final = frozenset(
 class Subschema:
     """A subschema with its location in a document and the context for resolving references.
 
-    Two subschemas are equal if they are the same object of a document and have equal `soft` and `scope`.
+    Two subschemas are equal if they are the same object of a document and have equal `conditional` and `scope`.
 
     Attributes:
         schema: Its JSON: an object or a boolean.
@@ -42,7 +43,7 @@ class Subschema:
         shelf: All documents of the schema.
         resolver: Resolves its references.
         pointer: Its JSON Pointer in the document.
-        soft: Whether it occurs in a condition, so that its types and constants are not declarations.
+        conditional: Whether it occurs in a condition, so that its types and constants are not declarations.
         scope: URIs with dynamic anchors on the way here; they determine the target of `$dynamicRef`.
     """
 
@@ -51,7 +52,7 @@ class Subschema:
     shelf: SchemaStore
     resolver: Resolver[Any]
     pointer: str = ""
-    soft: bool = False
+    conditional: bool = False
     scope: tuple[str, ...] = ()
 
     @property
@@ -70,11 +71,14 @@ class Subschema:
 
     def __reduce__(self) -> tuple[Callable[[SchemaSource], Subschema], tuple[SchemaSource]]:
         """Pickle the root of a schema as its source."""
-        return load, (Path(self.document.file) if self.document.file is not None else self.document.contents,)
+        if self.document.file is None:
+            return load, (self.document.contents,)
+        fragment = f"#{quote(self.pointer)}" if self.pointer else ""
+        return load, (f"{self.document.file}{fragment}",)
 
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
-        return id(self.schema), self.soft, self.scope
+        return id(self.schema), self.conditional, self.scope
 
     def below(self, *tokens: str | int) -> Subschema:
         """Return the subschema under these keys."""
@@ -90,33 +94,33 @@ class Subschema:
         """Return the target of `$ref`, `$dynamicRef` or `$recursiveRef`. Raises SchemaError if there is none."""
         reference = self.schema[keyword]
         try:
-            found = self._resolved(keyword, reference)
-        except (Unresolvable, ValueError, TypeError) as error:
+            resolved = self._resolved(keyword, reference)
+        except (Unresolvable, ValueError, TypeError, AttributeError) as error:
             hint = self._reference_hint(reference, error)
             message = f'Expected `{keyword}` to name a subschema, got "{reference}"'
             raise SchemaError(self.problem(message, keyword, hint=hint)) from error
-        schema = found.contents
+        schema = resolved.contents
         document, place = self.shelf.place(schema) or (self.document, "")
         if not isinstance(schema, (dict, bool)):
             message = f'Expected `{keyword}` to name a subschema, got "{reference}", which is not a subschema'
             raise SchemaError(self.problem(message, keyword))
         self.shelf.check(schema, document, place)
-        seen = reversed([uri for uri, _ in found.resolver.dynamic_scope()])
+        seen = reversed([uri for uri, _ in resolved.resolver.dynamic_scope()])
         scope = tuple(dict.fromkeys(uri for uri in seen if uri in self.shelf.dynamic))
-        return replace(self, schema=schema, document=document, resolver=found.resolver, pointer=place, scope=scope)
+        return replace(self, schema=schema, document=document, resolver=resolved.resolver, pointer=place, scope=scope)
 
     def direct(self) -> Subschema:
         """Return the target of a plain reference, or the subschema itself if it is not one."""
-        found, seen = self, {self}
-        while found._plain:
+        target, seen = self, {self}
+        while target._plain:
             try:
-                found = found.follow("$ref")
+                target = target.follow("$ref")
             except SchemaError:  # reported when the subschema is expanded
                 return self
-            if found in seen:
+            if target in seen:
                 return self
-            seen.add(found)
-        return found
+            seen.add(target)
+        return target
 
     @property
     def _plain(self) -> bool:
@@ -151,18 +155,19 @@ def load(source: SchemaSource) -> Subschema:
     """Load a schema.
 
     Args:
-        source: A dictionary or boolean, the path of a JSON file, or a Pydantic model class.
+        source: A dictionary or boolean, the path of a JSON file, or a Pydantic model class. `FILE#/pointer` is the part
+            of a file at a JSON Pointer, such as a definition, or a schema that is wrapped in another object.
 
     Returns:
         The root of the schema.
 
     Raises:
-        SchemaError: The file cannot be read, the schema is not valid JSON Schema, or the source has another type.
-            Lists every violation of the metaschema.
+        SchemaError: The file cannot be read, the schema is not valid JSON Schema or has no keyword of it, or the source
+            has another type. Lists every violation of the metaschema.
     """
-    shelf = SchemaStore()
+    shelf, place, own = SchemaStore(), "", True
     if isinstance(source, (str, Path)):
-        path = Path(source)
+        path, place = split_fragment(source)
         try:
             contents = read_json(path, "schema")
             uri = path.resolve().as_uri()
@@ -171,10 +176,14 @@ def load(source: SchemaSource) -> Subschema:
             raise SchemaError.of(
                 f"Cannot read the schema: {error.strerror}", file=str(path)[:200], hint=hint
             ) from error
-        document = shelf.add(contents, uri, str(path))
+        part = at_pointer(contents, place, str(path))
+        check_is_schema(part, str(path), place)
+        own = has_own_references(contents, part)
+        document = shelf.add(part if own else contents, uri, str(path), part=part, place=place)
     elif hasattr(source, "model_json_schema"):
         document = shelf.add(source.model_json_schema(), "", None)
     elif isinstance(source, (dict, bool)):
+        check_is_schema(source, None)
         document = shelf.add(source, "", None)
     else:
         raise SchemaError.of(
@@ -182,4 +191,5 @@ def load(source: SchemaSource) -> Subschema:
         )
     base = urljoin(document.uri, document.resource.id() or "")
     registry = shelf.registry.with_resource(base, document.resource)
-    return Subschema(document.contents, document, shelf, registry.resolver(base))
+    resolved = registry.resolver(base).lookup("" if own else f"#{quote(place)}")
+    return Subschema(resolved.contents, document, shelf, resolved.resolver, place)

@@ -92,16 +92,29 @@ class SchemaStore:
         """Number of lists and objects in all documents."""
         return len(self._places)
 
-    def add(self, contents: Json, uri: str, file: str | None) -> SchemaDocument:
-        """Add a document. The first is the root; its draft is the default for the others. Raises SchemaError."""
-        places = dict(_walk(contents, file))
+    def add(self, contents: Json, uri: str, file: str | None, *, part: Json = None, place: str = "") -> SchemaDocument:
+        """Add a document. The first is the root; its draft is the default for the others.
+
+        Args:
+            contents: The parsed JSON.
+            uri: Base URI of its references.
+            file: File name for messages.
+            part: The only part of the document that has to be a schema, if any.
+            place: JSON Pointer of that part in the file. It may be all of `contents`.
+
+        Raises:
+            SchemaError: The document is not a schema.
+        """
+        part = contents if part is None else part
+        places = dict(_walk(contents, file, place if part is contents else ""))
         if not isinstance(contents, (dict, bool)):
             raise SchemaError.of(f"Expected a schema to be an object or true, got {shown(contents)}", file=file)
-        document = SchemaDocument(contents, uri, file, _validator_of(contents, self._validator))
+        draft = _validator_of(part, _validator_of(contents, self._validator))
+        document = SchemaDocument(contents, uri, file, draft)
         if not self._places:
             self._validator = document.validator
         self._places |= {key: (document, place) for key, place in places.items()}
-        self.check(contents, document, "")
+        self.check(part, document, place)
         self._resources[uri] = document.resource
         self.registry = self.registry.with_resource(uri, document.resource)
         return document
@@ -119,13 +132,13 @@ class SchemaStore:
         while pending:
             uri, resource = pending.pop()
             contents = resource.contents
+            if not isinstance(contents, dict):  # a boolean, or the list of a draft-7 `dependencies`
+                continue
             draft = _validator_of(contents, document.validator)
             if draft is not document.validator and contents is not schema:
                 self._validate(contents, draft, document.file, self._places[id(contents)][1])
-            self._checked.add(id(contents))
-            if not isinstance(contents, dict):
-                continue  # a boolean, or a name in a list of types of draft 3
             uri = urljoin(uri, resource.id() or "")
+            self._checked.add(id(contents))
             if {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
                 self.dynamic.add(uri)
             pending.extend((uri, inner) for inner in resource.subresources())
@@ -183,20 +196,20 @@ def read_json(path: Path, what: str) -> Json:
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
         message = f"an object has the key {shown(key)} twice"
         raise ValueError(message)
-    return found
+    return unique
 
 
-def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
+def _walk(contents: Json, file: str | None, root: str = "") -> Iterator[tuple[int, str]]:
     """Yield the id and pointer of every list and object. Raises SchemaError if it is not JSON or nested too deeply."""
     place = None
     try:
         check_depth(contents, "schema", MAX_DEPTH, MAX_SHARED_VALUES)
-        pending: list[tuple[Json, str]] = [(contents, "")]
+        pending: list[tuple[Json, str]] = [(contents, root)]
         while pending:
             value, place = pending.pop()
             kind_of(value)
@@ -209,7 +222,9 @@ def _walk(contents: Json, file: str | None) -> Iterator[tuple[int, str]]:
                 pending.extend((part, f"{place}/{escape(token)}") for token, part in inner)
     except DataError as error:
         hint = error.hint if place is not None else "Move nested or repeated parts to $defs and use $ref."
-        raise SchemaError(*(replace(one, file=file, pointer=place, hint=hint) for one in error.problems)) from error
+        raise SchemaError(
+            *(replace(problem, file=file, pointer=place, hint=hint) for problem in error.problems)
+        ) from error
 
 
 def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
@@ -221,7 +236,7 @@ def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
 def _problem(error: ValidationError, file: str | None, place: str) -> Problem:
     try:
         best = best_match([error]) or error
-    except TypeError:  # it cannot rank the types of draft 3
+    except TypeError:  # jsonschema cannot rank the errors of types that draft 3 writes as schemas
         best = error
     best = next((inner for inner in best.context or () if inner.validator == "enum"), best)
     hint = None

@@ -12,18 +12,19 @@ from jsonschema.exceptions import best_match
 from arbitre import bundled
 from arbitre.errors import Problem, did_you_mean, shown
 from arbitre.paths import escape, pointer
+from arbitre.schema.loading.schema_root import KEYWORD
 
 if TYPE_CHECKING:
     from arbitre.schema.loading.references import Subschema
     from arbitre.values import Json
 
-KEYWORD: Final = "x-arbitre"
 FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
 """Keys that apply to a field; the others apply to its value."""
 
 _EXPECTED: Final = {
     "weight": "a positive number",
     "entries": "true or false",
+    "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
     "ignore": "true or false",
     "absent": 'a list of any of null, "", [] and {}',
     "aliases": "a list of relative JSON Pointers",
@@ -87,7 +88,7 @@ def check_annotation(value: Json, place: str, file: str | None, problems: list[P
         problems.append(Problem(message, file=file, pointer=place))
         return {}
     known = _vocabulary()["properties"]
-    found: Annotations = {}
+    settings: Annotations = {}
     for key, choice in value.items():
         where = f"{place}/{escape(key)}"
         if key not in known:
@@ -99,5 +100,5 @@ def check_annotation(value: Json, place: str, file: str | None, problems: list[P
             message = f"Expected `{key}` to be {_EXPECTED.get(key, _CHOICE)}, got {shown(error.instance)}"
             problems.append(Problem(message, file=file, pointer=where + pointer(error.absolute_path)))
             continue
-        found[key] = Annotation(choice, where, file)
-    return found
+        settings[key] = Annotation(choice, where, file)
+    return settings

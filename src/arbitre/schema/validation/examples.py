@@ -8,7 +8,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.paths import STAR
-from arbitre.schema.compiling.alternatives import Expander
+from arbitre.schema.compiling.branch_expansion import Expander
 from arbitre.schema.validation.safe_validator import TooManyStepsError
 from arbitre.schema.validation.validate import checker
 from arbitre.values import Kind, canonical, kind_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.paths import Path
-    from arbitre.schema.compiling.alternative import Alternative, Subschemas
+    from arbitre.schema.compiling.branch import Branch, Subschemas
     from arbitre.schema.loading.references import Subschema
     from arbitre.values import Json
 
@@ -59,10 +59,10 @@ class Frame(NamedTuple):
 
 @dataclass(slots=True)
 class Examples:
-    """Creates example values and documents for one schema; tries the `telling` values first."""
+    """Creates example values and documents for one schema; tries the `preferred` values first."""
 
     root: Subschema
-    telling: Sequence[Json] = ()
+    preferred: Sequence[Json] = ()
     _expander: Expander = field(default_factory=lambda: Expander([]))
     _known: dict[tuple[Subschemas, int], list[Json]] = field(default_factory=dict)
     _checkers: dict[Subschema, Any] = field(default_factory=dict)
@@ -80,20 +80,20 @@ class Examples:
         key = (subschemas, depth)
         if key not in self._known:
             self._known[key] = []  # stops the recursion of recursive schemas
-            found: dict[object, Json] = {}
-            for shape in self._expander.alternatives(subschemas):
-                some = (value for value in self._of_shape(shape, depth) if self._valid(subschemas, value))
-                for value in islice(some, WIDTH):
-                    found.setdefault(canonical(value), value)
-            self._known[key] = list(found.values())[:WIDTH]
+            distinct: dict[object, Json] = {}
+            for branch in self._expander.branches(subschemas):
+                candidates = (value for value in self._of_branch(branch, depth) if self._valid(subschemas, value))
+                for value in islice(candidates, WIDTH):
+                    distinct.setdefault(canonical(value), value)
+            self._known[key] = list(distinct.values())[:WIDTH]
         return self._known[key]
 
     def lists(self, inside: Subschemas, items: Iterable[Json], size: int) -> Iterator[Json]:
         """Yield every list of `size` of these items, after the schema's `prefixItems`."""
-        for shape in self._expander.alternatives(inside):
-            if shape.takes(Kind.ARRAY):
-                head = self._head(shape, len(shape.prefix), 0)
-                yield from ([*head, *some] for some in product(items, repeat=size))
+        for branch in self._expander.branches(inside):
+            if branch.takes(Kind.ARRAY):
+                head = self._head(branch, len(branch.prefix), 0)
+                yield from ([*head, *chosen_items] for chosen_items in product(items, repeat=size))
 
     def repeated(self, inside: Subschemas, items: Iterable[Json], size: int) -> Iterator[Json]:
         """Yield for each item the list that holds it `size` times."""
@@ -101,64 +101,64 @@ class Examples:
 
     def items(self, inside: Subschemas) -> list[Json]:
         """Return distinct items for the lists of a position."""
-        found: list[Json] = []
-        for shape in self._expander.alternatives(inside):
-            if shape.takes(Kind.ARRAY):
-                found += self.values(shape.items, 1)
-        return found
+        distinct: list[Json] = []
+        for branch in self._expander.branches(inside):
+            if branch.takes(Kind.ARRAY):
+                distinct += self.values(branch.items, 1)
+        return distinct
 
     def _valid(self, subschemas: Subschemas, value: Json) -> bool:
-        """Return whether a value is valid against at least one member of every group."""
-        return all(any(self._fits(one, value) for one in group) for group in subschemas)
+        """Return whether a value is valid against at least one member of every union."""
+        return all(any(self._is_valid(member, value) for member in members) for members in subschemas)
 
-    def _fits(self, located: Subschema, value: Json) -> bool:
-        if located not in self._checkers:
-            self._checkers[located] = checker(located)
+    def _is_valid(self, subschema: Subschema, value: Json) -> bool:
+        if subschema not in self._checkers:
+            self._checkers[subschema] = checker(subschema)
         try:
-            return bool(self._checkers[located].is_valid(value))
+            return bool(self._checkers[subschema].is_valid(value))
         except (TooManyStepsError, RecursionError):  # not decidable in bounded time
             return False
 
-    def _of_shape(self, shape: Alternative, depth: int) -> Iterator[Json]:
-        if shape.enum is not None:
-            yield from shape.enum
+    def _of_branch(self, branch: Branch, depth: int) -> Iterator[Json]:
+        if branch.enum is not None:
+            yield from branch.enum
             return
         for kind in (Kind.STRING, Kind.NUMBER, Kind.BOOLEAN, Kind.NULL):
-            if shape.takes(kind):
-                yield from (value for value in self.telling if kind_of(value) is kind)
+            if branch.takes(kind):
+                yield from (value for value in self.preferred if kind_of(value) is kind)
                 yield from SCALARS[kind]
-        if depth < DEPTH and shape.takes(Kind.ARRAY):
-            yield from self._arrays(shape, depth)
-        if depth < DEPTH and shape.takes(Kind.OBJECT):
-            yield from self._objects(shape, depth)
+        if depth < DEPTH and branch.takes(Kind.ARRAY):
+            yield from self._arrays(branch, depth)
+        if depth < DEPTH and branch.takes(Kind.OBJECT):
+            yield from self._objects(branch, depth)
 
-    def _arrays(self, shape: Alternative, depth: int) -> Iterator[Json]:
-        head = self._head(shape, len(shape.prefix), depth)
-        items = self.values(shape.items, depth + 1)[:8]
+    def _arrays(self, branch: Branch, depth: int) -> Iterator[Json]:
+        head = self._head(branch, len(branch.prefix), depth)
+        items = self.values(branch.items, depth + 1)[:8]
         yield head
         for size in (1, 2):
-            yield from ([*head, *some] for some in product(items[: 8 if size == 1 else 4], repeat=size))
+            yield from ([*head, *chosen_items] for chosen_items in product(items[: 8 if size == 1 else 4], repeat=size))
         yield from ([*head, item, item, item] for item in items[:2])
 
-    def _head(self, shape: Alternative, size: int, depth: int) -> list[Json]:
-        return [next(iter(self.values(part, depth + 1)), None) for part in shape.prefix[:size]]
+    def _head(self, branch: Branch, size: int, depth: int) -> list[Json]:
+        return [next(iter(self.values(part, depth + 1)), None) for part in branch.prefix[:size]]
 
-    def _objects(self, shape: Alternative, depth: int) -> Iterator[Json]:
-        parts = {name: self.values(subschemas, depth + 1) for name, subschemas in shape.properties.items()}
-        whole = {name: some[0] for name, some in parts.items() if some}
-        yield whole
-        most = max(8, WIDTH // max(len(parts), 1))
-        for name, some in parts.items():
-            yield from (whole | {name: value} for value in some[1:most])
+    def _objects(self, branch: Branch, depth: int) -> Iterator[Json]:
+        parts = {name: self.values(subschemas, depth + 1) for name, subschemas in branch.properties.items()}
+        complete = {name: candidates[0] for name, candidates in parts.items() if candidates}
+        yield complete
+        max_candidates = max(8, WIDTH // max(len(parts), 1))
+        for name, candidates in parts.items():
+            yield from (complete | {name: value} for value in candidates[1:max_candidates])
         yield from (
-            whole | {name: parts[name][1], other: parts[other][1]}
+            complete | {name: parts[name][1], other: parts[other][1]}
             for name, other in zip(parts, list(parts)[1:], strict=False)
             if len(parts[name]) > 1 and len(parts[other]) > 1
         )
-        if shape.additional:
-            yield from (whole | {"k": value} for value in self.values(shape.additional, depth + 1)[:4])
-        for name in whole:
-            yield {other: value for other, value in whole.items() if other != name}
+        if branch.additional:
+            yield from (complete | {"k": value} for value in self.values(branch.additional, depth + 1)[:4])
+        for name in complete:
+            yield {other: value for other, value in complete.items() if other != name}
         yield {}
 
     def _frames(self, subschemas: Subschemas, path: Path, depth: int) -> Iterator[Frame]:
@@ -166,31 +166,34 @@ class Examples:
             yield Frame(lambda value: value, subschemas)
             return
         token, rest = path[0], path[1:]
-        for shape in self._expander.alternatives(subschemas):
-            if shape.takes(Kind.OBJECT) and not isinstance(token, int):
-                yield from self._in_object(subschemas, shape, path, depth)
-            if not shape.takes(Kind.ARRAY) or isinstance(token, str):
+        for branch in self._expander.branches(subschemas):
+            if branch.takes(Kind.OBJECT) and not isinstance(token, int):
+                yield from self._in_object(subschemas, branch, path, depth)
+            if not branch.takes(Kind.ARRAY) or isinstance(token, str):
                 continue
-            position = token if isinstance(token, int) else len(shape.prefix)
-            within = shape.prefix[position] if position < len(shape.prefix) else shape.items
-            head = self._head(shape, position, depth)
+            position = token if isinstance(token, int) else len(branch.prefix)
+            within = branch.prefix[position] if position < len(branch.prefix) else branch.items
+            head = self._head(branch, position, depth)
             for inner in self._frames(within, rest, depth + 1):
                 for copies in (1, 2) if token is STAR else (1,):  # a schema may require several items
                     yield Frame(partial(_in_list, head, copies, inner.wrap), inner.inside)
 
-    def _in_object(self, subschemas: Subschemas, shape: Alternative, path: Path, depth: int) -> Iterator[Frame]:
+    def _in_object(self, subschemas: Subschemas, branch: Branch, path: Path, depth: int) -> Iterator[Frame]:
         token, rest = path[0], path[1:]
         keys: Iterable[tuple[str, Subschemas]]
         if isinstance(token, str):
-            keys = [(token, shape.subschemas_for(token))]
+            keys = [(token, branch.subschemas_for(token))]
         else:
-            spare = next(name for name in ("k", "kk", "kkk", "any key") if name not in shape.properties)
-            keys = [(spare, shape.additional), *((key, held) for held in shape.patterns.values() for key in _KEYS)]
-        parts = {name: self.values(held, depth + 1)[:1] for name, held in shape.properties.items()}
-        whole = {name: some[0] for name, some in parts.items() if some}
+            other_key = next(name for name in ("k", "kk", "kkk", "any key") if name not in branch.properties)
+            keys = [
+                (other_key, branch.additional),
+                *((key, key_subschemas) for key_subschemas in branch.patterns.values() for key in _KEYS),
+            ]
+        parts = {name: self.values(key_subschemas, depth + 1)[:1] for name, key_subschemas in branch.properties.items()}
+        complete = {name: candidates[0] for name, candidates in parts.items() if candidates}
         required = _required(subschemas)
-        least = {name: value for name, value in whole.items() if name in required}
-        for (key, within), base in product(keys, [least, whole] if least != whole else [whole]):
+        minimal = {name: value for name, value in complete.items() if name in required}
+        for (key, within), base in product(keys, [minimal, complete] if minimal != complete else [complete]):
             for inner in self._frames(within, rest, depth + 1):
                 yield Frame(partial(_under_key, base, key, inner.wrap), inner.inside)
 
@@ -209,17 +212,17 @@ _KEYS: Final = ("k", "a", "1", "x1", "x_1", "A", "2024")
 
 def _required(subschemas: Subschemas) -> set[str]:
     """Return the keys that these subschemas require, including references and combinations."""
-    found: set[str] = set()
-    pending = [located for group in subschemas for located in group]
+    required: set[str] = set()
+    pending = [subschema for members in subschemas for subschema in members]
     seen: set[Subschema] = set()
     while pending:
-        located = pending.pop()
-        if located in seen or not isinstance(located.schema, dict):
+        subschema = pending.pop()
+        if subschema in seen or not isinstance(subschema.schema, dict):
             continue
-        seen.add(located)
-        found.update(located.schema.get("required", ()))
-        if "$ref" in located.schema:
-            pending.append(located.follow("$ref"))
+        seen.add(subschema)
+        required.update(subschema.schema.get("required", ()))
+        if "$ref" in subschema.schema:
+            pending.append(subschema.follow("$ref"))
         for keyword in ("allOf", "anyOf", "oneOf"):
-            pending += [located.below(keyword, index) for index in range(len(located.schema.get(keyword, ())))]
-    return found
+            pending += [subschema.below(keyword, index) for index in range(len(subschema.schema.get(keyword, ())))]
+    return required

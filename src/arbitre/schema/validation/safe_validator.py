@@ -90,8 +90,8 @@ class SafeValidator:
             evolved = evolve(validator, **changes)  # has another class if the subschema declares another draft
             if isinstance(evolved, bounded):
                 return evolved
-            made = self.validator(type(evolved))
-            return made(evolved.schema, format_checker=evolved.format_checker, _resolver=evolved._resolver)  # noqa: SLF001
+            validator_class = self.validator(type(evolved))
+            return validator_class(evolved.schema, format_checker=evolved.format_checker, _resolver=evolved._resolver)  # noqa: SLF001
 
         def descend_with_path(validator: Validator, instance: Json, schema: Json, **more: Json) -> Errors:
             path = more.get("path")
@@ -168,7 +168,7 @@ class SafeValidator:
     def _additional_properties(
         self, validator: Validator, additional: Json, instance: Json, schema: Mapping[str, Json]
     ) -> Errors:
-        return self._others(validator, additional, instance, lambda: self._named(schema, instance))
+        return self._others(validator, additional, instance, lambda: self._covered_keys(schema, instance))
 
     def _unevaluated_properties(
         self, validator: Validator, unevaluated: Json, instance: Json, schema: Mapping[str, Json]
@@ -190,10 +190,12 @@ class SafeValidator:
             elif key not in keys:
                 yield from validator.descend(instance[key], subschema, path=key)
 
-    def _named(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
+    def _covered_keys(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
         """Return the keys covered by `properties` and `patternProperties`. Raises _UndecidedError."""
         properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-        return {key for key in instance if key in properties or any(self._matches(one, key) for one in patterns)}
+        return {
+            key for key in instance if key in properties or any(self._matches(pattern, key) for pattern in patterns)
+        }
 
     def _evaluated(self, validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
         """Return the keys evaluated by a schema and its in-place applicators. Raises _UndecidedError."""
@@ -201,7 +203,7 @@ class SafeValidator:
             return set()
         if "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return set(instance)
-        keys = self._named(schema, instance)
+        keys = self._covered_keys(schema, instance)
         for keyword in sorted(_REFERENCES & schema.keys()):
             self._count_reference(keyword, schema, validator)
             resolver = validator._resolver  # noqa: SLF001

@@ -27,11 +27,11 @@ CHECKS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation: the JSON Pointer of the value, the error message, and the violated schema keyword."""
+    """One violation: the JSON Pointer of the value, the violated schema keyword, and the error message."""
 
     pointer: str
-    message: str
     keyword: str
+    message: str
 
 
 def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
@@ -41,24 +41,26 @@ def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
     reported as violated and not tried again.
 
     Raises:
-        SchemaError: A reference cannot be resolved, or validation exceeds its limit because alternatives multiply or
+        SchemaError: A reference cannot be resolved, or validation exceeds its limit because branches multiply or
             references form a cycle.
     """
 
-    def found() -> list[Violation]:
+    def validate_document() -> list[Violation]:
         validator = _bounded(root, _STEPS * (100 + _size(document)))
         return [
-            Violation(pointer(error.absolute_path), _shortened(error.message), str(error.validator or "false"))
+            Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
             for error in validator.iter_errors(document)
         ]
 
     try:
-        violated = deep_stack.call_with_deep_stack(found)
+        violated = deep_stack.call_with_deep_stack(validate_document)
     except (TooManyStepsError, RecursionError) as error:
         message = "Schema validation of a document takes too many steps"
         hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
-    return tuple(sorted(violated, key=lambda one: (order(one.pointer), one.keyword, one.message)))
+    return tuple(
+        sorted(violated, key=lambda violation: (order(violation.pointer), violation.keyword, violation.message))
+    )
 
 
 def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
@@ -70,8 +72,8 @@ def _bounded(located: Subschema, steps: int) -> Any:  # noqa: ANN401  (jsonschem
     """Return a validator of a subschema that follows at most `steps` references."""
 
     def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
-        whole, place = located.shelf.place(schema) or (located.document, "")
-        replace(located, schema=schema, document=whole, resolver=resolver, pointer=place).follow(keyword)
+        document, place = located.shelf.place(schema) or (located.document, "")
+        replace(located, schema=schema, document=document, resolver=resolver, pointer=place).follow(keyword)
 
     return SafeValidator(steps, check).validator(located.document.validator)(located.schema, _resolver=located.resolver)
 

@@ -33,15 +33,15 @@ const title = (node, side) => {
   const part = named(node);
   if (part) {
     const value = part.verdict === "correct" && !("predicted" in part) ? part.gold : part[side];
-    if (typeof value === "string") return value;
+    if (value !== undefined && scalar(value)) return text(value);
   }
   const own = side in node ? node[side] : node.verdict === "correct" ? node.gold : undefined;
-  return own === undefined || !scalar(own) ? "" : text(own);
+  return own === undefined || !(scalar(own) || node.verdict === "wrong type") ? "" : text(own);
 };
 
 const mark = (node) => {
   const bare = ["correct", "missing", "spurious"].includes(node.verdict);
-  const normalised = node.verdict === "correct" && "predicted" in node ? ` ${say("js.normalised")}` : "";
+  const normalised = node.verdict === "correct" && "predicted" in node && !("reading" in node) ? ` ${say("js.normalised")}` : "";
   return [glyph(node.verdict), " ", say(`verdict.${node.verdict}`), bare ? normalised : ` ${number(node.quality, 2)}`];
 };
 const breakable = (name) => name.split(/(?<=[_.\-/])/).flatMap((part) => [visible(part), make("wbr")]);
@@ -81,6 +81,10 @@ const leafLine = (node, deep) => {
     return line(node, place, one("gold"), one("predicted"));
   }
   if (node.below) return line(node, place, shown("[]"), shown("[]"));
+  if ("reading" in node) {
+    const note = make("small", {}, ` (${say("js.accepted", { reading: text(node.reading) })})`);
+    return line(node, place, [shown(text(node.gold)), note], shown(text(node.predicted)));
+  }
   if (node.verdict === "correct")
     return line(node, place, shown(text(node.gold)), shown(text("predicted" in node ? node.predicted : node.gold)));
   if ("gold" in node && "predicted" in node) {

@@ -9,6 +9,7 @@ import numpy as np
 
 from arbitre.matching import Coupling
 from arbitre.tally import Scores, Tally
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,9 +54,9 @@ class Alignment:
         met = [pair.gold for pair in self.pairs], [pair.predicted for pair in self.pairs]
         mass = np.array([pair.mass for pair in self.pairs], dtype=np.float64)
         masses = np.zeros(self.sizes[0]), np.zeros(self.sizes[1])
-        for own, positions, spare in zip(masses, met, self.unmatched, strict=True):
-            np.add.at(own, positions, mass)
-            np.add.at(own, list(spare), list(spare.values()))
+        for totals, positions, unmatched in zip(masses, met, self.unmatched, strict=True):
+            np.add.at(totals, positions, mass)
+            np.add.at(totals, list(unmatched), list(unmatched.values()))
         return Coupling.of(*met, self.sizes, mass, masses)
 
     @property
@@ -66,7 +67,10 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none)."""
+    """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none).
+
+    `reading` is the accepted reading of gold that the prediction was judged by; ABSENT if gold has no choice.
+    """
 
     path: str
     pointer: str | None
@@ -76,6 +80,7 @@ class Node:
     verdict: str
     gold: Json
     predicted: Json
+    reading: Json = ABSENT
 
     @property
     def scores(self) -> Scores:
@@ -84,7 +89,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class LeafVerdict:
-    """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root."""
+    """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root.
+
+    `reading` is the accepted reading of gold that the prediction was judged by; ABSENT if gold has no choice.
+    """
 
     path: str
     pointer: str | None
@@ -94,3 +102,4 @@ class LeafVerdict:
     quality: float
     verdict: str
     share: float
+    reading: Json = ABSENT

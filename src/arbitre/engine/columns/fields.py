@@ -1,15 +1,30 @@
-"""Move predicted fields from their aliases to their place in the schema."""
+"""Read the fields of objects, and move predicted fields from their aliases to their place in the schema."""
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from arbitre.schema.nodes import Alias
+    from arbitre.schema.nodes import Alias, Site
+
+
+def missing_value(site: Site) -> Json:
+    """Return the value of an absent field: null if it counts as absent, else ABSENT."""
+    return None if site.absent.null else ABSENT
+
+
+def read_field(name: str, site: Site, values: Sequence[dict[str, Json]]) -> list[Json]:
+    """Return the value of each object under a declared key."""
+    try:
+        return list(map(itemgetter(name), values))
+    except KeyError:
+        absent = missing_value(site)
+        return [value.get(name, absent) for value in values]
 
 
 def apply_aliases(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str, Json]:

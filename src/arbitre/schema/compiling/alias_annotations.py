@@ -30,9 +30,9 @@ def with_aliases(
     Returns:
         The sites with their aliases, and the problems found.
     """
-    found, problems = list(sites), list[Problem]()
+    linked, problems = list(sites), list[Problem]()
     if not aliases:
-        return found, problems
+        return linked, problems
     holding = _holding(sites, {index for index, _ in aliases})
     owners = {0}
     for site in sites:
@@ -48,17 +48,17 @@ def with_aliases(
                     problems.append(
                         setting.problem(message, "To read that field's value as this field, set `ignore` on it.")
                     )
-        found[owner] = replace(sites[owner], object=replace(sites[owner].object, aliases=tuple(owned)))
-    return found, problems
+        linked[owner] = replace(sites[owner], object=replace(sites[owner].object, aliases=tuple(owned)))
+    return linked, problems
 
 
-def _holding(sites: Sequence[Site], found: set[int]) -> set[int]:
+def _holding(sites: Sequence[Site], targets: set[int]) -> set[int]:
     """Return these sites and all sites of objects that hold one of them as a field, at any depth."""
     above: dict[int, list[int]] = {}
     for index, site in enumerate(sites):
         for child in site.object.fields:
             above.setdefault(child.site, []).append(index)
-    pending, holding = list(found), set(found)
+    pending, holding = list(targets), set(targets)
     while pending:
         new = [index for index in above.get(pending.pop(), ()) if index not in holding]
         holding.update(new)
@@ -81,7 +81,7 @@ def _below(
                 sources = dict.fromkeys([(*path, *tokens) for tokens in pointers] + pointers)
                 sources.pop(target, None)
                 yield Alias(target, tuple(sources), null=sites[child.site].absent.null), setting
-            if child.site in holding and child.site not in above and sites[child.site].leaf is None:
+            if child.site in holding and child.site not in above and not sites[child.site].atomic:
                 pending.append((child.site, target, above | {child.site}))
 
 
@@ -92,8 +92,8 @@ def _tokens(text: str) -> tuple[str, ...]:
 def _declared(sites: Sequence[Site], owner: int, tokens: tuple[str, ...]) -> bool:
     index = owner
     for token in tokens:
-        found = next((child.site for child in sites[index].object.fields if child.name == token), None)
-        if found is None:
+        child_index = next((child.site for child in sites[index].object.fields if child.name == token), None)
+        if child_index is None:
             return False
-        index = found
+        index = child_index
     return True

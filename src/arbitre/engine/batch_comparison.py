@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.engine.columns.build import build_columns
-from arbitre.engine.columns.call_budget import limit_calls, most_calls
+from arbitre.engine.columns.call_budget import call_upper_bounds, limit_calls
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
 from arbitre.values import ABSENT, Json
@@ -92,7 +92,7 @@ def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
         DataError: A value is not JSON.
     """
     columns = build_columns(plan, [gold], [predicted])
-    return {path: most for _, path, most in most_calls(columns, np.zeros(2, dtype=np.intp), 1)}
+    return {path: bound for _, path, bound in call_upper_bounds(columns, np.zeros(2, dtype=np.intp), 1)}
 
 
 def compare_to_levels(

@@ -1,4 +1,4 @@
-"""One comparison as a tree of records, with the pointer, value, share and verdict of each record."""
+"""One comparison as a tree of nodes, with the pointer, value, share and verdict of each node."""
 
 from __future__ import annotations
 
@@ -41,28 +41,28 @@ class Verdict(enum.IntEnum):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RecordTree:
-    """Access to the levels of one comparison by record number."""
+class NodeTree:
+    """Access to the levels of one comparison by node id."""
 
     levels: Sequence[Level]
     firsts: tuple[int, ...]
 
     @classmethod
-    def of(cls, levels: Sequence[Level]) -> RecordTree:
+    def of(cls, levels: Sequence[Level]) -> NodeTree:
         return cls(levels, tuple(level.first for level in levels))
 
     def __len__(self) -> int:
         return self.levels[-1].first + len(self.levels[-1]) if self.levels else 0
 
-    def place(self, record: int) -> tuple[Level, int]:
-        """Return the level of a record and its position in that level."""
-        level = self.levels[bisect_right(self.firsts, record) - 1]
-        return level, record - level.first
+    def place(self, node_id: int) -> tuple[Level, int]:
+        """Return the level of a node and its position in that level."""
+        level = self.levels[bisect_right(self.firsts, node_id) - 1]
+        return level, node_id - level.first
 
-    def tokens(self, record: int, *, gold: bool) -> tuple[int | str, ...] | None:
+    def tokens(self, node_id: int, *, gold: bool) -> tuple[int | str, ...] | None:
         """Return the tokens from the root to the node on one side; None if that side has no node."""
         tokens: list[int | str] = []
-        level, at = self.place(record)
+        level, at = self.place(node_id)
         if (level.left if gold else level.right)[at] < 0:
             return None
         while level.parent[at] != NONE:
@@ -72,12 +72,12 @@ class RecordTree:
             level, at = self.place(int(level.parent[at]))
         return tuple(reversed(tokens))
 
-    def pointer(self, record: int, *, gold: bool) -> str | None:
-        tokens = self.tokens(record, gold=gold)
+    def pointer(self, node_id: int, *, gold: bool) -> str | None:
+        tokens = self.tokens(node_id, gold=gold)
         return None if tokens is None else pointer(tokens)
 
     def pointers(self, *, gold: bool) -> list[str | None]:
-        """Return the pointer of every record on one side; None where that side has no node."""
+        """Return the pointer of every node on one side; None where that side has no node."""
         pointers: list[str | None] = []
         for level in self.levels:
             rows = level.left if gold else level.right
@@ -99,18 +99,23 @@ class RecordTree:
             values[at] = value
         return values
 
-    def value(self, record: int, *, gold: bool) -> Json:
+    def value(self, node_id: int, *, gold: bool) -> Json:
         """Return the original value on one side; ABSENT if there is none."""
-        level, at = self.place(record)
+        level, at = self.place(node_id)
         rows = (level.left if gold else level.right)[at : at + 1]
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
+    def reading(self, record: int) -> Json:
+        """Return the accepted reading that a pair was judged by; ABSENT if gold has no choice of readings."""
+        level, at = self.place(record)
+        return level.source.readings_of(level.left[at : at + 1], level.right[at : at + 1])[0]
+
     def find(self, tokens: tuple[str, ...]) -> int | None:
-        """Return the record of the gold node at these tokens; None if no node was compared there.
+        """Return the id of the node at these tokens of gold; None if no node was compared there.
 
         If the node has several partners, return the pair with the most mass.
         """
-        found: dict[int, float] = {}
+        masses: dict[int, float] = {}
         for level in self.levels:
             if level.inner or len(level.path) != len(tokens):
                 continue
@@ -118,21 +123,21 @@ class RecordTree:
             if tokens and len(at):
                 last = level.source.tokens_of(level.left[at])
                 at = at[[str(token) == tokens[-1] for token in last]]
-            for record in (level.first + at).tolist():
-                here = self.tokens(record, gold=True)
+            for node_id in (level.first + at).tolist():
+                here = self.tokens(node_id, gold=True)
                 if here is not None and tuple(map(str, here)) == tokens:
                     if level.scale is None:
-                        return int(record)
-                    found[record] = float(level.scale[record - level.first])
-        return max(found, key=lambda record: (found[record], -record)) if found else None
+                        return int(node_id)
+                    masses[node_id] = float(level.scale[node_id - level.first])
+        return max(masses, key=lambda node_id: (masses[node_id], -node_id)) if masses else None
 
-    def sides(self, record: int) -> list[int]:
-        """Return the record and, if it pairs different kinds, the records of its two sides, which hold its children."""
-        inner = (level.first + (level.parent == record).nonzero()[0] for level in self.levels if level.inner)
-        return [record, *(number for numbers in inner for number in numbers.tolist())]
+    def sides(self, node_id: int) -> list[int]:
+        """Return the node and, if it pairs different kinds, the nodes of its two sides, which hold its children."""
+        inner = (level.first + (level.parent == node_id).nonzero()[0] for level in self.levels if level.inner)
+        return [node_id, *(number for numbers in inner for number in numbers.tolist())]
 
     def shares(self) -> Floats:
-        """Return the maximum contribution of each record to the quality of the root; shape (records,).
+        """Return the maximum contribution of each node to the quality of the root; shape (nodes,).
 
         A leaf contributes its share times its quality. A container divides its share among its children, so the shares
         of the leaves add up to 1, and their contributions to the quality of the root.
@@ -154,12 +159,13 @@ class RecordTree:
         return shares
 
     def verdicts(self, close: float) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-        """Return the verdict of each record: for a leaf by its quality, for a container the worst of its children."""
+        """Return the verdict of each node: for a leaf by its quality, for a container the worst of its children."""
         verdicts = np.zeros(len(self), dtype=np.int8)
         for level in reversed(self.levels):
             here = slice(level.first, level.first + len(level))
+            gold_kind, predicted_kind = level.kinds
             own = np.select(
-                [level.predicted_kind == NONE, level.gold_kind == NONE, level.gold_kind != level.predicted_kind],
+                [predicted_kind == NONE, gold_kind == NONE, gold_kind != predicted_kind],
                 [Verdict.MISSING, Verdict.SPURIOUS, Verdict.WRONG_TYPE],
                 np.where(
                     level.quality >= 1.0,
@@ -168,7 +174,7 @@ class RecordTree:
                 ),
             ).astype(np.int8)
             if not level.leaf:
-                plain = level.paired & (level.gold_kind == level.predicted_kind)
+                plain = level.paired & (gold_kind == predicted_kind)
                 lacking = np.maximum(level.gold, level.predicted) - level.matched > MASS_TOLERANCE
                 own = np.where(plain, np.where(lacking, Verdict.WRONG, verdicts[here]), own).astype(np.int8)
             verdicts[here] = own

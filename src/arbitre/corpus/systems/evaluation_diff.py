@@ -124,41 +124,38 @@ def diff_evaluations(before: Path, after: Path, score: str = "f1q") -> Evaluatio
 
 
 def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[ScoreChange, ...]:
-    found = [ScoreChange(name, before[name], after[name]) for name in before if name in after]
-    return tuple(
-        sorted((change for change in found if _differ(change)), key=lambda change: (change.difference, change.name))
-    )
+    changes = [ScoreChange(name, before[name], after[name]) for name in before if name in after]
+    moved = [
+        change
+        for change in changes
+        if (change.before is None) != (change.after is None) or abs(change.difference) > SCORE_TOLERANCE
+    ]
+    return tuple(sorted(moved, key=lambda change: (change.difference, change.name)))
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:
     """Read an `evaluation.json`. Raises DataError if the file is not an evaluation."""
-    found = strict_json.load(path)
-    if isinstance(found, dict) and found.get("format") == FORMAT and "document_quality" not in found:
+    evaluation = strict_json.load(path)
+    if isinstance(evaluation, dict) and evaluation.get("format") == FORMAT and "document_quality" not in evaluation:
         raise DataError.of(
             "The evaluation is from an earlier version and has no document quality",
             file=str(path),
             hint="Run the evaluation again.",
         )
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(evaluation, dict) or evaluation.get("format") != FORMAT:
         raise DataError.of(
             "The file is not an evaluation",
             file=str(path),
             hint="Pass the evaluation.json that `arbitre evaluate --out` writes.",
         )
-    return found
+    return evaluation
 
 
 def _documents(path: Path, score: str) -> dict[str, float | None]:
     """Return the score of every document, from the files beside an evaluation; empty if there are no such files."""
-    found: dict[str, float | None] = {}
+    scores: dict[str, float | None] = {}
     for outcomes in read_checkpoints(path.parent / FOLDER):
         rows = zip(outcomes.ids, outcomes.runs, outcomes.tallies.tolist(), outcomes.failed.tolist(), strict=True)
         for identity, run, tally, failed in rows:
-            found[key(identity, run)] = 0.0 if failed else getattr(Scores(Tally(*tally)), score)
-    return found
-
-
-def _differ(change: ScoreChange) -> bool:
-    """Return whether a score changed. A score that is undefined on one side only has changed."""
-    defined = (change.before is None) == (change.after is None)
-    return not defined or abs(change.difference) > SCORE_TOLERANCE
+            scores[key(identity, run)] = 0.0 if failed else getattr(Scores(Tally(*tally)), score)
+    return scores

@@ -1,0 +1,235 @@
+"""Options of the command line; option sets hold those that several commands share.
+
+An option set for an operation of the package extends the dataclass of that operation: it adds the help texts, and
+the defaults are those of the dataclass. Annotations are not postponed here, because Typer reads them.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from typer.models import OptionInfo
+
+import arbitre
+from arbitre.cli.custom_distances import load_catalogue
+from arbitre.cli.output.console import Terminal
+from arbitre.comparator import MAX_CALLS
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.projection import Projection
+from arbitre.corpus.running.executors import Engine
+from arbitre.corpus.statistics import Average
+from arbitre.corpus.statistics.bootstrap import LEVEL
+from arbitre.corpus.systems.ranking import SCORES
+from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.schema import CLOSE, SchemaSource
+from arbitre.values import MAX_DEPTH
+
+Schema = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="JSON Schema of the documents, with x-arbitre annotations. FILE#/pointer is a part of a file.",
+    ),
+]
+SchemaArgument = Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON Schema with x-arbitre annotations.")]
+Overlay = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Extra annotations by path, for a schema that you cannot edit."),
+]
+IdKey = Annotated[str, typer.Option(metavar="KEY", help="Key of a record's id.")]
+MaxDepth = Annotated[
+    int,
+    typer.Option(metavar="N", min=1, max=MAX_DEPTH, help="Maximum nesting depth of lists and objects in a document."),
+]
+Validate = Annotated[bool, typer.Option("--validate", help="List the schema violations of the predictions.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
+Keep = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Number of documents that the report shows entry by entry, linked and worst ones first. Default: as many "
+        "as fit in 3 MB.",
+    ),
+]
+_SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
+GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
+ManifestFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="CSV table with the columns id, gold and predicted (file paths), instead of separate sources.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparatorOptions:
+    """Options of a comparator, besides the schema."""
+
+    overlay: Overlay = None
+    close: Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')] = CLOSE
+    functions: Annotated[
+        str | None,
+        typer.Option(metavar="MODULE:NAME", help="Catalogue with custom distances in a Python module."),
+    ] = None
+    max_calls: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Maximum number of calls to a custom distance per document.")
+    ] = MAX_CALLS
+
+    def comparator(self, schema: SchemaSource, **overrides: Any) -> arbitre.Comparator:  # noqa: ANN401
+        """Compile a schema; `overrides` are further arguments of `Comparator`. Raises SchemaError."""
+        return arbitre.Comparator(
+            schema,
+            overlay=self.overlay,
+            close=self.close,
+            distances=load_catalogue(self.functions),
+            max_calls=self.max_calls,
+            **overrides,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(Sources):
+    """Where the documents are."""
+
+    gold: Annotated[list[str], GOLD]
+    predicted: Annotated[list[str], typer.Option(metavar="PATH", help=f"Predictions: {_SOURCE}")]
+    pairs: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PATH",
+            help="Records with id, gold and predicted, instead of --gold and --predicted. May be repeated.",
+        ),
+    ]
+    manifest: ManifestFile
+    only: Annotated[list[str], typer.Option(metavar="ID", help="Evaluate only this document. May be repeated.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions(ReadOptions):
+    """How documents are read."""
+
+    id_key: IdKey
+    id_pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Extract the id from the file name: the group named id, else the first group, else the whole match.",
+        ),
+    ]
+    gold_key: Annotated[
+        str, typer.Option(metavar="KEY", help="Key or column of the gold document in records that hold both.")
+    ]
+    predicted_key: Annotated[str, typer.Option(metavar="KEY", help="Key or column of the prediction.")]
+    projection: Annotated[
+        Projection | None,
+        typer.Option(
+            "--project",
+            metavar="FILE",
+            parser=Projection.load,
+            help="JMESPath expressions that transform gold and predicted documents before comparison.",
+        ),
+    ]
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Repair predictions that are not valid JSON, and list the repairs.")
+    ]
+    max_depth: MaxDepth
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusOptions(EvaluationOptions):
+    """How documents are evaluated."""
+
+    cluster_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a "
+            "regular expression on ids.",
+        ),
+    ]
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Number of worker processes. Default: the number of processors."),
+    ]
+    engine: Annotated[Engine, typer.Option(help="Compare on this machine or on a Dask cluster.")]
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
+    keep: Keep
+    no_report: NoReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(CorpusOptions):
+    """How documents are evaluated, with the results in one folder."""
+
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for evaluation.json, tables and report.html.")]
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted evaluation in the same --out folder.")]
+    strict: Annotated[bool, typer.Option("--strict", help="Stop with exit code 2 if a document fails.")]
+    validate: Validate
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingOptions:
+    """Statistical options for comparing systems or factor levels."""
+
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--score", metavar="SCORE", help="Score to rank by, such as f1q or fq(2). Repeat it to show further scores."
+        ),
+    ] = None
+    aggregate: Annotated[
+        Average, typer.Option(help="How to average scores: per document (macro) or pooled over entries (micro).")
+    ] = "macro"
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Random seed of the bootstrap and the permutation tests.")
+    ] = 0
+    level: Annotated[
+        float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")
+    ] = LEVEL
+
+    @property
+    def score(self) -> str:
+        """The score to rank by."""
+        return (self.scores or SCORES)[0]
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """Arguments of the statistical functions."""
+        return {"aggregate": self.aggregate, "level": self.level, "seed": self.seed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TerminalOptions:
+    """What is printed, and how."""
+
+    output: Literal["text", "json"] = "text"
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help="Disable colours and other escape codes, as NO_COLOR does.")
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only JSON output and errors.")] = False
+
+    def terminal(self) -> Terminal:
+        """Return standard output and standard error."""
+        return Terminal.create(plain=self.no_color, quiet=self.quiet, as_json=self.output == "json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(TerminalOptions):
+    """What is printed, how, and in which format."""
+
+    output: Annotated[Literal["text", "json"], typer.Option("--format", help="Print text tables or one JSON document.")]
+
+
+def export_option(examples: str) -> OptionInfo:
+    """Return the `--table` option; `examples` are table names that the command supports."""
+    option: OptionInfo = typer.Option(
+        "--table",
+        metavar="NAME",
+        help=f"Extra table to write to --out, such as {examples}: a table name plus .md, .tex, .csv or .parquet. "
+        "May be repeated.",
+    )
+    return option

@@ -1,0 +1,65 @@
+"""Where the documents of a corpus are, and how they are joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from arbitre.corpus.joining.join import join, paired
+from arbitre.corpus.reading.manifest import Manifest
+from arbitre.corpus.reading.options import STDIN, ReadOptions
+from arbitre.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from arbitre.corpus.joining.join import Join
+
+    Paths: TypeAlias = str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Sources of a corpus: `gold` and `predicted`, or `pairs`, or a `manifest`.
+
+    Attributes:
+        gold: Sources of gold documents: folders, files, globs, or "-" for standard input; see `read_records`.
+        predicted: Sources of predictions.
+        pairs: Sources of records that contain both documents.
+        manifest: CSV file with the columns id, gold and predicted.
+        only: Ids of the documents to keep; if empty, all.
+
+    Raises:
+        OptionError: None or several of the three are given, or several sources are standard input.
+    """
+
+    gold: Paths = ()
+    predicted: Paths = ()
+    pairs: Paths = ()
+    manifest: str | Path | None = None
+    only: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        given = bool(self.gold and self.predicted), bool(self.pairs), self.manifest is not None
+        if sum(given) != 1 or bool(self.gold) != bool(self.predicted):
+            raise OptionError.of("Expected `gold` and `predicted`, or `pairs` alone, or `manifest` alone.")
+        if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
+            raise OptionError.of("Expected at most one source to be standard input (-), got several.")
+
+    def joined(self, reading: ReadOptions | None = None) -> Join:
+        """Read the documents and return the joined pairs. Raises DataError if a source cannot be read."""
+        reading = reading or ReadOptions()
+        if self.manifest is not None:
+            table = Manifest(self.manifest, reading)
+            return paired(table.rows(), factors=table.factors, only=self.only)
+        if self.pairs:
+            try:
+                return paired(reading.rows(self.pairs), only=self.only)
+            except DataError as error:
+                raise error.located(file=", ".join(_each(self.pairs))) from None
+        return join(reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted"), only=self.only)
+
+
+def _each(sources: Paths) -> list[str]:
+    return [str(source) for source in ([sources] if isinstance(sources, (str, Path)) else sources)]

@@ -1,0 +1,170 @@
+"""Commands take option sets, which the Python API has in common with the command line."""
+
+import importlib
+import inspect
+from dataclasses import dataclass, fields
+from typing import Annotated, get_origin
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli import COMMANDS, app
+from arbitre.cli.option_sets import with_option_sets
+from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.errors import OptionError
+from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+
+SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
+GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    size: int = 3
+    hidden: str = "kept"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionSet(Base):
+    name: Annotated[str, typer.Option(metavar="NAME")]
+    size: Annotated[int, typer.Option(min=1)]
+
+
+def invoked(command, *arguments):
+    single = typer.Typer(pretty_exceptions_enable=False)
+    single.command()(with_option_sets(command))
+    return CliRunner().invoke(single, arguments)
+
+
+def command(word: str, *, option_set: OptionSet, loud: bool = False) -> None:
+    if word == "refused":
+        raise OptionError.of("`a_name` requires `size`.")
+    typer.echo(f"{word} {option_set} {loud}")
+
+
+def test_each_option_of_a_set_is_a_parameter_of_the_command():
+    assert [*inspect.signature(with_option_sets(command)).parameters] == ["word", "size", "name", "loud"]
+
+
+def test_a_set_is_built_from_its_options():
+    result = invoked(command, "w", "--name", "n", "--size", "2", "--loud")
+    assert result.output == "w OptionSet(size=2, hidden='kept', name='n') True\n"
+
+
+def test_a_field_has_the_default_of_the_dataclass_it_extends():
+    assert "size=3" in invoked(command, "w", "--name", "n").output
+
+
+def test_a_field_without_default_is_required():
+    result = invoked(command, "w")
+    assert result.exit_code == 2
+    assert "Missing option '--name'" in result.stderr
+
+
+def test_a_contradiction_names_the_options_as_on_the_command_line():
+    result = invoked(command, "refused", "--name", "n")
+    assert result.exit_code == 2
+    assert "--a-name requires --size." in result.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "schema"])
+def test_no_command_has_a_long_parameter_list(name):
+    command = getattr(importlib.import_module(f"arbitre.cli.commands.{name}"), name)
+    assert len(inspect.signature(command).parameters) <= 13
+
+
+@pytest.mark.parametrize(
+    ("option_set", "operation"),
+    [
+        (SourceOptions, Sources),
+        (ReadingOptions, ReadOptions),
+        (EvaluateOptions, EvaluationOptions),
+    ],
+)
+def test_the_command_line_has_every_option_of_the_python_interface(option_set, operation):
+    options = {field.name: field.default for field in fields(option_set) if get_origin(field.type) is Annotated}
+    assert options == {field.name: field.default for field in fields(operation)}
+
+
+class TestSources:
+    def test_the_three_ways_to_name_documents_exclude_each_other(self):
+        for given in (
+            {},
+            {"gold": "a"},
+            {"gold": "a", "predicted": "b", "pairs": "c"},
+            {"pairs": "a", "manifest": "b"},
+        ):
+            with pytest.raises(OptionError, match="Expected `gold` and `predicted`, or `pairs` alone"):
+                Sources(**given)
+
+    def test_only_one_source_is_standard_input(self):
+        with pytest.raises(OptionError, match="at most one source"):
+            Sources(gold="-", predicted=["a", "-"])
+
+    def test_a_single_path_is_a_source(self):
+        joined = Sources(gold=GOLD, predicted=str(PREDICTED), only=["page_01"]).joined()
+        assert [pair.id for pair in joined] == ["page_01"]
+
+    def test_an_error_names_a_path_of_pairs(self, tmp_path):
+        with pytest.raises(arbitre.DataError, match=r"none\.jsonl"):
+            Sources(pairs=tmp_path / "none.jsonl").joined()
+
+
+class TestEvaluationOptions:
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"resume": True}, "`resume` requires `out`"),
+            ({"engine": "dask"}, "Expected `engine` dask and `scheduler` together"),
+            ({"scheduler": "tcp://127.0.0.1:1"}, "Expected `engine` dask and `scheduler` together"),
+        ],
+    )
+    def test_contradictions_are_refused(self, given, message):
+        with pytest.raises(OptionError, match=message):
+            EvaluationOptions(**given)
+
+    def test_python_writes_the_same_files_as_the_command(self, tmp_path):
+        sources = ["--schema", str(SCHEMA), "--gold", str(GOLD), "--predicted", str(PREDICTED)]
+        options = ["--validate", "--cluster-by", "/page/volume", "--workers", "1", "--quiet"]
+        result = CliRunner().invoke(app, ["evaluate", *sources, *options, "--out", str(tmp_path / "command")])
+        assert result.exit_code == 0, result.stderr
+        joined = Sources(gold=GOLD, predicted=PREDICTED).joined()
+        how = EvaluationOptions(out=tmp_path / "python", validate=True, cluster_by="/page/volume", workers=1)
+        job = EvaluationJob(arbitre.Comparator(SCHEMA).plan, joined, how)
+        progress = []
+        _, files = job(lambda results: progress.append(len(results)))
+        assert sum(progress) == len(joined)
+        assert {"evaluation.json", "report.html", "violations.csv"} <= set(files)
+        for name in files:
+            assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "command" / name).read_bytes(), name
+
+
+def test_a_ranking_uses_custom_distances(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_distances.py").write_text(
+        "from arbitre.distances import Facts, catalogue\n"
+        "own = catalogue.with_distance('never', lambda a, b: 1.0 * (a != b), Facts())\n"
+    )
+    (tmp_path / "schema.json").write_text(
+        '{"type": "object", "properties": {"value": {"type": "string", "x-arbitre": {"distance": "never"}}}}'
+    )
+    for name, value in (("gold", "ab"), ("a", "ac")):
+        (tmp_path / f"{name}.json").write_text(f'[{{"id": "1", "value": "{value}"}}]')
+    arguments = ["rank", "--schema", "schema.json", "--gold", "gold.json", "a=a.json", "--format", "json"]
+    assert CliRunner().invoke(app, arguments).exit_code == 2
+    result = CliRunner().invoke(app, [*arguments, "--functions", "own_distances:own"])
+    assert result.exit_code == 0, result.stderr
+
+
+def test_a_quiet_check_of_documents_answers_by_its_exit_code(tmp_path):
+    (tmp_path / "schema.json").write_text('{"type": "string"}')
+    (tmp_path / "a.json").write_text("1")
+    arguments = ["schema", "check", str(tmp_path / "schema.json"), str(tmp_path / "a.json")]
+    assert "1 violation" in CliRunner().invoke(app, arguments).output
+    result = CliRunner().invoke(app, [*arguments, "--quiet"])
+    assert (result.exit_code, result.output) == (1, "")
