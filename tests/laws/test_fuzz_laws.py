@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arbitre import Comparator
-from arbitre.corpus.running.evaluate import RunOptions, evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.running.executors import ProcessPool
 from arbitre.errors import ArbitreError, SchemaError
 from arbitre.matching import catalogue as matchers
@@ -136,7 +136,7 @@ def hold(schema, pairs, processes=None):
         assert results[name].quality == comparison.quality
         assert results[name].scores.to_dict() == comparison.scores.to_dict()
     if processes is not None:
-        again = evaluate(comparator.plan, triples, RunOptions(executor=processes))
+        again = evaluate(comparator.plan, triples, ExecutionOptions(executor=processes))
         assert json.dumps(again.to_dict()) == json.dumps(evaluation.to_dict())
     return len(compared)
 

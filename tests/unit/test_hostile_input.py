@@ -123,6 +123,13 @@ def test_a_subschema_of_an_older_draft_compiles_or_is_refused(draft, inner):
             assert Comparator(schema).compare(gold={"x": 1}, predicted={"x": 1}).quality == 1.0
 
 
+@pytest.mark.parametrize("newer", [{"dependentSchemas": None}, {"prefixItems": 1}, {"if": 5}, {"const": 1, "then": []}])
+@pytest.mark.parametrize("draft", [3, 4, 6])
+def test_keywords_newer_than_the_draft_are_validated(draft, newer):
+    with pytest.raises(SchemaError, match="Not valid JSON Schema"):
+        Comparator({"$schema": f"http://json-schema.org/draft-0{draft}/schema#", **newer})
+
+
 def test_a_file_for_text_with_a_lone_surrogate_is_refused(tmp_path):
     with (
         pytest.raises(DataError, match=r"got the lone surrogate '\\udcff' in 'a\\udcff.json'"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlparse
 from urllib.request import url2pathname
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft201909Validator, Draft202012Validator
 from jsonschema.exceptions import best_match
 from jsonschema.validators import Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator, validator_for
 from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[import-untyped]
@@ -33,6 +33,18 @@ MAX_DEPTH: Final = 2_000
 
 MAX_SHARED_VALUES: Final = 10_000
 """Maximum number of values of a schema that holds the same Python list or object several times."""
+
+_BRANCHES: Final = frozenset(("then", "else"))
+
+_COMPILED: Final = frozenset(
+    (
+        *("$ref", "$dynamicRef", "$recursiveRef", "type", "enum", "const", "format", "properties", "patternProperties"),
+        *("additionalProperties", "unevaluatedProperties", "items", "additionalItems", "unevaluatedItems"),
+        *("prefixItems", "allOf", "anyOf", "oneOf", "not", "if", *_BRANCHES, "contains", "propertyNames"),
+        "dependentSchemas",
+    )
+)
+"""The keywords that are compiled, whatever the draft of the schema."""
 
 _LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
 
@@ -137,6 +149,7 @@ class SchemaStore:
             draft = _validator_of(contents, document.validator)
             if draft is not document.validator and contents is not schema:
                 self._validate(contents, draft, document.file, self._places[id(contents)][1])
+            self._validate_newer(contents, draft, document.file)
             uri = urljoin(uri, resource.id() or "")
             self._checked.add(id(contents))
             if {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
@@ -149,6 +162,15 @@ class SchemaStore:
         problems = dict.fromkeys(_problem(error, file, place) for error in errors)
         if problems:
             raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
+
+    def _validate_newer(self, schema: Json, draft: type[Validator], file: str | None) -> None:
+        """Validate the keywords that are newer than the draft of a schema. They are read, but it does not know them."""
+        rest = _COMPILED & schema.keys() - draft.VALIDATORS.keys()
+        for newer in (Draft201909Validator, Draft202012Validator):
+            known = {key: schema[key] for key in sorted(rest & newer.VALIDATORS.keys() | rest & _BRANCHES)}
+            if known:
+                self._validate(known, newer, file, self._places[id(schema)][1])
+            rest -= known.keys()
 
     def place(self, schema: Json) -> tuple[SchemaDocument, str] | None:
         """Return the document that contains this list or object, and its JSON Pointer there."""
