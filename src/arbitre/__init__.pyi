@@ -7,7 +7,7 @@ from .corpus.systems.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
 from .distances import Facts
-from .errors import ArbitreError, DataError, OptionError, Problem, SchemaError, SolverError
+from .errors import ArbitreError, DataError, FunctionError, OptionError, Problem, SchemaError, SolverError
 from .matching import transport
 from .published_scores import published
 from .signature import Signature
@@ -26,6 +26,7 @@ __all__ = [
     "DocumentQuality",
     "Evaluation",
     "Facts",
+    "FunctionError",
     "Gate",
     "LeafVerdict",
     "MacroScores",

@@ -53,7 +53,7 @@ def transported(comparison):
 
 @slow
 @given(case=CASES)
-def test_the_leaves_explain_the_quality(case):
+def test_the_quality_is_the_weighted_sum_of_its_leaves(case):
     comparison = compared(case)
     rows = comparison.explain()
     assert sum(row.share * row.quality for row in rows) == pytest.approx(comparison.quality if rows else 0.0, abs=NEAR)
@@ -70,7 +70,7 @@ def test_the_area_under_the_curve_is_the_quality_mass(case):
 
 @slow
 @given(case=CASES.filter(lambda case: "prefixItems" not in str(case[0])))
-def test_a_plan_is_what_its_list_counts(case):
+def test_the_mass_of_a_plan_is_the_tally_of_its_list(case):
     for node, alignment in transported(compared(case)):
         plan, counted = alignment.plan, node.tally
         ours, theirs = plan.masses
@@ -110,7 +110,7 @@ FREE = [solver for solver in EVERY if solver not in BALANCED]
 
 @slow
 @given(case=transports(solvers=FREE, uniform=True))
-def test_each_side_counts_its_leaves_and_items_whatever_the_other_is(case):
+def test_the_counts_of_a_side_do_not_depend_on_the_other_side(case):
     """Where an item weighs 1 and is left out as it is; where all mass moves, only for the gold side."""
     schema, gold, predicted = case
     comparator = Comparator(schema)
@@ -128,7 +128,7 @@ def test_each_side_counts_its_leaves_and_items_whatever_the_other_is(case):
 
 @slow
 @given(case=CASES)
-def test_what_is_written_reads_back(case):
+def test_a_comparison_survives_a_json_round_trip(case):
     comparison = compared(case)
     text = json.dumps(comparison.to_dict())
     back = Comparison.from_dict(json.loads(text))

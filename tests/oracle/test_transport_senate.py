@@ -48,7 +48,7 @@ def names(documents, field):
     return [[entry[field] for entry in document[SPEAKERS[1:]]] for document in documents]
 
 
-def test_the_speaker_is_listed_twice():
+def test_one_speaker_is_listed_twice_in_gold():
     for documents, field, name in ((flat(), "nom", "Barthou (Louis)"), (nested(), "nom_de_famille", "Barthou")):
         gold, predicted = names(documents, field)
         assert tuple(at for at, found in enumerate(gold) if found == name) == TWICE
@@ -56,13 +56,13 @@ def test_the_speaker_is_listed_twice():
 
 
 @pytest.mark.parametrize("name", ["senat-published", "senat-nested"])
-def test_one_to_one_leaves_the_other_entry_out(name):
+def test_hungarian_leaves_the_second_entry_unmatched(name):
     alignment = plan(name, flat() if name == "senat-published" else nested(), "hungarian")
     assert TWICE[0] in alignment.missing
     assert np.flatnonzero(alignment.coupling[:, ONCE]).tolist() == [TWICE[1]]
 
 
-def test_sizes_let_both_entries_feed_the_one():
+def test_size_masses_couple_both_entries_with_the_merged_one():
     alignment = plan("senat-nested", nested(), {"transport": {"masses": "size"}})
     fed = alignment.coupling[:, ONCE]
     assert np.flatnonzero(fed).tolist() == [*TWICE]
@@ -81,7 +81,7 @@ def test_sizes_let_both_entries_feed_the_one():
         ("senat-nested", {"solver": "unbalanced", "masses": "size"}, (0.1970, 0.6943)),
     ],
 )
-def test_unbalanced_lets_nothing_else_feed_it(name, match, masses):
+def test_unbalanced_transport_couples_only_the_two_entries(name, match, masses):
     alignment = plan(name, flat() if name == "senat-published" else nested(), {"transport": match})
     fed = alignment.coupling
     assert np.flatnonzero(fed[:, ONCE]).tolist() == [*TWICE]
@@ -103,7 +103,7 @@ def corpora():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_every_document_of_every_corpus_is_transported(solver):
+def test_every_document_of_every_corpus_has_a_transport_plan(solver):
     found = []
     for schema, gold, predicted in corpora():
         judge = Comparator(schema, match={"transport": {"solver": solver}})

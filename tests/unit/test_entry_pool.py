@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError
-from arbitre.diagnosis import entry_pool as pools
-from arbitre.diagnosis.entry_pool import build_entry_pool, cardinality
+from arbitre.diagnosis.entry_pool import _Entries, build_entry_pool, cardinality
 
 PERSON = {
     "type": "object",
@@ -45,7 +44,7 @@ def alone(one, other):
     return 1.0 - Comparator(PERSON).compare(gold=one, predicted=other).quality
 
 
-def test_every_distance_is_that_of_the_two_entries_alone():
+def test_every_distance_equals_that_of_the_two_entries_alone():
     found = build_entry_pool(plan(INDEX), [document(*PEOPLE[:2]), document()], [document(*PEOPLE[2:])])
     expected = [[alone(one, other) for other in PEOPLE] for one in PEOPLE]
     assert found.distances == pytest.approx(np.array(expected))
@@ -55,7 +54,7 @@ def test_every_distance_is_that_of_the_two_entries_alone():
     assert found.documents.tolist() == [0, 0, 0, 0, 0]
 
 
-def test_entries_of_many_documents_know_theirs():
+def test_entries_hold_the_number_of_their_document():
     found = build_entry_pool(
         plan(INDEX), [document(PEOPLE[0]), document(*PEOPLE[1:3])], [ABSENT, document(PEOPLE[3])][1:]
     )
@@ -63,7 +62,7 @@ def test_entries_of_many_documents_know_theirs():
     assert found.pointers == ("/people/0", "/people/0", "/people/1", "/people/0")
 
 
-def test_what_is_absent_is_no_entry():
+def test_absent_items_are_not_entries():
     schema = {"type": "array", "items": {"type": "string"}}
     found = build_entry_pool(plan(schema), [["a", None, "b"]], [[None]])
     assert found.pointers == ("/0", "/2")
@@ -91,13 +90,13 @@ def test_documents_without_a_list_are_the_entries():
     assert cardinality(plan(PERSON), *PEOPLE[:2]) is None
 
 
-def test_measuring_in_parts_is_measuring_at_once(monkeypatch):
-    whole = build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances
-    monkeypatch.setattr(pools, "CHUNK_CELLS", 3)
-    assert (build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances == whole).all()
+def test_the_chunk_size_changes_no_quality():
+    entries = _Entries.of(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)])
+    whole, chunked = (entries.qualities(entries.rows, entries.rows, cells) for cells in (1 << 18, 3))
+    assert (chunked == whole).all()
 
 
-def test_a_sample_is_a_part_of_the_pool():
+def test_a_sample_is_a_subset_of_the_pool():
     documents = [document(*PEOPLE)], [document(*PEOPLE[::-1])]
     whole, part = build_entry_pool(plan(INDEX), *documents), build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)
     again = build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)
@@ -144,14 +143,14 @@ NEAR = {"type": "array", "items": {"type": "number", "x-arbitre": {"distance": {
         ([0], [], None, 1.0),
     ],
 )
-def test_what_lists_differ_by(gold, predicted, w1, ospa):
+def test_cardinality_is_the_difference_of_ospa_and_w1(gold, predicted, w1, ospa):
     found = cardinality(plan(NEAR), gold, predicted)
     assert found.w1 == (None if w1 is None else pytest.approx(w1, abs=1e-12))
     assert found.ospa == pytest.approx(ospa)
     assert found.share == (None if w1 is None else pytest.approx(ospa - w1, abs=1e-12))
 
 
-def test_the_costs_are_those_of_the_matchings():
+def test_the_costs_equal_those_of_the_matchings():
     gold, predicted = document(*PEOPLE[:4]), document(*PEOPLE[1:])
     found = cardinality(plan(INDEX), gold, document(*PEOPLE[3:]))
     ospa = Comparator(INDEX).compare(gold=gold, predicted=document(*PEOPLE[3:])).scores.quality

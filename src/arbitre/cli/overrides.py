@@ -96,7 +96,9 @@ class OverrideOptions:
         ),
     ] = None
 
-    def configurations(self, schema: SchemaSource, options: ComparatorOptions) -> list[Configuration]:
+    def configurations(
+        self, schema: SchemaSource, options: ComparatorOptions, *, format_assertion: bool = False
+    ) -> list[Configuration]:
         """Build a comparator for every combination of matching and distance.
 
         Raises:
@@ -105,7 +107,12 @@ class OverrideOptions:
         configurations = []
         schemas_own: list[NamedChoice | None] = [None]
         for match, distance in product(self.match or schemas_own, self.distance or schemas_own):
-            comparator = options.comparator(schema, match=match and match.choice, distance=distance and distance.choice)
+            comparator = options.comparator(
+                schema,
+                match=match and match.choice,
+                distance=distance and distance.choice,
+                format_assertion=format_assertion,
+            )
             _check_used(comparator, match, distance)
             configurations.append(Configuration(match, distance, comparator))
         return configurations

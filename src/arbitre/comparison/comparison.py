@@ -47,6 +47,7 @@ class Comparison:
     signature: Signature
     close: float
     schema: Subschema | None = None
+    format_assertion: bool = False
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -204,7 +205,9 @@ class Comparison:
                 "The schema violations are not available",
                 hint="A comparison that was read from JSON has no schema. Compare the documents again.",
             )
-        return () if self.predicted is ABSENT else find_violations(self.schema, self.predicted)
+        if self.predicted is ABSENT:
+            return ()
+        return find_violations(self.schema, self.predicted, format_assertion=self.format_assertion)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""

@@ -162,10 +162,10 @@ class _Entries:
         rows = np.arange(column.size, dtype=np.intp)
         return cls(column, rows if column.present is None else rows[column.present])
 
-    def qualities(self, left: Indices, right: Indices) -> Floats:
-        """Return the quality of each pair; shape (len(left), len(right)), in [0, 1]."""
+    def qualities(self, left: Indices, right: Indices, chunk_cells: int = CHUNK_CELLS) -> Floats:
+        """Return the quality of each pair; shape (len(left), len(right)), in [0, 1]. Chunks save memory."""
         table = np.empty((len(left), len(right)))
-        height = max(1, CHUNK_CELLS // max(1, len(right)))
+        height = max(1, chunk_cells // max(1, len(right)))
         for begin in range(0, len(left), height):
             part = left[begin : begin + height]
             batch = QualitySolver().evaluate(self.column, np.repeat(part, len(right)), np.tile(right, len(part)))

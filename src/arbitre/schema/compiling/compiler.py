@@ -194,7 +194,16 @@ class Compiler:
             declared_map=any(branch.additional for _, branch in branches),
             tagged=by_pattern or by_branch,
             ignored=ignored,
+            closed=self._closed(object_branches),
         )
+
+    def _closed(self, branches: Sequence[TaggedBranch]) -> bool:
+        """Return whether keys that the branches of an object do not declare are ignored."""
+        setting = self._common_setting(branches, "undeclared", "objects")
+        if setting is not None and any(branch.additional for _, branch in branches):
+            message = "`undeclared` has no effect: `additionalProperties` declares all other keys"
+            self.problems.append(setting.problem(message))
+        return setting is not None and setting.value == "ignore"
 
     def _fields(
         self, index: int, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None
@@ -282,16 +291,21 @@ class Compiler:
         return ListNode(site, self._matcher(branches), tuple(prefix), tagged or len(items) > 1)
 
     def _matcher(self, branches: Sequence[TaggedBranch]) -> Matcher:
-        chosen = [branch.settings["match"] for _, branch in branches if "match" in branch.settings]
-        if chosen and (len(chosen) < len(branches) or len({canonical(setting.value) for setting in chosen}) > 1):
-            message = "`match` differs between the branches of a union"
-            self.problems.append(chosen[-1].problem(message, "Set the same `match` on all branches that are lists."))
-        if chosen:
+        chosen = self._common_setting(branches, "match", "lists")
+        if chosen is not None:
             try:
-                return self.matchers.build(chosen[0].value, pointer=chosen[0].pointer)
+                return self.matchers.build(chosen.value, pointer=chosen.pointer)
             except SchemaError as error:
-                self.problems.extend(error.located(file=chosen[0].file).problems)
+                self.problems.extend(error.located(file=chosen.file).problems)
         return self.matchers.build("hungarian")
+
+    def _common_setting(self, branches: Sequence[TaggedBranch], key: str, kind: str) -> Annotation | None:
+        """Return a setting that all branches of one kind must share."""
+        chosen = [branch.settings[key] for _, branch in branches if key in branch.settings]
+        if chosen and (len(chosen) < len(branches) or len({canonical(setting.value) for setting in chosen}) > 1):
+            message = f"`{key}` differs between the branches of a union"
+            self.problems.append(chosen[-1].problem(message, f"Set the same `{key}` on all branches that are {kind}."))
+        return chosen[0] if chosen else None
 
     def _field_settings(self, subschemas: Iterable[Subschemas], overlay: Overlay | None) -> Annotations:
         """Return the settings of a field itself. Its branches must agree unless an overlay sets them."""

@@ -18,7 +18,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import deep_stack
-from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
+from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, folder_problem, shown
 from arbitre.paths import escape, order, pointer
 from arbitre.values import Json, check_depth, check_keys, check_number, kind_of
 
@@ -201,7 +201,9 @@ class SchemaStore:
 
 
 def read_json(path: Path, what: str) -> Json:
-    """Read a JSON file. Raises OSError, and SchemaError for invalid JSON or a duplicate key."""
+    """Read a JSON file. Raises OSError, and SchemaError for a folder, invalid JSON or a duplicate key."""
+    if path.is_dir():
+        raise SchemaError(folder_problem(path))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -16,6 +16,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
 from arbitre.errors import SchemaError, clipped
+from arbitre.schema.validation.formats import assert_format
 from arbitre.values import PATTERN_SECONDS
 
 if TYPE_CHECKING:
@@ -55,11 +56,13 @@ class SafeValidator:
         steps: Remaining number of references to follow and of their errors to report.
         check: Called as `check(resolver, schema, keyword)` before a reference is followed for the first time; raises
             SchemaError if the reference cannot be resolved.
+        format_assertion: Whether `format` is checked.
         slow: Patterns that took too long.
     """
 
     steps: int
     check: Callable[[Resolver[Any], Json, str], object]
+    format_assertion: bool = False
     slow: set[str] = field(default_factory=set)
     _depth: int = 0
     _checked: set[tuple[int, str]] = field(default_factory=set)
@@ -80,6 +83,8 @@ class SafeValidator:
         }
         if "unevaluatedItems" in base.VALIDATORS:
             keywords["unevaluatedItems"] = _typed(base.VALIDATORS["unevaluatedItems"])
+        if self.format_assertion:
+            keywords["format"] = assert_format
         for key in _REFERENCES & base.VALIDATORS.keys():
             keywords[key] = self._reference(key, base.VALIDATORS[key])
         create: Validator = extend  # its types are incomplete
