@@ -146,7 +146,7 @@ def test_a_text_with_too_many_skip_bigrams_is_refused():
 
     text = " ".join(map(str, range(20_000)))
     assert 0.99 < quality(4, text) < 1.0
-    with pytest.raises(DataError, match="Expected a text with fewer words for skip-bigrams, got 20001"):
+    with pytest.raises(DataError, match="Expected a text with fewer words for skip-bigrams, got 20000 words"):
         within(2.0, lambda: quality(20_000, text))
 
 
