@@ -15,7 +15,7 @@ SLOW_FOLDERS = {"bench", "browser", "integration", "laws", "oracle"}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--nightly", action="store_true", help="run the tests that take hours, too")
+    parser.addoption("--nightly", action="store_true", help="run the nightly tests, too")
 
 
 def pytest_collection_modifyitems(config, items):
