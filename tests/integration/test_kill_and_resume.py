@@ -331,8 +331,9 @@ def called(*_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 sys.addaudithook(happens)
-from arbitre.corpus.running import evaluate
-evaluate.PART_SIZE = 4
+from functools import partial
+from arbitre.report import evaluation_job
+evaluation_job.ExecutionOptions = partial(evaluation_job.ExecutionOptions, unit_size=4)
 from arbitre.cli import app
 app(arguments)
 """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from arbitre import Comparator
 from arbitre.matching.assignment import hungarian
 from arbitre.matching.coupling import transport_1d
 from arbitre.matching.transport import transport, transport_all
@@ -237,3 +240,33 @@ def test_the_shares_of_a_coupled_item_sum_to_one(case):
     assert gold.max() <= coupling.shape[1] + 1e-9
     assert (gold[np.setdiff1d(np.arange(len(gold)), coupling.missing)] >= 1.0 - 1e-12).all()
     assert (predicted[coupling.spurious] == 0.0).all()
+
+
+EQUAL = ["hungarian", "greedy", "ordered", "sequence", "set", {"keyed": {"key": "w"}}]
+EQUAL += [
+    {"transport": {"masses": masses, **solver}}
+    for masses in ("uniform", "size", "/w")
+    for solver in (
+        {},
+        {"solver": "sinkhorn", "debiased": True},
+        {"solver": "dummy"},
+        {"solver": "partial"},
+        {"solver": "unbalanced", "penalty": "tv"},
+    )
+]
+
+
+@pytest.mark.parametrize("match", EQUAL, ids=str)
+def test_a_document_compared_with_itself_has_quality_exactly_one(match):
+    part = {"type": "object", "properties": {"w": {"type": "number", "x-arbitre": {"weight": 0.3}}}}
+    comparator = Comparator({"type": "array", "items": part, "x-arbitre": {"match": match}})
+    draw = random.Random(7)  # noqa: S311  (not for cryptography)
+    for _ in range(60):
+        document = [
+            {
+                "w": draw.choice([1, 2, 3, 0.1, 0.7, 1 / 3, draw.random() + 0.01]),
+                "l": [draw.random()] * draw.randrange(3),
+            }
+            for _ in range(draw.randrange(1, 9))
+        ]
+        assert comparator.compare(gold=document, predicted=document).quality == 1.0

@@ -206,7 +206,7 @@ class TestLimits:
 
     def test_10_000_levels_are_refused(self):
         (problem,) = refused(self.nested(10_000))
-        assert problem.message == "Expected at most 2000 nested lists and objects in a schema, got more"
+        assert problem.message == "Expected at most 2000 nested lists and objects in the schema, got more"
 
     def test_10_000_levels_in_a_file_are_refused(self, tmp_path):
         file = tmp_path / "deep.json"

@@ -175,18 +175,20 @@ class Comparison:
         levels = self.levels
         node_tree = NodeTree.of(levels)
         shares, verdicts = node_tree.shares(), node_tree.verdicts(self.close)
+        pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
         rows = []
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
+            values = node_tree.values(level, gold=True), node_tree.values(level, gold=False)
             for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
                 node_id = level.first + at
                 rows.append(
                     LeafVerdict(
                         path=level.text,
-                        pointer=node_tree.pointer(node_id, gold=True),
-                        predicted_pointer=node_tree.pointer(node_id, gold=False),
-                        gold=node_tree.value(node_id, gold=True),
-                        predicted=node_tree.value(node_id, gold=False),
+                        pointer=pointers[0][node_id],
+                        predicted_pointer=pointers[1][node_id],
+                        gold=values[0][at],
+                        predicted=values[1][at],
                         quality=float(level.quality[at]),
                         verdict=Verdict(int(verdicts[node_id])).text,
                         share=float(shares[node_id])
