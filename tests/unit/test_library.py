@@ -165,6 +165,12 @@ class TestTables:
             getattr(arbitre.evaluate(WORDS, TRIPLES), f"to_{name}")()
         assert caught.value.hint == "pip install 'arbitre[frames]'"
 
+    def test_matches_are_the_same_in_every_dialect(self, tmp_path):
+        for dialect in ("standard", "excel-fr"):
+            arbitre.evaluate(WORDS, TRIPLES, out=tmp_path / dialect, csv_dialect=dialect)
+        french = arbitre.load(tmp_path / "excel-fr").to_arrow("matches")
+        assert french.equals(arbitre.load(tmp_path / "standard").to_arrow("matches"))
+
     def test_an_unknown_table_is_refused(self):
         with pytest.raises(arbitre.DataError, match='Did you mean "matches"'):
             evaluation().table("matchs")

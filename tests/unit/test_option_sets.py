@@ -23,8 +23,8 @@ from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 from arbitre.report.keywords import CorpusKeywords, SharedKeywords
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
-FROM_THE_SCHEMA = "texts"
-"""Field of `ReadOptions` that is no option: it follows from the schema."""
+OF_SCHEMA = {"texts", "fields"}
+"""Fields of `ReadOptions` that are no options: `for_plan` sets them."""
 GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
 
 
@@ -93,13 +93,13 @@ def test_no_command_has_a_long_parameter_list(name):
 )
 def test_the_command_line_has_every_option_of_the_python_interface(option_set, operation):
     options = {field.name: field.default for field in fields(option_set) if get_origin(field.type) is Annotated}
-    assert options == {field.name: field.default for field in fields(operation) if field.name != FROM_THE_SCHEMA}
+    assert options == {field.name: field.default for field in fields(operation) if field.name not in OF_SCHEMA}
 
 
 def test_an_evaluation_takes_every_option_of_the_command_line_by_its_name():
     options = {option.name: option for option in signature(with_option_sets(evaluate.evaluate)).parameters.values()}
     assert options.keys() - CorpusKeywords.__annotations__.keys() == {
-        *("schema", "overlay", "close", "functions", "max_calls"),  # of the comparator
+        *("schema", "overlay", "close", "functions", "max_calls", "format_assertion"),  # of the comparator
         *("pairs", "projection", "tables", "scores", "fail_under", "fail_over"),
         *("output", "no_color", "quiet"),  # of the terminal
     }

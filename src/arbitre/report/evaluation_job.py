@@ -19,7 +19,7 @@ from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.tables import result_files
-from arbitre.report.text_files import atomic_text_file, compact
+from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,6 +57,8 @@ class EvaluationOptions:
         scheduler: Address of the Dask scheduler.
         no_report: Whether to write no report.
         keep: Number of documents that the report shows entry by entry; None for as many as fit.
+        csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
+            French (semicolon, decimal comma, byte-order mark).
 
     Raises:
         OptionError: Options contradict each other.
@@ -72,8 +74,10 @@ class EvaluationOptions:
     scheduler: str | None = None
     no_report: bool = False
     keep: int | None = None
+    csv_dialect: CsvDialectName = "standard"
 
     def __post_init__(self) -> None:
+        CsvDialect.named(self.csv_dialect)
         choose_executor(self.engine, self.scheduler, self.workers)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
@@ -139,6 +143,11 @@ class EvaluationJob:
         return len(self.joined) if isinstance(self.joined, Sized) else None
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how the documents were joined."""
+        return self.joined.notes if isinstance(self.joined, Join) else ()
+
+    @property
     def documents(self) -> Join:
         """The pairs, each of which can be read again."""
         return self.joined if isinstance(self.joined, Join) else pair_up(self.joined)
@@ -193,7 +202,9 @@ class EvaluationJob:
     def _observers(self) -> Observers:
         observers: dict[str, Any] = {}
         if self.options.validate:
-            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(self.plan.root)
+            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
+                self.plan.root, self.plan.format_assertion
+            )
         if self.options.out is not None and not self.options.no_report:
             observers |= self._kept.observers
         pointer = self.options.cluster_by
@@ -205,11 +216,16 @@ class EvaluationJob:
         out = self.options.out
         if out is None:
             return self._completed(evaluate(self.plan, self.joined, how), clusters), ()
-        noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by)))
+        noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by), self.options.csv_dialect))
         if self.given is None:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
         return result_files.evaluate_into(
-            out, self.plan, self.joined, how=how, then=lambda found: self._completed(found, clusters)
+            out,
+            self.plan,
+            self.joined,
+            how=how,
+            then=lambda found: self._completed(found, clusters),
+            dialect=CsvDialect.named(self.options.csv_dialect),
         )
 
     def _completed(self, found: corpus.Evaluation, clusters: list[str]) -> Evaluation:
@@ -256,6 +272,7 @@ class EvaluationJob:
         out, files = self.options.out, tuple[str, ...]()
         if out is None:
             return files
+        dialect = CsvDialect.named(self.options.csv_dialect)
         if not self.options.no_report:
             self._kept.fill(evaluation, self.documents, first)
             noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
@@ -265,12 +282,12 @@ class EvaluationJob:
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:
                 repairs = result_files.without_file_folders(evaluation.repaired)
-                result_files.write_rows(file, _REPAIR_COLUMNS, repairs)
+                result_files.write_rows(file, _REPAIR_COLUMNS, repairs, dialect)
             files = (*files, result_files.REPAIRED)
         else:
             (out / result_files.REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
         if self.options.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
-                result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations)
+                result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations, dialect)
             files = (*files, result_files.VIOLATIONS)
         return files

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
     from arbitre.report.evaluation import Evaluation
+    from arbitre.report.text_files import CsvDialectName
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -41,6 +42,7 @@ class SharedKeywords(TypedDict, total=False):
 
     id_key: str
     id_pattern: str | None
+    normalize_ids: bool
     gold_key: str
     predicted_key: str
     project: str | Path | Mapping[str, Json] | Projection | None
@@ -52,6 +54,7 @@ class SharedKeywords(TypedDict, total=False):
     scheduler: str | None
     no_report: bool
     keep: int | None
+    csv_dialect: CsvDialectName
 
 
 class CorpusKeywords(SharedKeywords, total=False):

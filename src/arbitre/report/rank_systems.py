@@ -13,6 +13,7 @@ from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.ranking_job import RankingJob, stabilities, write_comparison
 from arbitre.report.report_files import write_ranking
 from arbitre.report.tables.ranking_files import RankingResults
+from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,5 +68,5 @@ def rank_paths(
     evaluation = replace(evaluation, out=Path(out) if out is not None and report else None)
     results = RankingJob(reading.signed(plan), reading, scores, statistics, evaluation).systems(gold, paths)
     if out is not None:
-        write_comparison(Path(out), results, report=report)
+        write_comparison(Path(out), results, (), CsvDialect.named(evaluation.csv_dialect), report=report)
     return results.ranking

@@ -17,6 +17,7 @@ from arbitre.report.html.build_view import build_factors
 from arbitre.report.report_files import REPORT, most_differing, read_view, write_page, write_ranking
 from arbitre.report.tables.ranking_files import FactorsResults, RankingResults, write_results
 from arbitre.report.tables.result_files import EVALUATION
+from arbitre.report.text_files import STANDARD, CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -119,9 +120,14 @@ def stabilities(
 
 
 def write_comparison(
-    out: Path, results: RankingResults | FactorsResults, exports: Iterable[Export] = (), *, report: bool
+    out: Path,
+    results: RankingResults | FactorsResults,
+    exports: Iterable[Export] = (),
+    dialect: CsvDialect = STANDARD,
+    *,
+    report: bool,
 ) -> tuple[str, ...]:
     """Write the results of a comparison, whose report was written if `report`; return the names of the files."""
     if not report:
         (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
-    return (*write_results(out, results, exports), *([REPORT] if report else []))
+    return (*write_results(out, results, exports, dialect), *([REPORT] if report else []))

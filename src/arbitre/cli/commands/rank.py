@@ -27,6 +27,7 @@ from arbitre.corpus.results.gates import gate
 from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.ranking_job import RankingJob, write_comparison
 from arbitre.report.tables.exports import parse_exports
+from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +104,8 @@ def rank(
         found = RankingOutput(results.ranking, results.stability)
     screen.result(found.to_dict, found.blocks)
     if out is not None:
-        screen.wrote(write_comparison(out, found, requested, report=report), out)
+        dialect = CsvDialect.named(evaluation_options.csv_dialect)
+        screen.wrote(write_comparison(out, found, requested, dialect, report=report), out)
     raise typer.Exit(close(screen, missed))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from arbitre.report.tables import summaries
 from arbitre.report.tables.exports import CSV, Export, ExportTable, write
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, json_text
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ class FactorsResults:
         return {name: replace(table, signature=self.signature.short) for name, table in found.items()}
 
 
-def write_results(folder: Path, found: RankingResults | FactorsResults, asked: Iterable[Export]) -> tuple[str, ...]:
+def write_results(
+    folder: Path, found: RankingResults | FactorsResults, asked: Iterable[Export], dialect: CsvDialect = STANDARD
+) -> tuple[str, ...]:
     """Write the results as JSON, all tables as Markdown and LaTeX, each table as CSV, and the requested exports.
 
     Returns:
@@ -92,4 +94,5 @@ def write_results(folder: Path, found: RankingResults | FactorsResults, asked: I
         with atomic_text_file(folder / name) as file:
             file.write(text)
     exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
-    return (*texts, *write(folder, exported, {name: ExportTable.of(table) for name, table in tables.items()}))
+    sheets = {name: ExportTable.of(table) for name, table in tables.items()}
+    return (*texts, *write(folder, exported, sheets, dialect))

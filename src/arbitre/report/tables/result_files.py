@@ -14,9 +14,17 @@ from arbitre.corpus.results import dataframe
 from arbitre.corpus.results.archive import RESULTS, write_archive
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.storage.files import atomic_file, unreadable
-from arbitre.errors import DataError
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
-from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, json_text, write_frame
+from arbitre.report.text_files import (
+    STANDARD,
+    CsvDialect,
+    atomic_text_file,
+    cell,
+    compact,
+    csv_writer,
+    json_text,
+    write_frame,
+)
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import ABSENT, Json
 
@@ -66,6 +74,7 @@ def evaluate_into(
     *,
     how: ExecutionOptions | None = None,
     then: Callable[[Evaluation], E] = lambda found: found,  # type: ignore[assignment,return-value]
+    dialect: CsvDialect = STANDARD,
 ) -> tuple[E, tuple[str, ...]]:
     """Evaluate a corpus and write its results to a folder.
 
@@ -79,6 +88,7 @@ def evaluate_into(
         pairs: Pairs to compare.
         how: Executor, observers and other options.
         then: Completes the evaluation before it is written.
+        dialect: Notation of the CSV files.
 
     Returns:
         The evaluation and the names of the files.
@@ -86,13 +96,13 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan))
+    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan), dialect)
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))
             for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)
         }
-        rows, signature = csv_writer(files[MATCHES]), plan.signature.short
+        rows, signature = csv_writer(files[MATCHES], dialect), plan.signature.short
         rows.writerow([*matches.head, dataframe.SIGNATURE])
 
         def taken(outcomes: DocumentResults) -> None:
@@ -102,12 +112,13 @@ def evaluate_into(
         observers: Observers = {**how.observers, MATCHES: matches}
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
         files[EVALUATION].write(json_text(without_folders(evaluation)))
-        write_frame(files[DOCUMENTS], dataframe.document_frame(evaluation.document_table, evaluation.signature))
-        write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature))
+        documents = dataframe.document_frame(evaluation.document_table, evaluation.signature)
+        write_frame(files[DOCUMENTS], documents, dialect)
+        write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature), dialect)
         write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation)
         if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
-            write_rows(files[FAILURES], _FAILURE, failures)
+            write_rows(files[FAILURES], _FAILURE, failures, dialect)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
             files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
     for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
@@ -130,27 +141,29 @@ def read_matches(path: Path) -> Frame:
         DataError: The file cannot be read.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            head, *rows = csv.reader(file)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            dialect = CsvDialect.of(file.readline())
+            file.seek(0)
+            head, *rows = csv.reader(file, delimiter=dialect.delimiter)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from error
-    if head[0] != "id":
-        raise DataError.of("Expected a table with commas and the first column `id`", file=str(path), hint="Save again.")
     columns = zip(*rows, strict=True) if rows else ([] for _ in head)
-    return {name: _read_column(name, cells) for name, cells in zip(head, columns, strict=True)}
+    return {name: _read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
 
 
-def _read_column(name: str, cells: Sequence[str]) -> Column:
+def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Column:
     if name.rpartition(".")[2] in {"distance", "quality"}:
-        return np.array([cell or "nan" for cell in cells], dtype=np.float64)
+        return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
     return [cell or None for cell in cells]
 
 
-def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> None:
+def write_rows(
+    file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Json]], dialect: CsvDialect = STANDARD
+) -> None:
     """Write one line per row, with these columns."""
-    table = csv_writer(file)
+    table = csv_writer(file, dialect)
     table.writerow(columns)
-    table.writerows([cell(row[name]) for name in columns] for row in rows)
+    table.writerows([cell(row[name], dialect) for name in columns] for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +171,7 @@ class ViolationObserver:
     """Corpus observer that records schema violations of predictions."""
 
     schema: Subschema
+    format_assertion: bool = False
 
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
         """Return all violations as JSON."""
@@ -165,7 +179,7 @@ class ViolationObserver:
             {"id": pair.id, "run": pair.run, **asdict(violation)}
             for pair in pairs
             if pair.predicted is not ABSENT
-            for violation in find_violations(self.schema, pair.predicted)
+            for violation in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
 
 
@@ -174,6 +188,7 @@ class MatchTableObserver:
     """Corpus observer that records the rows of the table of entries."""
 
     entries: EntryLayout
+    dialect: CsvDialect = STANDARD
 
     @property
     def head(self) -> list[str]:
@@ -187,10 +202,9 @@ class MatchTableObserver:
         columns = self._columns
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name), self._parts(name))]
-            rows.append(
-                [*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole, PARTS[2:])]
-            )
+            fields = [text for name in columns for text in self._pair_cells(self._cell(entry, name), self._parts(name))]
+            whole = self._pair_cells(entry.whole, PARTS[2:])
+            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *whole])
         return rows
 
     @property
@@ -223,6 +237,12 @@ class MatchTableObserver:
                 found[side] = whole
         return found or None
 
+    def _pair_cells(self, found: FieldPair | None, parts: Sequence[str]) -> list[str]:
+        if found is None:
+            return [""] * len(parts)
+        values = (1.0 - found.quality if part == "distance" else getattr(found, part) for part in parts)
+        return [cell(value, self.dialect) for value in values]
+
 
 VALUE: Final = "value"
 """Column for entries that are not objects."""
@@ -230,9 +250,3 @@ VALUE: Final = "value"
 
 PARTS: Final = ("gold", "predicted", "distance", "quality")
 """Columns of every field."""
-
-
-def _pair_cells(found: FieldPair | None, parts: Sequence[str]) -> list[str]:
-    if found is None:
-        return [""] * len(parts)
-    return [cell(1.0 - found.quality if part == "distance" else getattr(found, part)) for part in parts]

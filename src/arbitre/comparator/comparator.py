@@ -5,31 +5,29 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
+from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
 from arbitre.corpus.running.check_gold import check_gold
-from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.systems.ranking import SCORES
 from arbitre.diagnosis import witnesses
-from arbitre.distances import catalogue
-from arbitre.engine import compare_batch, count_calls
-from arbitre.errors import OptionError
+from arbitre.diagnosis.claims import MAX_VALUES, check_claims
+from arbitre.distances import DistanceCatalogue, catalogue
+from arbitre.engine import compare_batch, count_calls, item_costs
+from arbitre.normalizers import catalogue as normalisers
+from arbitre.normalizers import with_normalizer
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
-    from arbitre.corpus.statistics import Average, Method
-    from arbitre.corpus.statistics.clusters import Cluster
-    from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.distances import DistanceCatalogue
+    from arbitre.diagnosis.claims import ClaimCheck
+    from arbitre.normalizers import Normalizer
     from arbitre.report.evaluation import Evaluation
-    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SharedKeywords
+    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
@@ -48,12 +46,16 @@ class Comparator:
         schema: JSON Schema as a dictionary, path of a JSON file, or Pydantic model class.
         overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
         close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
-        distances: Distances that the schema may name. Add your own with
-            `arbitre.distances.catalogue.with_distance`.
+        distances: Distances that the schema may name: a catalogue (see `arbitre.distances.catalogue.with_distance`), or
+            your functions (gold, predicted) by name, in addition to the built-in distances.
+        normalizers: Normalisers that the schema may name: a catalogue (see
+            `arbitre.normalizers.with_normalizer`), or your functions of one text by name.
         match: Matching for every array, instead of the one in the schema.
         distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
             need more calls are refused before the first call (see `most_calls`).
+        format_assertion: Whether a value that does not have its `format` violates the schema. Affects
+            `Comparison.violations` and `check_gold`, not the scores.
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.
@@ -69,19 +71,23 @@ class Comparator:
         *,
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
-        distances: DistanceCatalogue = catalogue,
+        distances: DistanceCatalogue | Mapping[str, Callable[[Any, Any], Any]] = catalogue,
+        normalizers: Catalogue[Normalizer] | Mapping[str, Callable[[Any], Any]] = normalisers,
         match: Json = None,
         distance: Json = None,
         max_calls: int | None = MAX_CALLS,
+        format_assertion: bool = False,
     ) -> None:
         self.plan: Plan = compile_plan(
             load(schema),
             overlay=overlay,
             close=close,
-            distances=distances,
+            distances=distances if isinstance(distances, DistanceCatalogue) else _with_distances(distances),
+            normalizers=normalizers if isinstance(normalizers, Catalogue) else _with_normalizers(normalizers),
             match=match,
             distance=distance,
             max_calls=max_calls,
+            format_assertion=format_assertion,
         )
 
     @classmethod
@@ -161,6 +167,8 @@ class Comparator:
             signature=self.signature,
             close=self.plan.close,
             schema=self.plan.root,
+            item_costs=item_costs,
+            format_assertion=self.plan.format_assertion,
         )
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
@@ -170,6 +178,25 @@ class Comparator:
         items, the actual number of calls is close to the number of items.
         """
         return count_calls(self.plan, gold, predicted)
+
+    def check_claims(
+        self, *, gold: Sequence[Json], predicted: Sequence[Json] = (), sample: int = MAX_VALUES, seed: int = 0
+    ) -> tuple[ClaimCheck, ...]:
+        """Check what is claimed about custom distances, on the values of documents.
+
+        Each function is called for all ordered pairs of at most `sample` distinct values of each path.
+
+        Args:
+            gold: Gold documents.
+            predicted: Predictions.
+            sample: Maximum number of values of a path; more are sampled at random.
+            seed: Random seed of the sample.
+
+        Returns:
+            One check for each path and claim, with the number of violations and the values of the largest one; see
+            `arbitre.diagnosis.claims.ClaimCheck`.
+        """
+        return check_claims(self.plan, gold, predicted, sample=sample, seed=seed)
 
     def evaluate(
         self, pairs: Pairs | None = None, *, progress: Progress | None = None, **options: Unpack[CorpusKeywords]
@@ -223,86 +250,17 @@ class Comparator:
         return check_gold(self.plan, gold, id_key=id_key)
 
 
-def evaluate(
-    schema: SchemaSource | Comparator,
-    pairs: Pairs | None = None,
-    *,
-    progress: Progress | None = None,
-    **options: Unpack[CorpusKeywords],
-) -> Evaluation:
-    """Compare all documents of a corpus: `Comparator(schema).evaluate(...)`.
-
-    Args:
-        schema: Schema of the documents, or a comparator.
-        pairs: The documents; see `Comparator.evaluate`.
-        progress: Called with the number of documents compared.
-        **options: The options of `arbitre evaluate`, such as `gold` and `predicted`.
-
-    Raises:
-        SchemaError: The schema is invalid.
-        DataError: A source cannot be read, or a file cannot be written.
-        OptionError: An option is unknown, or options contradict each other.
-    """
-    comparator = schema if isinstance(schema, Comparator) else Comparator(schema)
-    return comparator.evaluate(pairs, progress=progress, **options)
+def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
+    """Return the built-in distances and these functions, about which nothing is claimed."""
+    extended = catalogue
+    for name, function in functions.items():
+        extended = extended.with_distance(name, function)
+    return extended
 
 
-def rank(
-    systems: Mapping[str, Evaluation | Paths],
-    score: str = "f1q",
-    *,
-    schema: SchemaSource | Comparator | None = None,
-    gold: Paths | None = None,
-    out: str | Path | None = None,
-    beside: Sequence[str] = SCORES,
-    aggregate: Average = "macro",
-    level: float = LEVEL,
-    method: Method = METHOD,
-    cluster: Cluster = None,
-    seed: int = 0,
-    **options: Unpack[SharedKeywords],
-) -> Ranking:
-    """Rank systems on the same documents, as `arbitre rank` does.
-
-    Every two systems are compared by paired approximate randomisation (see `arbitre.corpus.statistics.contrasts`).
-
-    Args:
-        systems: By the names of the systems, their evaluations, or the paths of their predictions.
-        score: Score to rank by, one of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`.
-        schema: Schema or comparator, if predictions are given as paths.
-        gold: Paths of the gold documents, if predictions are given as paths.
-        out: Folder for the ranking, its tables and its report, with a folder for each system; None writes no files.
-        beside: Other scores to show, each ranked separately.
-        aggregate: micro or macro.
-        level: Confidence level.
-        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
-        cluster: Documents to resample together (see `Evaluation.interval`). By default the runs of one document form a
-            cluster.
-        seed: Random seed.
-        **options: Further options of `arbitre rank`, if predictions are given as paths: how documents are read and
-            evaluated, as for `evaluate`.
-
-    Raises:
-        DataError: There are no systems, the systems have different documents, or a score is invalid.
-        OptionError: An option is unknown, or options contradict each other.
-
-    >>> comparator = Comparator({"type": "array", "items": {"type": "string"}})
-    >>> gold = [(page, ["Ada", "Bo"]) for page in "abcde"]
-    >>> ranking = rank({
-    ...     "hasty": comparator.evaluate((page, names, names[:1]) for page, names in gold),
-    ...     "careful": comparator.evaluate((page, names, names) for page, names in gold),
-    ... })
-    >>> [system.name for system in ranking.systems], ranking.pairs[0].p, ranking.groups
-    (['careful', 'hasty'], 0.0625, (('careful', 'hasty'),))
-    """
-    from arbitre.report.rank_systems import rank_evaluations, rank_paths  # noqa: PLC0415  (loads the report)
-
-    scores = tuple(dict.fromkeys((score, *beside)))
-    statistics: dict[str, Any] = {"aggregate": aggregate, "level": level, "method": method, "seed": seed}
-    statistics["cluster"] = cluster
-    if schema is None or gold is None:
-        if schema is not None or gold is not None:
-            raise OptionError.of("Expected evaluations alone, or paths with `schema` and `gold`.")
-        return rank_evaluations(systems, scores, statistics=statistics, out=out, **options)
-    plan = (schema if isinstance(schema, Comparator) else Comparator(schema)).plan
-    return rank_paths(plan, gold, systems, scores, statistics=statistics, out=out, **options)
+def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:
+    """Return the built-in normalisers and these functions of texts."""
+    extended = normalisers
+    for name, function in functions.items():
+        extended = with_normalizer(name, function, known=extended)
+    return extended
