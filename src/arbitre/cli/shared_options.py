@@ -23,6 +23,7 @@ from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.html.language import Language
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
 
@@ -55,6 +56,7 @@ Keep = Annotated[
     ),
 ]
 _SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
+Lang = Annotated[Language, typer.Option("--lang", help="Language of the report.")]
 GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
 ManifestFile = Annotated[
     str | None,
@@ -158,6 +160,7 @@ class CorpusOptions(EvaluationOptions):
     engine: Annotated[Engine, typer.Option(help="Compare on this machine or on a Dask cluster.")]
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
     keep: Keep
+    lang: Lang
     no_report: NoReport
 
 

@@ -14,6 +14,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
+from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files
 from arbitre.report.text_files import atomic_text_file, compact
 
@@ -51,6 +52,7 @@ class EvaluationOptions:
         scheduler: Address of the Dask scheduler.
         no_report: Whether to write no report.
         keep: Number of documents that the report shows entry by entry; None for as many as fit.
+        lang: Language of the report.
 
     Raises:
         OptionError: Options contradict each other.
@@ -66,6 +68,7 @@ class EvaluationOptions:
     scheduler: str | None = None
     no_report: bool = False
     keep: int | None = None
+    lang: Language = Language.EN
 
     def __post_init__(self) -> None:
         choose_executor(self.engine, self.scheduler, self.workers)
@@ -209,7 +212,7 @@ class EvaluationJob:
         if not self.options.no_report:
             self._kept.fill(evaluation, self.joined, first)
             noted = {"repaired": len(self.joined.repaired), "violations": len(self.violations)}
-            files = reports.write_report(out, evaluation, self._kept, noted=noted)[1]
+            files = reports.write_report(out, evaluation, self._kept, noted=noted, lang=self.options.lang)[1]
         else:
             reports.remove_report(out)
         if self.joined.repaired:

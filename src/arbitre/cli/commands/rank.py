@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,7 +33,7 @@ from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.html.build_view import build_factors
-from arbitre.report.report_files import REPORT, most_differing, read_view, write_page, write_ranking
+from arbitre.report.report_files import REPORT, WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
 from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.result_files import EVALUATION
 
@@ -48,9 +48,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.systems.run_stability import RunStability
     from arbitre.report.evaluation_job import EvaluationOptions
     from arbitre.schema.plan import Plan
-
-WHOLE_CORPUS: Final = "evaluation"
-"""Folder name for the evaluation of the whole corpus when factors are compared."""
 
 Systems = Annotated[
     list[str] | None,
@@ -148,7 +145,7 @@ class RankingJob:
             first = most_differing(found, how.score)
             for name, job in jobs.items():
                 job.write_report(found[name], first)
-            write_ranking(self.evaluation.out, ranking)
+            write_ranking(self.evaluation.out, ranking, self.evaluation.lang)
         return RankingOutput(ranking, dict(self._stability(found)))
 
     def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, RunStability]]:
@@ -182,7 +179,8 @@ class RankingJob:
         results = FactorsOutput(tuple(comparisons), evaluation.signature)
         if self.evaluation.out is not None:
             view = read_view([self.evaluation.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+            view = replace(view, factors=build_factors(results.to_dict()))
+            write_page(self.evaluation.out / REPORT, view, self.evaluation.lang)
         return results
 
     def _job(self, joined: Join, folder: str) -> EvaluationJob:

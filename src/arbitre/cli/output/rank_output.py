@@ -36,6 +36,7 @@ MAX_SHOWN: Final = 10
 """Maximum number of paths to show on which the best system loses; the file has all of them."""
 
 FORMAT: Final = "arbitre-factors/1"
+RANKING_FORMAT: Final = "arbitre-ranking/1"
 
 OPTIONAL_COLUMNS: Final = ("p", "shared", "chance", "failed", "document quality")
 """Columns omitted on narrow terminals, in this order; files have all of them."""
@@ -61,7 +62,9 @@ class RankingOutput:
     stability: Mapping[str, RunStability]
 
     def to_dict(self) -> dict[str, Any]:
-        return self.ranking.to_dict() | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
+        """Return JSON that is valid against `schemas/ranking.schema.json`."""
+        stability = {name: one.to_dict() for name, one in self.stability.items()}
+        return {"format": RANKING_FORMAT, **self.ranking.to_dict(), "stability": stability}
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -80,7 +83,7 @@ class RankingOutput:
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """Yield the blocks of the terminal output."""
         ranking, tables, say = self.ranking, self.tables, Translator(Language.EN)
-        systems = asdict(ranked(ranking))
+        systems = asdict(ranked(ranking.to_dict()))
         yield Text.assemble(
             (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
             f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
