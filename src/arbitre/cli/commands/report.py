@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from arbitre.cli.output.console import counted
 from arbitre.cli.shared_options import Keep, Lang, TerminalOptions
 from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.html.language import Language
@@ -50,6 +51,7 @@ def report(
     for one in view.subjects:
         if keep is not None and len(one.explorer) < min(keep, one.documents):
             screen.note(
-                f"{one.name or file.name}: {ALIGNMENTS} has only {len(one.explorer)} of {one.documents} documents. "
+                f"{one.name or file.name}: {ALIGNMENTS} has only {len(one.explorer)} of "
+                f"{counted(one.documents, 'document')}. "
                 f"Evaluate again with --keep {keep} to show more."
             )
