@@ -7,11 +7,12 @@ from .corpus.systems.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
 from .distances import Facts
-from .errors import ArbitreError, DataError, OptionError, Problem, SchemaError, SolverError
+from .errors import ArbitreError, DataError, FunctionError, OptionError, Problem, SchemaError, SolverError
 from .matching import transport
 from .published_scores import published
+from .report.configurations import SideBySideRow, side_by_side
 from .signature import Signature
-from .tally import MacroScores, Scores, Tally
+from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "DocumentQuality",
     "Evaluation",
     "Facts",
+    "FunctionError",
     "Gate",
     "LeafVerdict",
     "MacroScores",
@@ -34,9 +36,11 @@ __all__ = [
     "Missed",
     "Node",
     "OptionError",
+    "PathScores",
     "Problem",
     "SchemaError",
     "Scores",
+    "SideBySideRow",
     "Signature",
     "SolverError",
     "Tally",
@@ -45,5 +49,6 @@ __all__ = [
     "metricity",
     "published",
     "rank",
+    "side_by_side",
     "transport",
 ]

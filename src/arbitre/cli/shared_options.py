@@ -12,7 +12,7 @@ import typer
 from typer.models import OptionInfo
 
 import arbitre
-from arbitre.cli.custom_distances import load_catalogue
+from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import MAX_CALLS
 from arbitre.corpus.joining.sources import Sources
@@ -24,6 +24,7 @@ from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.report.html.language import Language
+from arbitre.report.text_files import CsvDialectName
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
 
@@ -45,6 +46,22 @@ MaxDepth = Annotated[
     typer.Option(metavar="N", min=1, max=MAX_DEPTH, help="Maximum nesting depth of lists and objects in a document."),
 ]
 Validate = Annotated[bool, typer.Option("--validate", help="List the schema violations of the predictions.")]
+CsvDialectOption = Annotated[
+    CsvDialectName,
+    typer.Option(
+        help="CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."
+    ),
+]
+FormatAssertion = Annotated[
+    bool, typer.Option("--format-assertion", help="Report values that do not have the `format` of the schema, too.")
+]
+Functions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE:NAME",
+        help="Custom distance, normaliser or catalogue in a Python module. May be repeated.",
+    ),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
 Keep = Annotated[
     int | None,
@@ -55,7 +72,7 @@ Keep = Annotated[
         "as fit in 3 MB.",
     ),
 ]
-_SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
+_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input. May be repeated."
 Lang = Annotated[Language, typer.Option("--lang", help="Language of the report.")]
 GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
 ManifestFile = Annotated[
@@ -73,10 +90,7 @@ class ComparatorOptions:
 
     overlay: Overlay = None
     close: Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')] = CLOSE
-    functions: Annotated[
-        str | None,
-        typer.Option(metavar="MODULE:NAME", help="Catalogue with custom distances in a Python module."),
-    ] = None
+    functions: Functions = None
     max_calls: Annotated[
         int, typer.Option(metavar="N", min=0, help="Maximum number of calls to a custom distance per document.")
     ] = MAX_CALLS
@@ -87,8 +101,8 @@ class ComparatorOptions:
             schema,
             overlay=self.overlay,
             close=self.close,
-            distances=load_catalogue(self.functions),
             max_calls=self.max_calls,
+            **load_functions(self.functions),
             **overrides,
         )
 
@@ -135,6 +149,10 @@ class ReadingOptions(ReadOptions):
             help="JMESPath expressions that transform gold and predicted documents before comparison.",
         ),
     ]
+    normalize_ids: Annotated[
+        bool,
+        typer.Option("--normalize-ids", help="Join ids that differ only in case, Unicode form or file extension."),
+    ]
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Repair predictions that are not valid JSON, and list the repairs.")
     ]
@@ -162,6 +180,7 @@ class CorpusOptions(EvaluationOptions):
     keep: Keep
     lang: Lang
     no_report: NoReport
+    csv_dialect: CsvDialectOption
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,3 +255,9 @@ def export_option(examples: str) -> OptionInfo:
         "May be repeated.",
     )
     return option
+
+
+def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:
+    """Raise typer.BadParameter if `--format-assertion` is given without `--validate`."""
+    if format_assertion and not validate:
+        raise typer.BadParameter("--format-assertion requires --validate: formats are checked while validating.")

@@ -16,7 +16,7 @@ from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files
-from arbitre.report.text_files import atomic_text_file, compact
+from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,6 +53,8 @@ class EvaluationOptions:
         no_report: Whether to write no report.
         keep: Number of documents that the report shows entry by entry; None for as many as fit.
         lang: Language of the report.
+        csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
+            French (semicolon, decimal comma, byte-order mark).
 
     Raises:
         OptionError: Options contradict each other.
@@ -69,8 +71,10 @@ class EvaluationOptions:
     no_report: bool = False
     keep: int | None = None
     lang: Language = Language.EN
+    csv_dialect: CsvDialectName = "standard"
 
     def __post_init__(self) -> None:
+        CsvDialect.named(self.csv_dialect)
         choose_executor(self.engine, self.scheduler, self.workers)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
@@ -169,7 +173,9 @@ class EvaluationJob:
     def _observers(self) -> Observers:
         observers: dict[str, Any] = {}
         if self.options.validate:
-            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(self.plan.root)
+            observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
+                self.plan.root, self.plan.format_assertion
+            )
         if self.options.out is not None and not self.options.no_report:
             observers |= self._kept.observers
         pointer = self.options.cluster_by
@@ -181,10 +187,15 @@ class EvaluationJob:
         out = self.options.out
         if out is None:
             return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
-        noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by)))
+        noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by), self.options.csv_dialect))
         how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
         return result_files.evaluate_into(
-            out, self.plan, self.joined, how=how, then=lambda found: self._with_clusters(found, clusters)
+            out,
+            self.plan,
+            self.joined,
+            how=how,
+            then=lambda found: self._with_clusters(found, clusters),
+            dialect=CsvDialect.named(self.options.csv_dialect),
         )
 
     def _with_clusters(self, evaluation: Evaluation, clusters: list[str]) -> Evaluation:
@@ -209,6 +220,7 @@ class EvaluationJob:
         out, files = self.options.out, tuple[str, ...]()
         if out is None:
             return files
+        dialect = CsvDialect.named(self.options.csv_dialect)
         if not self.options.no_report:
             self._kept.fill(evaluation, self.joined, first)
             noted = {"repaired": len(self.joined.repaired), "violations": len(self.violations)}
@@ -218,12 +230,12 @@ class EvaluationJob:
         if self.joined.repaired:
             with atomic_text_file(out / REPAIRED) as file:
                 repairs = result_files.without_file_folders(self.joined.repaired)
-                result_files.write_rows(file, _REPAIR_COLUMNS, repairs)
+                result_files.write_rows(file, _REPAIR_COLUMNS, repairs, dialect)
             files = (*files, REPAIRED)
         else:
             (out / REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
         if self.options.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
-                result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations)
+                result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations, dialect)
             files = (*files, result_files.VIOLATIONS)
         return files

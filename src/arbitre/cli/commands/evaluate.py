@@ -11,10 +11,12 @@ from arbitre.cli.output.progress import evaluate_with_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
     EvaluateOptions,
+    FormatAssertion,
     OutputOptions,
     ReadingOptions,
     Schema,
     SourceOptions,
+    check_format_assertion,
     export_option,
 )
 from arbitre.cli.thresholds import GateOptions, close
@@ -25,6 +27,7 @@ from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import Export, parse_exports, write
 from arbitre.report.tables.table import unknown
+from arbitre.report.text_files import CsvDialect
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -49,19 +52,22 @@ def evaluate(
     evaluation_options: EvaluateOptions,
     tables: Tables = None,
     scores: Scores = None,
+    format_assertion: FormatAssertion = False,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     out, validate = evaluation_options.out, evaluation_options.validate
+    check_format_assertion(format_assertion=format_assertion, validate=validate)
     requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
-    plan = options.comparator(schema).plan
+    plan = options.comparator(schema, format_assertion=format_assertion).plan
     reading = reading.for_plan(plan)
     job = EvaluationJob(reading.signed(plan), sources.joined(reading), evaluation_options)
     evaluation, files = evaluate_with_progress(job, screen)
     if out is not None:
-        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()))
+        dialect = CsvDialect.named(evaluation_options.csv_dialect)
+        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)
         files = tuple(dict.fromkeys((*files, *exported)))
     missed, repaired = gate(evaluation, fail_under=gates.gates), job.joined.repaired
     if screen.as_json:

@@ -36,6 +36,7 @@ from arbitre.report.html.build_view import build_factors
 from arbitre.report.report_files import REPORT, WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
 from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.result_files import EVALUATION
+from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +104,13 @@ def rank(
     if out is not None:
         if not report:
             (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
-        screen.wrote((*write_results(out, found, requested), *([REPORT] if report else [])), out)
+        screen.wrote(
+            (
+                *write_results(out, found, requested, CsvDialect.named(evaluation_options.csv_dialect)),
+                *([REPORT] if report else []),
+            ),
+            out,
+        )
     raise typer.Exit(close(screen, corpus.missed))
 
 

@@ -29,6 +29,8 @@ def evaluate_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evalua
 
 def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus without its report, with a progress bar on terminals; return as `evaluate_with_progress`."""
+    for note in job.joined.notes:
+        screen.note(note)
     columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
     hidden = screen.quiet or not screen.err.is_terminal
     with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.systems.ranking import Ranking
     from arbitre.corpus.systems.run_stability import RunStability
     from arbitre.report.tables.table import Table
+    from arbitre.report.text_files import CsvDialect
 
 MAX_SHOWN: Final = 10
 """Maximum number of paths to show on which the best system loses; the file has all of them."""
@@ -238,7 +239,9 @@ def _widths(found: Table) -> list[int]:
     return [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
 
 
-def write_results(folder: Path, found: RankingOutput | FactorsOutput, asked: Iterable[Export]) -> tuple[str, ...]:
+def write_results(
+    folder: Path, found: RankingOutput | FactorsOutput, asked: Iterable[Export], dialect: CsvDialect
+) -> tuple[str, ...]:
     """Write the results as JSON, all tables as Markdown and LaTeX, each table as CSV, and the requested exports.
 
     Returns:
@@ -255,4 +258,5 @@ def write_results(folder: Path, found: RankingOutput | FactorsOutput, asked: Ite
         with atomic_text_file(folder / name) as file:
             file.write(text)
     exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
-    return (*texts, *write(folder, exported, {name: ExportTable.of(table) for name, table in tables.items()}))
+    sheets = {name: ExportTable.of(table) for name, table in tables.items()}
+    return (*texts, *write(folder, exported, sheets, dialect))

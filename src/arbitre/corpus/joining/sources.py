@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from arbitre.corpus.joining.join import join, paired
+from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.errors import DataError, OptionError
@@ -55,10 +56,21 @@ class Sources:
             return paired(table.rows(), factors=table.factors, only=self.only)
         if self.pairs:
             try:
-                return paired(reading.rows(self.pairs), only=self.only)
+                joined = paired(reading.rows(self.pairs), only=self.only)
             except DataError as error:
                 raise error.located(file=", ".join(_each(self.pairs))) from None
-        return join(reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted"), only=self.only)
+            if joined.failures and not len(joined):
+                first = joined.failures[0]
+                raise DataError.of(
+                    f"No record contains both documents: {first.reason}",
+                    file=first.file,
+                    line=first.line,
+                    hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
+                )
+            return joined
+        joined = join(reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted"), only=self.only)
+        note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
+        return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
 
 def _each(sources: Paths) -> list[str]:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
-from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, json_text, write_frame
+from arbitre.report.text_files import (
+    STANDARD,
+    CsvDialect,
+    atomic_text_file,
+    cell,
+    compact,
+    csv_writer,
+    json_text,
+    write_frame,
+)
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import ABSENT, Json
 
@@ -55,6 +64,7 @@ def evaluate_into(
     *,
     how: ExecutionOptions | None = None,
     then: Callable[[Evaluation], Evaluation] = lambda found: found,
+    dialect: CsvDialect = STANDARD,
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus and write its results to a folder.
 
@@ -68,6 +78,7 @@ def evaluate_into(
         pairs: Pairs to compare.
         how: Executor, observers and other options.
         then: Completes the evaluation before it is written.
+        dialect: Notation of the CSV files.
 
     Returns:
         The evaluation and the names of the files.
@@ -75,13 +86,13 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan))
+    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan), dialect)
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))
             for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)
         }
-        rows, signature = csv_writer(files[MATCHES]), plan.signature.short
+        rows, signature = csv_writer(files[MATCHES], dialect), plan.signature.short
         rows.writerow([*matches.head, dataframe.SIGNATURE])
 
         def taken(outcomes: DocumentResults) -> None:
@@ -91,11 +102,12 @@ def evaluate_into(
         observers: Observers = {**how.observers, MATCHES: matches}
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
         files[EVALUATION].write(json_text(without_folders(evaluation)))
-        write_frame(files[DOCUMENTS], dataframe.document_frame(evaluation.document_table, evaluation.signature))
-        write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature))
+        documents = dataframe.document_frame(evaluation.document_table, evaluation.signature)
+        write_frame(files[DOCUMENTS], documents, dialect)
+        write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature), dialect)
         if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
-            write_rows(files[FAILURES], _FAILURE, failures)
+            write_rows(files[FAILURES], _FAILURE, failures, dialect)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
             files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
     for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
@@ -103,11 +115,13 @@ def evaluate_into(
     return evaluation, tuple(files)
 
 
-def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> None:
+def write_rows(
+    file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Json]], dialect: CsvDialect = STANDARD
+) -> None:
     """Write one line per row, with these columns."""
-    table = csv_writer(file)
+    table = csv_writer(file, dialect)
     table.writerow(columns)
-    table.writerows([cell(row[name]) for name in columns] for row in rows)
+    table.writerows([cell(row[name], dialect) for name in columns] for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,7 @@ class ViolationObserver:
     """Corpus observer that records schema violations of predictions."""
 
     schema: Subschema
+    format_assertion: bool = False
 
     def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
         """Return all violations as JSON."""
@@ -122,7 +137,7 @@ class ViolationObserver:
             {"id": pair.id, "run": pair.run, **asdict(violation)}
             for pair in pairs
             if pair.predicted is not ABSENT
-            for violation in find_violations(self.schema, pair.predicted)
+            for violation in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
 
 
@@ -131,6 +146,7 @@ class MatchTableObserver:
     """Corpus observer that records the rows of the table of entries."""
 
     entries: EntryLayout
+    dialect: CsvDialect = STANDARD
 
     @property
     def head(self) -> list[str]:
@@ -144,10 +160,9 @@ class MatchTableObserver:
         columns = self._columns
         for entry in self.entries.rows(pairs, levels):
             indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name), self._parts(name))]
-            rows.append(
-                [*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole, PARTS[2:])]
-            )
+            fields = [text for name in columns for text in self._pair_cells(self._cell(entry, name), self._parts(name))]
+            whole = self._pair_cells(entry.whole, PARTS[2:])
+            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *whole])
         return rows
 
     @property
@@ -180,6 +195,12 @@ class MatchTableObserver:
                 found[side] = whole
         return found or None
 
+    def _pair_cells(self, found: FieldPair | None, parts: Sequence[str]) -> list[str]:
+        if found is None:
+            return [""] * len(parts)
+        values = (1.0 - found.quality if part == "distance" else getattr(found, part) for part in parts)
+        return [cell(value, self.dialect) for value in values]
+
 
 VALUE: Final = "value"
 """Column for entries that are not objects."""
@@ -187,9 +208,3 @@ VALUE: Final = "value"
 
 PARTS: Final = ("gold", "predicted", "distance", "quality")
 """Columns of every field."""
-
-
-def _pair_cells(found: FieldPair | None, parts: Sequence[str]) -> list[str]:
-    if found is None:
-        return [""] * len(parts)
-    return [cell(1.0 - found.quality if part == "distance" else getattr(found, part)) for part in parts]
