@@ -14,7 +14,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.joining.join import Pair
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
@@ -334,3 +334,5 @@ def test_every_command_that_writes_a_report_knows_languages(results, tmp_path, c
     assert len(pages) == {"evaluate": 1, "rank": 2, "demo": 3, "report": 1}[command]
     assert all('<html lang="fr">' in page.read_text(encoding="utf-8") for page in pages)
     assert Language.FR is EvaluationOptions(lang=Language.FR).lang
+    with pytest.raises(OptionError, match="Expected `lang` to be en or fr"):
+        EvaluationOptions(lang="de")
