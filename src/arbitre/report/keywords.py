@@ -54,6 +54,7 @@ class SharedKeywords(TypedDict, total=False):
     scheduler: str | None
     no_report: bool
     keep: int | None
+    lang: str
     csv_dialect: CsvDialectName
 
 

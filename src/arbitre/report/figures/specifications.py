@@ -15,6 +15,7 @@ from arbitre.report.figures.comparisons import (
     COLOURS,
     UNIT,
     axis,
+    differences,
     leaderboard,
     levels,
     levels_by_path,
@@ -54,8 +55,8 @@ def specifications(view: View, language: Language = Language.EN) -> dict[str, Sp
     """Return the Vega-Lite specifications of the figures of a view by name; figures without data are omitted.
 
     Names: `survival`, `paths`, `heat` (worst document; `heat-1`, `heat-2`, ... for several systems), `leaderboard`
-    (several systems), `levels` (factors) and `paths-<factor>`, where characters not allowed in file names are
-    percent-encoded.
+    (several systems), `differences` (tests of several systems), `levels` (factors) and `paths-<factor>`, where
+    characters not allowed in file names are percent-encoded.
     """
     say = Translator(language)
     subjects = [one for one in view.subjects if one.curve.steps]
@@ -63,6 +64,7 @@ def specifications(view: View, language: Language = Language.EN) -> dict[str, Sp
         "survival": _survival(subjects, say) if subjects else None,
         "paths": systems_by_path(view.subjects, say) if any(one.paths for one in view.subjects) else None,
         "leaderboard": leaderboard(view.systems, say) if view.systems is not None else None,
+        "differences": differences(view.systems, say) if view.systems is not None else None,
         "levels": levels(view.factors, say) if view.factors else None,
     }
     for factor in view.factors:

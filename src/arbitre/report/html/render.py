@@ -193,7 +193,7 @@ def embedded(value: Json) -> str:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
     say = Translator(language)
-    kept = ("js.", "published", "verdict.", "class.", "theme.", "colon")
+    kept = ("js.", "published", "verdict.", "class.", "theme.", "colon", "gold.column", "predicted.column")
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     return embedded(
         {
