@@ -1,5 +1,6 @@
 from .comparator import Comparator
 from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
+from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.evaluation import Evaluation
 from .corpus.results.gates import Gate, Missed, gate
@@ -17,6 +18,7 @@ from .values import ABSENT
 __all__ = [
     "ABSENT",
     "Alignment",
+    "Answer",
     "ArbitreError",
     "Comparator",
     "Comparison",
@@ -36,6 +38,7 @@ __all__ = [
     "Node",
     "OptionError",
     "Problem",
+    "Repair",
     "SchemaError",
     "Scores",
     "Signature",
@@ -46,5 +49,6 @@ __all__ = [
     "metricity",
     "published",
     "rank",
+    "read_answer",
     "transport",
 ]
