@@ -161,7 +161,7 @@ class TestReadAnswer:
         assert arbitre.read_answer(fenced, strictness="embedded").value == {"a": 1}
         with pytest.raises(DataError, match="Expected valid JSON"):
             arbitre.read_answer(fenced, strictness="strict")
-        with pytest.raises(DataError, match="line 1, column 8.*\n.*lenient"):
+        with pytest.raises(DataError, match=r"line 1, column 8.*\n.*lenient"):
             arbitre.read_answer(damaged, strictness="embedded")
         with pytest.raises(arbitre.OptionError, match='Did you mean "strict"'):
             arbitre.read_answer(damaged, strictness="strikt")

@@ -157,9 +157,7 @@ def _body(text: str, refused: DataError) -> tuple[str, list[Repair]]:
     text = _THOUGHT.sub("", text)
     fenced = [(fence[1], FENCE) for fence in _FENCE.finditer(text)]
     parts = [
-        (body, start.start(), kind)
-        for body, kind in fenced or [(text, AROUND)]
-        if (start := _OPENING.search(body))
+        (body, start.start(), kind) for body, kind in fenced or [(text, AROUND)] if (start := _OPENING.search(body))
     ]
     if len(parts) > 1:
         raise _several(refused)
