@@ -11,6 +11,7 @@ from .distances import Facts
 from .errors import ArbitreError, DataError, FunctionError, OptionError, Problem, SchemaError, SolverError
 from .matching import transport
 from .published_scores import published
+from .schema.loading.field import Field
 from .signature import Signature
 from .tally import MacroScores, Scores, Tally
 from .values import ABSENT
@@ -28,6 +29,7 @@ __all__ = [
     "DocumentQuality",
     "Evaluation",
     "Facts",
+    "Field",
     "FunctionError",
     "Gate",
     "LeafVerdict",

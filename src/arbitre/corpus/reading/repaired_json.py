@@ -163,10 +163,10 @@ def _body(text: str, refused: DataError) -> tuple[str, list[Repair]]:
         raise _several(refused)
     if not parts:
         raise refused
-    body, start, kind = parts[0]
-    if kind == FENCE or body[:start].strip():
-        repairs.append(_removed(kind, text if kind == FENCE else body[:start]))
-    return body[start:], repairs
+    body, offset, kind = parts[0]
+    if kind == FENCE or body[:offset].strip():
+        repairs.append(_removed(kind, text if kind == FENCE else body[:offset]))
+    return body[offset:], repairs
 
 
 def _removed(kind: str, text: str) -> Repair:

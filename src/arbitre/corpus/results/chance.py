@@ -76,8 +76,8 @@ class Reservoir:
             self._kept[place] = pair
 
     def __call__(self) -> list[Pair]:
-        """Return the sampled documents."""
-        return self._kept
+        """Return the sampled documents, as JSON."""
+        return [pair.as_json() for pair in self._kept]
 
 
 def sample_pairs(pairs: Sequence[Pair], seed: int = 0) -> list[Pair]:

@@ -8,6 +8,7 @@ from genson import SchemaBuilder
 
 from arbitre import deep_stack
 from arbitre.errors import DataError
+from arbitre.json_form import json_form
 from arbitre.values import check, check_depth
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ def infer(documents: Iterable[Json]) -> dict[str, Any]:
     known = list(documents)
     if not known:
         raise DataError.of("Expected at least one gold document to infer a schema from, got none")
-    for document in known:
+    for position, document in enumerate(known):
         check_depth(document, "document")
-        check(document)
+        known[position] = json_form(document)
+        check(known[position])
 
     def build() -> dict[str, Any]:
         builder = SchemaBuilder(schema_uri="https://json-schema.org/draft/2020-12/schema")
