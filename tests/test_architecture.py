@@ -11,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
-    ("arrays", "errors", "paths", "values", "json_form", "bundled", "deep_stack", "demo", "parsing"),
+    ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo", "parsing"),
     ("tally", "curve", "signature", "catalogue"),
     ("distances", "authority", "normalizers", "matching"),
     ("schema",),
@@ -49,6 +49,9 @@ AT_MOST_ONE = (
     "sacrebleu",
     "dateparser",
     "vl_convert",
+    "msgspec",
+    "pydantic",
+    "yaml",
 )
 """So many modules import these libraries."""
 LONGEST = 400

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
+from arbitre.comparison import html_repr as html
 from arbitre.corpus.running.check_gold import check_gold
 from arbitre.corpus.running.evaluate import evaluate
 from arbitre.diagnosis import witnesses
 from arbitre.diagnosis.claims import MAX_VALUES, check_claims
 from arbitre.distances import DistanceCatalogue, catalogue
 from arbitre.engine import compare_batch, count_calls
-from arbitre.json_form import json_form
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.normalizers import with_normalizer
+from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
@@ -142,6 +143,23 @@ class Comparator:
     def explain(self) -> tuple[ResolvedPath, ...]:
         """Return the resolved distance, weight, matching and normalisation of every path of the schema."""
         return self.plan.rows
+
+    def _repr_html_(self) -> str:
+        certificate = self.certificate
+        breaks = [(one.path or "(the whole)", one.reason, one.remedy) for one in certificate.breaks[: html.WORST]]
+        heads = ("path", "kind", "distance", "weight", "match", "normalize")
+        rows = [
+            (row.path or "(the whole)", row.kind, row.distance, row.weight, row.match, row.normalize)
+            for row in self.explain()[: html.PATHS]
+        ]
+        more = len(self.explain()) - len(rows)
+        return html.page(
+            html.line(f"Entries: {self.entries or 'the document'}. Distance: {certificate.verdict}", strong=True),
+            html.folded("Why", html.table(("path", "reason", "remedy"), breaks)),
+            html.folded("Settings by path", html.table(heads, rows), shown=True),
+            *([html.line(f"and {more} more paths")] if more else []),
+            signature=self.signature,
+        )
 
     def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False) -> Comparison:
         """Compare one predicted document with its gold document.

@@ -25,7 +25,7 @@ PATTERN_SECONDS: Final = 1.0
 
 
 class NotJsonError(DataError):
-    """A value has a type that JSON does not have; `arbitre.json_form` may be able to convert it."""
+    """A value has a type that JSON does not have; `arbitre.parsing.json_form` may be able to convert it."""
 
 
 class _Absent(enum.Enum):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError, Field, SchemaError, bundled
-from arbitre.json_form import duration_text, json_form
+from arbitre.parsing.json_form import duration_text, json_form
 
 pydantic = pytest.importorskip("pydantic")
 msgspec = pytest.importorskip("msgspec")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from arbitre.errors import DataError
-from arbitre.json_form import json_form
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
     from arbitre.values import Json

@@ -13,7 +13,7 @@ from arbitre.corpus.reading.records import Failure, Record
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.gold_checks import UNREADABLE, GoldFinding, findings_of
 from arbitre.errors import DataError
-from arbitre.json_form import json_form
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from genson import SchemaBuilder
 
 from arbitre import deep_stack
 from arbitre.errors import DataError
-from arbitre.json_form import json_form
+from arbitre.parsing.json_form import json_form
 from arbitre.values import check, check_depth
 
 if TYPE_CHECKING:
