@@ -192,7 +192,7 @@ def habits(module):
             yield f"{module.name} asserts, at line {node.lineno}"
 
 
-def test_the_package_keeps_its_shape():
+def test_the_package_follows_its_layers_and_limits():
     assert violations(SOURCE) == []
 
 
@@ -219,7 +219,7 @@ def planted(folder, files):
     return violations(root)
 
 
-def test_a_package_that_keeps_its_shape_passes(tmp_path):
+def test_a_package_within_its_layers_and_limits_passes(tmp_path):
     assert planted(tmp_path, {}) == []
 
 
@@ -303,7 +303,7 @@ def test_a_package_that_keeps_its_shape_passes(tmp_path):
     ],
     ids=lambda value: "" if isinstance(value, str) else "+".join(value),
 )
-def test_a_planted_violation_is_found(tmp_path, files, expected):
+def test_a_planted_violation_is_reported(tmp_path, files, expected):
     found = planted(tmp_path, files)
     assert [sentence for sentence in found if sentence.startswith(expected)] != []
 
@@ -319,5 +319,5 @@ def test_a_planted_violation_is_found(tmp_path, files, expected):
     ],
     ids="+".join,
 )
-def test_what_is_allowed_passes(tmp_path, files):
+def test_allowed_imports_pass(tmp_path, files):
     assert planted(tmp_path, files) == []

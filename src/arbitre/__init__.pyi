@@ -11,9 +11,10 @@ from .distances import Facts
 from .errors import ArbitreError, DataError, FunctionError, OptionError, Problem, SchemaError, SolverError
 from .matching import transport
 from .published_scores import published
+from .report.configurations import SideBySideRow, side_by_side
 from .schema.loading.field import Field
 from .signature import Signature
-from .tally import MacroScores, Scores, Tally
+from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT
 
 __all__ = [
@@ -39,10 +40,12 @@ __all__ = [
     "Missed",
     "Node",
     "OptionError",
+    "PathScores",
     "Problem",
     "Repair",
     "SchemaError",
     "Scores",
+    "SideBySideRow",
     "Signature",
     "SolverError",
     "Tally",
@@ -52,5 +55,6 @@ __all__ = [
     "published",
     "rank",
     "read_answer",
+    "side_by_side",
     "transport",
 ]

@@ -13,7 +13,7 @@ from arbitre.corpus.running.evaluate import evaluate
 from arbitre.diagnosis import witnesses
 from arbitre.diagnosis.claims import MAX_VALUES, check_claims
 from arbitre.distances import DistanceCatalogue, catalogue
-from arbitre.engine import compare_batch, count_calls
+from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.normalizers import with_normalizer
 from arbitre.parsing.json_form import json_form
@@ -196,6 +196,7 @@ class Comparator:
             signature=self.signature,
             close=self.plan.close,
             schema=self.plan.root,
+            item_costs=item_costs,
             format_assertion=self.plan.format_assertion,
         )
 

@@ -200,7 +200,7 @@ def test_the_page_says_how_many_documents_it_holds(visit, corpus):
     assert documents(visit(corpus.single)) == KEPT
 
 
-def test_as_many_documents_are_held_as_asked_for(visit, corpus):
+def test_keep_sets_the_number_of_documents_on_the_page(visit, corpus):
     file = made(corpus.folder, "fewer.html", "--keep", "7")
     page = visit(file)
     assert documents(page) == 7
@@ -213,7 +213,7 @@ def test_as_many_documents_are_held_as_asked_for(visit, corpus):
         assert "Evaluate again with --keep 1999 to show more." in out.replace("\n", " ")
 
 
-def test_targets_are_reached_and_stay(visit, corpus):
+def test_navigation_scrolls_to_its_target_and_stays_there(visit, corpus):
     page = visit(corpus.single)
     before = page.locator("#x-list .row").count()
     for name in ("read", "answer", "trust", "explorer", "curve", "paths"):
@@ -321,7 +321,7 @@ def test_the_document_menu_names_the_score(visit, corpus):
     assert re.search(r" : qualité du document [01],\d\d$", french.locator("#x-document option").first.text_content())
 
 
-def test_it_prints_on_a4(visit, corpus):
+def test_the_report_prints_on_a4(visit, corpus):
     page = visit(corpus.report, width=PAPER)
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")

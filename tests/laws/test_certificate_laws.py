@@ -33,7 +33,7 @@ def measured(part, documents):
 
 @slow
 @given(case=chains(METRIC))
-def test_a_certified_metric_is_one(case):
+def test_a_certified_metric_satisfies_the_axioms(case):
     part, documents = case
     verdict, table = measured(part, documents)
     assert verdict == "metric"
@@ -44,7 +44,7 @@ def test_a_certified_metric_is_one(case):
 
 @slow
 @given(case=chains(PSEUDO))
-def test_a_certified_pseudo_metric_is_one(case):
+def test_a_certified_pseudo_metric_satisfies_the_axioms(case):
     part, documents = case
     verdict, table = measured(part, documents)
     assert verdict == VERDICTS[part.verdict]
@@ -59,7 +59,7 @@ def check_pseudometric(table):
 
 @slow
 @given(part=parts(worst=NEITHER))
-def test_the_verdict_is_that_of_the_worst_part(part):
+def test_the_verdict_equals_that_of_the_worst_part(part):
     certificate = Comparator(part.schema).certificate
     assert certificate.verdict == VERDICTS[part.verdict]
     assert bool(certificate.breaks) == (part.verdict != METRIC)

@@ -305,7 +305,7 @@ def test_every_distance_of_the_catalogue_has_a_law():
 
 
 @each_law
-def test_the_declared_facts_are_those_of_the_table(law):
+def test_distances_declare_the_facts_of_the_table(law):
     facts = law.distance.facts
     assert [getattr(facts, fact) for fact in FACTS] == [getattr(law, fact) for fact in FACTS]
     assert (facts.witness is None) == facts.metric or law.floor
@@ -322,13 +322,13 @@ def test_distances_are_within_the_range_and_0_on_equal_values(law):
 
 
 @each_law
-def test_symmetry_holds_where_declared(law):
+def test_symmetry_holds_exactly_where_declared(law):
     distances = table(law.distance, law.values)
     assert np.array_equal(distances, distances.T) == law.symmetric
 
 
 @each_law
-def test_separation_holds_where_declared(law):
+def test_separation_holds_exactly_where_declared(law):
     distances = table(law.distance, law.values)
     assert bool(np.all(distances[unequal(law.values)] > 0)) == law.separating
 
@@ -367,7 +367,7 @@ def test_bounds_of_plain_values_are_the_distance(law):
 
 
 @each_law
-def test_a_glimpse_is_never_above_the_distance_and_exact_where_it_says_so(law):
+def test_pairwise_lower_bounds_hold_and_are_exact_where_flagged(law):
     pool, size = law.distance.pool(law.values), len(law.values)
     distances = table(law.distance, law.values).ravel()
     rows, columns = np.divmod(np.arange(size * size), size)
@@ -395,7 +395,7 @@ def violates(distance, fact, witness):
 
 
 @each_law
-def test_the_witness_of_the_first_fact_denied_still_violates_it(law):
+def test_witnesses_violate_the_facts_that_are_denied(law):
     facts = law.distance.facts
     denied = [fact for fact in FACTS if not getattr(facts, fact)]
     if denied and facts.witness:
@@ -451,7 +451,7 @@ def values_for(law):
 
 @each_law
 @given(data=st.data())
-def test_pairs_and_tables_agree_to_the_last_bit(law, data):
+def test_pairwise_and_crossed_distances_are_identical(law, data):
     values = data.draw(st.lists(values_for(law), max_size=6))
     pool = law.distance.pool(values)
     everything = np.arange(len(values))
@@ -491,7 +491,7 @@ def test_a_distance_depends_on_its_two_values_alone(law, data):
 
 @each_law
 @given(data=st.data())
-def test_what_is_declared_holds_on_any_values(law, data):
+def test_declared_facts_hold_on_generated_values(law, data):
     values = data.draw(st.lists(values_for(law), min_size=3, max_size=3))
     distances = table(law.distance, values)
     bounds = law.distance.pool(values).lower_bounds_blockwise(
@@ -516,7 +516,7 @@ def test_a_relative_tolerance_is_a_share_of_the_larger_magnitude(a, b, relative,
         assert distance(a, b) == float(not expected)
 
 
-def test_facts_that_cannot_be():
+def test_contradictory_facts_are_refused():
     assert Facts(identity=False, range=(0.2, 0.9)).range == (0.2, 0.9)
     for wrong in ((0, 2), (-1, 1), (0.9, 0.2), (float("nan"), 1)):
         with pytest.raises(SchemaError, match="Expected `range` to be two numbers within"):
@@ -526,7 +526,7 @@ def test_facts_that_cannot_be():
 
 
 @pytest.mark.parametrize("fact", ["identity", "symmetric", "triangle"])
-def test_what_makes_a_metric(fact):
+def test_a_metric_needs_identity_symmetry_triangle_and_separation(fact):
     assert Facts().metric
     assert Facts(separating=False).pseudometric
     assert not Facts(separating=False).metric

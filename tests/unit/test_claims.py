@@ -31,7 +31,7 @@ def test_nothing_claimed_is_nothing_to_check():
     assert by_claim(length, None) == {}
 
 
-def test_claims_that_hold():
+def test_claims_that_hold_have_no_violations():
     checks = by_claim(length, Facts.only("identity", "symmetric", "triangle"))
     assert {claim: (check.checked, check.violations) for claim, check in checks.items()} == {
         "identity": (5, 0),
@@ -61,7 +61,7 @@ def test_a_claim_that_does_not_hold_is_counted_and_shown(function, claim, violat
         assert (check.violations, check.witness, check.largest) == (violations, witness, pytest.approx(largest))
 
 
-def test_it_looks_past_the_calls_that_the_claims_would_spare():
+def test_claims_are_checked_with_calls_that_they_would_spare():
     asked = []
 
     def judge(gold, predicted):

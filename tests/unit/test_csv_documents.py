@@ -97,12 +97,12 @@ def test_a_delimiter_in_the_name_of_a_column_does_not_mislead(tmp_path):
     assert documents(tmp_path / "p.csv", 'id;"name, first";b\na;x, y;z\n') == {"a": {"name, first": "x, y", "b": "z"}}
 
 
-def test_compressed_and_tab_separated_files(tmp_path):
+def test_compressed_and_tab_separated_tables_are_read(tmp_path):
     assert documents(tmp_path / "p.csv.gz", gzip.compress(b"id,name\na,Bo\n")) == {"a": {"name": "Bo"}}
     assert documents(tmp_path / "p.tsv", "id\tname\na\tBo\n") == {"a": {"name": "Bo"}}
 
 
-def test_runs_and_lines(tmp_path):
+def test_rows_of_a_table_keep_their_run_and_line(tmp_path):
     records = read(tmp_path / "p.csv", "id,run,name\na,1,Bo\na,2,Cy\nb,,Di\n")
     assert [(record.id, record.run, record.line) for record in records] == [
         ("a", "1", 2),

@@ -116,14 +116,14 @@ class TestErrors:
         assert "The bound of `w1` raised ValueError: not a name" in error.message
         assert "(path /*/name" in error.message
 
-    def test_in_a_corpus_it_names_the_document(self):
+    def test_an_exception_in_a_corpus_names_the_document(self):
         pairs = [("one", people("Ada"), people("Eve")), ("two", people("Ada?"), people("Eve"))]
         with pytest.raises(FunctionError, match=r"\(path /\*/name; predicted: /0/name\), in document 'two'") as caught:
             judged(failing).evaluate(pairs)
         assert caught.value.pointer == "/0/name"
         assert isinstance(caught.value.__cause__, ValueError)
 
-    def test_it_travels_between_processes(self):
+    def test_a_function_error_can_be_pickled(self):
         error = self.error(judged(failing), people("Ada"), people("?"))
         copy = pickle.loads(pickle.dumps(error))  # noqa: S301
         assert (str(copy), copy.values) == (str(error), error.values)
@@ -154,12 +154,12 @@ class TestNormalizers:
             gold=gold, predicted=predicted
         )
 
-    def test_it_applies_to_the_items_of_a_list_and_to_declared_kinds_only(self):
+    def test_a_normalizer_applies_to_list_items_and_declared_kinds_only(self):
         own = with_normalizer("own", str.lower).build("own")
         assert own(["A", [1, "B"], None]) == ["a", [1, "b"], None]
         assert own(3) == 3
 
-    def test_other_kinds_are_declared(self):
+    def test_a_normalizer_can_declare_other_kinds(self):
         made = self.compared(len, "abc", "xyz", makes=[Kind.NUMBER])
         assert made.quality == 1.0
         numbers = self.compared(abs, -3, 3, {"type": "integer"}, kinds=[Kind.NUMBER])
@@ -196,7 +196,7 @@ class TestNormalizers:
         with pytest.raises(FunctionError, match=message):
             self.compared(lambda _: result, "a", "b")
 
-    def test_lists_and_objects_are_not_its_business(self):
+    def test_a_normalizer_of_lists_or_objects_is_refused(self):
         with pytest.raises(SchemaError, match="to be those of single values"):
             with_normalizer("own", sorted, kinds=[Kind.ARRAY])
 
@@ -294,7 +294,7 @@ class TestCommands:
             ("mydist", "got 'mydist'"),
         ],
     )
-    def test_anything_else_is_refused(self, name, message):
+    def test_an_unusable_function_is_refused(self, name, message):
         output = self.run("schema", "explain", "schema.json", functions=(name,), code=2)
         assert message in " ".join(output.replace("│", " ").split())
 

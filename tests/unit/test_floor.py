@@ -26,7 +26,7 @@ def test_a_quality_below_the_floor_counts_0_and_one_equal_to_it_counts_as_it_is(
     assert made.compare(gold="abcdefghij", predicted=predicted).quality == pytest.approx(expected, abs=1e-15)
 
 
-def test_it_applies_to_the_default_distance_and_after_normalisation():
+def test_a_floor_applies_to_the_default_distance_and_after_normalisation():
     assert comparator({"floor": 0.8}).compare(gold="abcd", predicted="abcx").quality == 0.0
     assert comparator({"floor": 0.7, "normalize": "lower"}).compare(gold="abcd", predicted="ABCD").quality == 1.0
     number = comparator({"floor": 0.9, "normalize": "number"})
@@ -34,13 +34,13 @@ def test_it_applies_to_the_default_distance_and_after_normalisation():
     assert number.compare(gold="100", predicted="89").quality == 0.0
 
 
-def test_it_is_part_of_the_signature_and_of_explain():
+def test_a_floor_is_part_of_the_signature_and_of_explain():
     made = comparator(HALF)
     assert made.explain()[0].distance == "levenshtein(floor=0.5)"
     assert made.signature != comparator({"distance": "levenshtein"}).signature != comparator(HALF | {"floor": 0.6})
 
 
-def test_an_override_of_the_distance_keeps_it():
+def test_an_override_of_the_distance_keeps_the_floor():
     schema = {"type": "string", "x-arbitre": HALF}
     for name in ("indel", "jaro"):
         made = Comparator(schema, distance=name)
@@ -49,7 +49,7 @@ def test_an_override_of_the_distance_keeps_it():
     assert Comparator(schema, distance="levenshtein").compare(gold="abcd", predicted="abcx").quality == 0.75
 
 
-def test_branches_of_a_union_have_their_own():
+def test_branches_of_a_union_have_their_own_floor():
     made = Comparator(
         {"anyOf": [{"type": "string", "x-arbitre": HALF}, {"type": "number", "x-arbitre": {"floor": 0.9}}]}
     )
@@ -80,7 +80,7 @@ def test_a_floor_on_numbers_has_a_witness_too():
     assert broken.witness is not None
 
 
-def test_where_it_changes_nothing_or_leaves_only_equality_the_distance_stays_a_metric():
+def test_a_floor_that_changes_nothing_or_leaves_only_equality_keeps_the_metric():
     assert comparator({"floor": 1}).certificate.verdict == "metric"
     assert comparator({"distance": "exact", "floor": 0.5}).certificate.verdict == "metric"
     assert Comparator({"type": "boolean", "x-arbitre": {"floor": 0.5}}).certificate.verdict == "metric"
@@ -94,7 +94,7 @@ def test_a_floor_is_a_number_above_0_and_at_most_1(floor):
         comparator({"floor": floor})
 
 
-def test_it_has_no_place_on_an_object_or_a_list():
+def test_a_floor_on_an_object_or_a_list_is_refused():
     for schema in ({"type": "object"}, {"type": "array", "items": {"type": "string"}}):
         with pytest.raises(SchemaError, match="`floor` applies to single values, but none is declared here"):
             Comparator(schema | {"x-arbitre": {"floor": 0.5}})
@@ -133,7 +133,7 @@ def words(rng, count):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_anls_star_of_flat_records(seed):
+def test_a_floor_reproduces_anls_star_of_flat_records(seed):
     """Mean similarity over all keys of either side."""
     rng = random.Random(seed)  # noqa: S311
     schema = {"type": "object", "properties": dict.fromkeys("vwxyz", TEXT)}
@@ -147,7 +147,7 @@ def test_anls_star_of_flat_records(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_anls_star_of_lists(seed):
+def test_a_floor_reproduces_anls_star_of_lists(seed):
     """Best one-to-one matching, over the longer list."""
     rng = random.Random(seed)  # noqa: S311
     gold, predicted = words(rng, rng.randint(1, 5)), words(rng, rng.randint(1, 5))
@@ -157,7 +157,7 @@ def test_anls_star_of_lists(seed):
     assert quality == pytest.approx(best / len(long))
 
 
-def test_thresholds_in_the_manner_of_stickler():
+def test_floors_and_weights_reproduce_clipped_thresholds():
     """Each field has a threshold and a weight: a similarity below the threshold is clipped to 0 in the weighted mean."""
     fields = {  # threshold, weight, and similarities of the pair below
         "vendor": (0.85, 2.0, 1 - 1 / 9),

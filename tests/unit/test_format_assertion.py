@@ -19,7 +19,7 @@ def violations(schema, document, **options):
     return [(one.pointer, one.keyword, one.message) for one in found]
 
 
-def test_it_is_an_annotation_by_default_and_an_assertion_on_request():
+def test_format_is_an_annotation_by_default_and_an_assertion_on_request():
     assert violations(MAIL, WRONG) == []
     assert violations(MAIL, WRONG, format_assertion=True) == [("/mail", "format", "'nobody' is not a 'email'")]
     assert violations(MAIL, {"mail": "a@b.example"}, format_assertion=True) == []
@@ -37,7 +37,7 @@ def test_it_is_an_annotation_by_default_and_an_assertion_on_request():
     ],
 )
 @pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", None])
-def test_formats_that_need_no_other_package(name, right, wrong, draft):
+def test_common_formats_are_asserted_without_another_package(name, right, wrong, draft):
     """`uuid` is not in draft 7: it is checked as in 2020-12."""
     schema = {"format": name} | ({} if draft is None else {"$schema": draft})
     assert violations(schema, right, format_assertion=True) == []
@@ -45,12 +45,12 @@ def test_formats_that_need_no_other_package(name, right, wrong, draft):
     assert violations(schema, 12, format_assertion=True) == []  # formats are those of texts
 
 
-def test_it_changes_no_score():
+def test_format_assertion_changes_no_signature():
     one, other = Comparator(MAIL), Comparator(MAIL, format_assertion=True)
     assert one.signature == other.signature
 
 
-def test_check_gold_asserts_formats_too():
+def test_check_gold_asserts_formats_on_request():
     assert Comparator(MAIL).check_gold([WRONG]).ok
     (finding,) = Comparator(MAIL, format_assertion=True).check_gold([WRONG]).findings
     assert (finding.check, finding.pointer) == ("schema", "/mail")
@@ -84,7 +84,7 @@ class TestCommands:
     def run(*arguments):
         return CliRunner().invoke(app, arguments)
 
-    def test_compare(self):
+    def test_compare_asserts_formats_on_request(self):
         call = ("compare", "gold.json", "predicted.json", "--schema", "schema.json", "--format", "json")
         assert json.loads(self.run(*call, "--validate").stdout)["violations"] == []
         (one,) = json.loads(self.run(*call, "--validate", "--format-assertion").stdout)["violations"]
@@ -93,14 +93,14 @@ class TestCommands:
         assert refused.exit_code == 2
         assert "--format-assertion requires --validate" in refused.output
 
-    def test_evaluate(self):
+    def test_evaluate_asserts_formats_on_request(self):
         call = ("evaluate", "--schema", "schema.json", "--gold", "gold.jsonl", "--predicted", "predicted.jsonl")
         call = (*call, "--validate", "--format", "json", "--workers", "1")
         assert json.loads(self.run(*call).stdout)["violations"] == []
         (one,) = json.loads(self.run(*call, "--format-assertion").stdout)["violations"]
         assert (one["id"], one["pointer"], one["keyword"]) == ("1", "/mail", "format")
 
-    def test_schema_check(self):
+    def test_schema_check_asserts_formats_on_request(self):
         assert self.run("schema", "check", "schema.json", "predicted.json").exit_code == 0
         result = self.run("schema", "check", "schema.json", "predicted.json", "--format-assertion")
         assert result.exit_code == 1

@@ -34,7 +34,7 @@ def joined(table):
     return paired(table.rows(), factors=table.factors)
 
 
-def test_pairs_and_factors(folder):
+def test_a_manifest_gives_pairs_and_factors(folder):
     table = manifest(
         folder,
         "\ufeffocr,id,run,gold,predicted,prompt",
@@ -87,7 +87,7 @@ def test_a_bad_line_is_a_failure(folder):
     ]
 
 
-def test_is_read_as_everything_else_is(folder):
+def test_manifest_files_are_read_with_the_read_options(folder):
     result = joined(
         manifest(
             folder,
@@ -116,7 +116,7 @@ def test_is_read_as_everything_else_is(folder):
         (("id,gold,predicted", 'a,"b,c'), "Cannot read the file as CSV"),
     ],
 )
-def test_refused(folder, lines, words):
+def test_a_malformed_manifest_is_refused(folder, lines, words):
     with pytest.raises(DataError) as caught:
         joined(manifest(folder, *lines))
     assert words in caught.value.message
@@ -124,7 +124,7 @@ def test_refused(folder, lines, words):
     assert caught.value.hint
 
 
-def test_is_not_there(tmp_path):
+def test_a_missing_or_undecodable_manifest_is_refused(tmp_path):
     with pytest.raises(DataError, match="Cannot read the file"):
         Manifest(tmp_path / "none.csv", ReadOptions())
     (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")

@@ -23,7 +23,7 @@ AMOUNT = {"number": {"decimal": ".", "group": ", ", "currency": True, "percent":
 SPELLED = {"date": {"languages": ["fr", "en"]}}
 
 
-def test_the_names():
+def test_the_catalogue_lists_every_normalizer():
     assert catalogue.names == ("authority", *NAMES)
 
 
@@ -190,7 +190,7 @@ def test_the_names():
         ("text", [1, "a"], ["1", "a"]),
     ],
 )
-def test_normalizer(choice, value, expected):
+def test_each_normalizer_has_its_known_result(choice, value, expected):
     result = catalogue.build(choice)(value)
     assert result == expected
     assert canonical(result) == canonical(expected)
@@ -227,7 +227,7 @@ JSON = st.recursive(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(value=JSON)
-def test_a_normalizer_takes_any_value_and_leaves_it_as_it_was(name, value):
+def test_a_normalizer_accepts_any_value_and_does_not_change_it(name, value):
     before = deepcopy(value)
     result = catalogue.build(name)(value)
     canonical(result)
@@ -236,7 +236,7 @@ def test_a_normalizer_takes_any_value_and_leaves_it_as_it_was(name, value):
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"concat"}))
 @given(value=JSON)
-def test_a_normalizer_applied_twice_is_applied_once(name, value):
+def test_normalizers_are_idempotent(name, value):
     normalizer = catalogue.build(name)
     once = normalizer(value)
     assert canonical(normalizer(once)) == canonical(once)
@@ -250,7 +250,7 @@ def test_equal_numbers_become_equal_values(name, number):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_says_what_it_identifies_and_travels_between_processes(name):
+def test_each_normalizer_declares_what_it_identifies_and_can_be_pickled(name):
     normalizer = catalogue.build(name)
     assert normalizer.name == name
     assert normalizer.identifies
@@ -259,7 +259,7 @@ def test_each_says_what_it_identifies_and_travels_between_processes(name):
     assert copy(" A 1 ") == normalizer(" A 1 ")
 
 
-def test_options_hold_the_defaults():
+def test_options_include_defaults():
     assert catalogue.build("number").options == {"decimal": "."}
     assert catalogue.build("date").options == {"formats": []}
     assert catalogue.build({"concat": {"separator": " "}}).options == {"separator": " "}
@@ -342,7 +342,7 @@ def test_the_version_of_dateparser_is_in_the_signature():
     assert catalogue.build(SPELLED).options["dateparser"] == version("dateparser")
 
 
-def test_an_unknown_normalizer():
+def test_an_unknown_normalizer_is_refused_with_a_hint():
     with pytest.raises(SchemaError, match='Did you mean "casefold"') as caught:
         catalogue.build("case-fold", pointer="/properties/nom/x-arbitre/normalize/0")
     assert caught.value.message == f'Expected `normalize` to be one of {", ".join(catalogue.names)}, got "case-fold"'

@@ -212,6 +212,13 @@ class TestDocuments:
         assert comparator.most_calls(gold=gold, predicted=same) == {}
         assert Comparator.infer([gold]).schema == Comparator.infer([same]).schema
 
+    def test_a_part_that_occurs_many_times_is_converted_once(self):
+        shared = [Decimal(1)]
+        for _ in range(100):
+            shared = [shared, shared]
+        with pytest.raises(DataError, match="many times over"):
+            Comparator({"type": "array"}).compare(gold=shared, predicted=[])
+
     def test_what_cannot_be_converted_stays_an_error_with_its_place(self):
         comparator = Comparator({"type": "object"})
         with pytest.raises(DataError, match="got object in the gold document at /a/0"):

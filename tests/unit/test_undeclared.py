@@ -15,7 +15,7 @@ def comparator(setting=None, **schema):
     return Comparator({"type": "object", "properties": FIELDS} | options | schema)
 
 
-def test_they_are_counted_by_default():
+def test_undeclared_keys_are_counted_by_default():
     by_default, counted = comparator(), comparator("count")
     assert by_default.signature == counted.signature
     comparison = counted.compare(gold=GOLD, predicted=PREDICTED)
@@ -24,7 +24,7 @@ def test_they_are_counted_by_default():
     assert (spurious.tally.gold, spurious.tally.predicted) == (0, 2)
 
 
-def test_ignored_they_change_no_score_on_either_side():
+def test_ignored_undeclared_keys_change_no_score_on_either_side():
     made = comparator("ignore")
     without = {"a": "x", "b": PREDICTED["b"]}
     comparison = made.compare(gold=GOLD, predicted=PREDICTED)
@@ -46,7 +46,7 @@ def test_keys_of_patterns_are_declared():
     assert made.compare(gold={"n1": 1}, predicted={"n1": 2, "m1": 3}).quality == 0.0
 
 
-def test_it_is_signed_certified_and_explained():
+def test_ignoring_undeclared_keys_is_signed_certified_and_explained():
     made = comparator("ignore")
     assert made.signature != comparator().signature
     assert made.certificate.verdict == "metric"
@@ -56,7 +56,7 @@ def test_it_is_signed_certified_and_explained():
     assert made.explain()[0].notes == "undeclared keys ignored"
 
 
-def test_it_works_in_an_overlay_and_in_unions_that_agree():
+def test_undeclared_keys_can_be_ignored_in_an_overlay_and_in_agreeing_unions():
     laid = Comparator({"type": "object", "properties": FIELDS}, overlay={"": {"undeclared": "ignore"}})
     assert laid.compare(gold={"a": "x"}, predicted={"a": "x", "q": 1}).quality == 1.0
     one, other = ({"type": "object", "properties": {name: {"type": "string"}}} for name in "ab")
@@ -77,11 +77,11 @@ def test_it_works_in_an_overlay_and_in_unions_that_agree():
         ),
     ],
 )
-def test_where_it_cannot_apply_it_is_refused(schema, message):
+def test_undeclared_is_refused_where_it_cannot_apply(schema, message):
     with pytest.raises(SchemaError, match=message):
         Comparator(schema | {"x-arbitre": {"undeclared": "ignore"}})
 
 
-def test_only_ignore_and_count_are_known():
+def test_undeclared_accepts_only_ignore_and_count():
     with pytest.raises(SchemaError, match='Expected `undeclared` to be "count" or "ignore", got "drop"'):
         comparator("drop")

@@ -77,7 +77,7 @@ def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
         SchemaError: Schema validation takes too many steps.
     """
     try:
-        check(document)
+        check(document, "gold document")
     except DataError as error:
         return (GoldFinding(UNREADABLE, error.pointer, error.message, error.hint),)
     return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))

@@ -20,6 +20,9 @@ from arbitre.values import ABSENT, MAX_DEPTH, check_depth
 if TYPE_CHECKING:
     from arbitre.values import Json
 
+_Known = dict[int, tuple[Any, "Json"]]
+"""Containers and their conversions by id, so that a shared part is converted once."""
+
 _SCALARS: Final = frozenset({type(None), bool, int, float, str})
 
 
@@ -36,10 +39,10 @@ def json_form(value: Any) -> Json:  # noqa: ANN401  (any object)
     >>> json_form({"total": Decimal("1.50"), "on": date(1931, 3, 1), "pages": np.arange(3)})
     {'total': 1.5, 'on': '1931-03-01', 'pages': [0, 1, 2]}
     """
-    return _converted(value, 0)
+    return _converted(value, 0, {})
 
 
-def _converted(value: Any, depth: int) -> Json:  # noqa: ANN401, C901, PLR0911, PLR0912  (one case for each type)
+def _converted(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401, C901, PLR0911, PLR0912  (one case for each type)
     if type(value) in _SCALARS or value is ABSENT:
         return value
     if depth > MAX_DEPTH:
@@ -47,15 +50,15 @@ def _converted(value: Any, depth: int) -> Json:  # noqa: ANN401, C901, PLR0911, 
         raise DataError.of(f"Expected at most {MAX_DEPTH} nested lists and objects, got more", hint="Flatten it.")
     match value:
         case Enum():
-            return _converted(value.value, depth)
+            return _converted(value.value, depth, known)
         case np.ndarray():
-            return _converted(list(value) if value.ndim else value[()], depth)
+            return _converted(list(value) if value.ndim else value[()], depth, known)
         case np.datetime64():
             return str(value)
         case np.floating():
             return float(str(value))  # the shortest text: a float32 of 0.1 is 0.1
         case np.generic():
-            return _converted(value.item(), depth)
+            return _converted(value.item(), depth, known)
         case Decimal():
             whole = value.is_finite() and value == value.to_integral_value()
             return int(value) if whole and abs(value.adjusted()) <= _DIGITS else float(value)
@@ -65,17 +68,21 @@ def _converted(value: Any, depth: int) -> Json:  # noqa: ANN401, C901, PLR0911, 
             return duration_text(value)
         case UUID() | PurePath():
             return str(value)
+        case Mapping() | list() | tuple() if id(value) in known:
+            return known[id(value)][1]
         case Mapping():
-            made = {}
+            made: dict[Any, Json] = {}
             for key, item in value.items():
-                made[_key(key)] = _converted(item, depth + 1)
+                made[_key(key)] = _converted(item, depth + 1, known)
+            known[id(value)] = value, made
             return made
         case list() | tuple():
-            items = []
+            items: list[Json] = []
             for item in value:
-                items.append(_converted(item, depth + 1))  # noqa: PERF401  (a comprehension doubles the stack)
+                items.append(_converted(item, depth + 1, known))  # noqa: PERF401  (a comprehension doubles the stack)
+            known[id(value)] = value, items
             return items
-    return _of_library(value, depth)
+    return _of_library(value, depth, known)
 
 
 _DIGITS: Final = 400
@@ -83,7 +90,7 @@ _DIGITS: Final = 400
 
 
 def _key(key: Any) -> Any:  # noqa: ANN401
-    return _converted(key, 0) if isinstance(key, (Enum, date, UUID)) else key
+    return _converted(key, 0, {}) if isinstance(key, (Enum, date, UUID)) else key
 
 
 def duration_text(duration: timedelta) -> str:
@@ -99,23 +106,25 @@ def duration_text(duration: timedelta) -> str:
     return f"{'-' * (duration < timedelta())}P{days}{rest}"
 
 
-def _of_library(value: Any, depth: int) -> Json:  # noqa: ANN401
+def _of_library(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401
     """Return the JSON value of a model instance; any other object unchanged."""
     kind = type(value)
     try:
         if hasattr(kind, "__pydantic_serializer__"):
-            return _converted(
-                sys.modules["pydantic_core"].to_jsonable_python(value, by_alias=True, fallback=json_form), depth
-            )
+            plain = sys.modules["pydantic_core"].to_jsonable_python(value, by_alias=True, fallback=json_form)
+            return _converted(plain, depth, known)
         if hasattr(kind, "__struct_config__"):
-            return _converted(sys.modules["msgspec"].to_builtins(value, enc_hook=json_form), depth)
+            plain = sys.modules["msgspec"].to_builtins(value, enc_hook=json_form)
+            return _converted(plain, depth, known)
     except (ValueError, TypeError) as error:
         raise DataError.of(
             f"Cannot write a {kind.__name__} as JSON: {clipped(str(error))}",
             hint="Pass its JSON, for example that of model_dump(mode='json').",
         ) from error
     if hasattr(kind, "__attrs_attrs__"):
-        return {field.name: _converted(getattr(value, field.name), depth + 1) for field in kind.__attrs_attrs__}
-    if dataclasses.is_dataclass(value):
-        return {field.name: _converted(getattr(value, field.name), depth + 1) for field in dataclasses.fields(value)}
-    return value
+        names = [field.name for field in kind.__attrs_attrs__]
+    elif dataclasses.is_dataclass(kind):
+        names = [field.name for field in dataclasses.fields(kind)]
+    else:
+        return value
+    return {name: _converted(getattr(value, name), depth + 1, known) for name in names}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeA
 import numpy as np
 
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.errors import OptionError
-from arbitre.tally import COUNTS
+from arbitre.errors import DataError, OptionError
+from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -23,15 +23,27 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.storage.arrow import Frame
 
+_NEAR: Final = 20
+"""Number of characters that a message shows on either side of an error."""
+
 
 @contextmanager
 def atomic_text_file(path: Path) -> Iterator[TextIO]:
     """Open a text file that replaces `path` when the block ends, or is discarded if the block raises.
 
-    Raises DataError if it cannot be written.
+    Raises DataError if it cannot be written, or if a text for it has a lone surrogate, such as a file name that is not
+    Unicode.
     """
-    with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        yield file
+    try:
+        with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    except UnicodeEncodeError as error:
+        near = error.object[max(error.start - _NEAR, 0) : error.end + _NEAR]
+        raise DataError.of(
+            f"Expected Unicode text, got the lone surrogate {error.object[error.start]!r} in {near!r}",
+            file=str(path),
+            hint="Rename the file, or correct the id or the text.",
+        ) from error
 
 
 class _Lines(NamedTuple):
@@ -129,6 +141,9 @@ def compact(value: Json) -> str:
     return _COMPACT.encode(value)
 
 
+_MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
+"""Columns of numbers of values, or of masses."""
+
 CHUNK_ROWS: Final = 4096
 """Number of rows of a frame that are formatted at once."""
 
@@ -152,4 +167,4 @@ def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any], dialect: CsvDia
         elif math.isnan(value):
             yield ""
         else:
-            yield cell(int(value) if name in COUNTS and value.is_integer() else value, dialect)
+            yield cell(int(value) if name in _MASSES and value.is_integer() else value, dialect)

@@ -31,6 +31,7 @@ from arbitre.corpus.reading.reader import CELLS, LINES, TABLE
 from arbitre.corpus.reading.sources import split_name
 from arbitre.corpus.results.gates import gate
 from arbitre.errors import DataError
+from arbitre.report.configurations import compare_choices
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def compare(
             raise typer.BadParameter(
                 "--fail-under, --fail-over, --validate and --published need a single --match and --distance."
             )
-        rows = side_by_side.rows(chosen, *documents)
+        rows = compare_choices(chosen, *documents)
         screen.result(partial(side_by_side.to_json, rows), partial(side_by_side.blocks, rows))
         return
     comparator = chosen[0].comparator
@@ -140,7 +141,7 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
         yield result_tables.outside(comparison.outside)
     if published:
         yield result_tables.published(arbitre.published(comparison))
-    yield result_tables.by_path(comparison.by_path(), width)
+    yield from result_tables.by_path(comparison.by_path(), width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     yield result_tables.survival(comparison.curve)
     if validate:

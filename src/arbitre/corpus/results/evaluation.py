@@ -20,7 +20,7 @@ from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.storage import arrow
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import outside
-from arbitre.tally import MacroScores, Scores
+from arbitre.tally import MacroScores, PathScores, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,12 +106,12 @@ class Evaluation:
         return means(self.document_table.tallies, self.document_table.failed)
 
     @cached_property
-    def by_path(self) -> dict[str, Scores]:
-        """Pooled scores of every path with leaves and of the items of every list."""
+    def by_path(self) -> dict[str, PathScores]:
+        """Pooled scores and outcomes of every path with leaves and of the items of every list."""
         return self.document_table.by_path()
 
     @cached_property
-    def outside(self) -> dict[str, Scores]:
+    def outside(self) -> dict[str, PathScores]:
         """Pooled scores of the paths outside the entries, which `micro` and `macro` do not include.
 
         Empty if the entries are the root.
@@ -177,7 +177,7 @@ class Evaluation:
             raise DataError.of(
                 f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
             )
-        tallies = columns.tallies if path is None else columns.paths[path]
+        tallies = columns.tallies if path is None else columns.path_tallies(path)
         clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
         return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
 

@@ -12,7 +12,7 @@ from arbitre.corpus.reading.records import Failure, key
 from arbitre.corpus.results.chance import Chance, Reservoir, estimate_chance, sample_pairs
 from arbitre.corpus.running.accumulator import Accumulator
 from arbitre.corpus.running.executors import run_in_process
-from arbitre.corpus.running.worker import Worker
+from arbitre.corpus.running.worker import FIRST_BATCH, NODES_PER_BATCH, Worker
 from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.string_array import encoded
 from arbitre.errors import DataError
@@ -45,12 +45,18 @@ class ExecutionOptions:
         on_results: Called with the results of each work unit, in order.
         executor: Distributes the work units.
         checkpoints: Stores results on disk and may already contain some.
+        unit_size: Number of documents per work unit.
+        first_batch: Number of documents in the first batch of a worker.
+        batch_nodes: Target number of nodes per later batch.
     """
 
     observers: Observers = field(default_factory=dict)
     on_results: Callable[[DocumentResults], None] = lambda _: None
     executor: Executor = run_in_process
     checkpoints: Checkpoints | None = None
+    unit_size: int = PART_SIZE
+    first_batch: int = FIRST_BATCH
+    batch_nodes: int = NODES_PER_BATCH
 
 
 def evaluate(
@@ -74,9 +80,10 @@ def evaluate(
     """
     options, totals = options or ExecutionOptions(), Accumulator()
     failures = list(pairs.failures) if isinstance(pairs, Join) else []
-    reservoir = Reservoir()
-    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, reservoir)
-    for outcomes in _outcomes(Worker(plan, options.observers), parts, options):
+    reservoir, size = Reservoir(), options.unit_size
+    parts = pairs.parts(size) if isinstance(pairs, Join) else _parts(pairs, size, failures, reservoir)
+    worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
+    for outcomes in _outcomes(worker, parts, options):
         totals.add(outcomes)
         options.on_results(outcomes)
 
@@ -95,10 +102,10 @@ def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptio
 
 
 def _parts(
-    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], reservoir: Reservoir
+    pairs: Iterable[Pair | tuple[Any, Json, Json]], size: int, failures: list[Failure], reservoir: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
-    while chunk := tuple(islice(stream, PART_SIZE)):
+    while chunk := tuple(islice(stream, size)):
         for pair in chunk:
             reservoir.add(pair)
         yield WorkUnit(start, chunk)

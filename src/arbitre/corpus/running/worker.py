@@ -22,17 +22,25 @@ if TYPE_CHECKING:
 FIRST_BATCH: Final = 8
 """Number of documents in the first batch."""
 
-RECORDS_PER_BATCH: Final = 1 << 16
+NODES_PER_BATCH: Final = 1 << 16
 """Target number of nodes per later batch, from which the number of documents follows."""
 
 
 @dataclass(slots=True)
 class Worker:
-    """Compares work units, one after the other. The results of a work unit do not depend on other work units."""
+    """Compares work units, one after the other. The results of a work unit do not depend on other work units.
+
+    Attributes:
+        plan: The compiled schema.
+        observers: Collect additional values about documents.
+        size: Number of documents in the next batch.
+        nodes: Target number of nodes per batch after the first.
+    """
 
     plan: Plan
     observers: Observers = field(default_factory=dict)
-    size: int = field(default_factory=lambda: FIRST_BATCH)
+    size: int = FIRST_BATCH
+    nodes: int = NODES_PER_BATCH
 
     def __call__(self, part: Iterable[Pair]) -> DocumentResults:
         """Return the results of a work unit. Raises DataError if a document changed on disk."""
@@ -46,7 +54,7 @@ class Worker:
                 outcomes = DocumentResults.of(self.plan, members, levels, self.observers)
                 outcomes.failures += lost
                 yield outcomes
-            self.size = max(1, RECORDS_PER_BATCH * len(chunk) // records)
+            self.size = max(1, self.nodes * len(chunk) // records)
 
 
 def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:

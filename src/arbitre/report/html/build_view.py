@@ -156,7 +156,7 @@ def _paths(
     by_path: Mapping[str, Mapping[str, float]], worst: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> Iterator[PathRow]:
     for path, label, depth in nesting(by_path):
-        scores = by_path[path]
+        scores = {name: by_path[path][name] for name in (*COUNTS, *NAMES)}
         missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
         yield PathRow(path, label, depth, scores, missing, spurious, worst.get(path, ()))
 

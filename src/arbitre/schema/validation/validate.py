@@ -59,7 +59,7 @@ def find_violations(root: Subschema, document: Json, *, format_assertion: bool =
 
     try:
         violated = deep_stack.call_with_deep_stack(validate_document)
-    except TooManyStepsError as error:
+    except (TooManyStepsError, RecursionError) as error:
         message = "Schema validation of a document takes too many steps"
         hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
