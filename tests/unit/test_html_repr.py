@@ -103,7 +103,7 @@ def test_an_evaluation_shows_intervals_and_the_worst_documents():
 
 def test_a_ranking_shows_its_systems_and_their_differences():
     html = RESULTS["ranking"]._repr_html_()
-    assert "f1q, macro, 6 documents" in html
+    assert "f1q, macro; documents: 6" in html
     assert len(rows(html, "&lt;b&gt;first&lt;/b&gt;")) + len(rows(html, "second")) >= 2
     assert "signature of" in html
 

@@ -76,8 +76,8 @@ class Reservoir:
             self._kept[place] = pair
 
     def __call__(self) -> list[Pair]:
-        """Return the sampled documents, as JSON."""
-        return [pair.as_json() for pair in self._kept]
+        """Return the sampled documents."""
+        return self._kept
 
 
 def sample_pairs(pairs: Sequence[Pair], seed: int = 0) -> list[Pair]:
@@ -97,7 +97,7 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, seed: int
         documents: Number of documents in the corpus.
         seed: Random seed.
     """
-    ordered = sorted(pairs, key=lambda pair: pair.key)
+    ordered = sorted((pair.as_json() for pair in pairs), key=lambda pair: pair.key)
     duels = [
         (pair.predicted, other.gold)
         for pair in ordered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import scipy
@@ -13,7 +13,7 @@ import scipy
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.document_ids import quote_names
 from arbitre.corpus.results.losses import loss_shares
-from arbitre.corpus.statistics import Sample, contrasts, groups, interval, threshold
+from arbitre.corpus.statistics import Interval, Sample, contrasts, groups, interval, threshold
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Difference, Interval, Method
+    from arbitre.corpus.statistics import Average, Difference, Method
     from arbitre.corpus.statistics.clusters import Cluster
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
@@ -135,10 +135,8 @@ class Ranking:
         return asdict(self)
 
     def _repr_html_(self) -> str:
-        rows = [
-            (system.name, html.bar(*(getattr(system.score, end) for end in ("estimate", "low", "high"))), system.failed)
-            for system in self.systems
-        ]
+        scores = [(one.name, one.score, one.failed) for one in self.systems]
+        rows = [(name, html.bar(score.estimate, score.low, score.high), failed) for name, score, failed in scores]
         tests = [
             (
                 f"{pair.a} - {pair.b}",
@@ -155,9 +153,7 @@ class Ranking:
         ]
         groups = [", ".join(group) for group in self.groups if len(group) > 1]
         return html.page(
-            html.line(
-                f"{self.score}, {self.aggregate}, {self.documents} document{'s' * (self.documents != 1)}", strong=True
-            ),
+            html.line(f"{self.score}, {self.aggregate}; documents: {self.documents}", strong=True),
             html.table(("system", f"{self.score} ({self.level:.0%} interval)", "failed"), rows),
             *(html.line(f"No significant difference: {group}") for group in groups),
             *map(html.line, self.notes),
@@ -165,6 +161,20 @@ class Ranking:
             html.folded("Where quality is lost", html.table(("system", "path", "share of the loss"), worst)),
             html.line(f"signature of {self.systems[0].name}: {self.signature.get('short', '')}"),
         )
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Create a ranking from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
+        values = {one.name: plain[one.name] for one in fields(cls)}
+        values["systems"] = tuple(
+            RankedSystem(**one | {"score": Interval(**one["score"] | {"notes": tuple(one["score"]["notes"])})})
+            for one in plain["systems"]
+        )
+        values["pairs"] = tuple(PairwiseResult(**one) for one in plain["pairs"])
+        values["groups"] = tuple(map(tuple, plain["groups"]))
+        values["winners"] = {path: tuple(names) for path, names in plain["winners"].items()}
+        values["notes"] = tuple(plain["notes"])
+        return cls(**values)
 
 
 def rank(
