@@ -212,6 +212,11 @@ class TestDocuments:
         assert comparator.most_calls(gold=gold, predicted=same) == {}
         assert Comparator.infer([gold]).schema == Comparator.infer([same]).schema
 
+    @pytest.mark.parametrize("moment", [np.datetime64("NaT"), pytest.importorskip("pandas").NaT])
+    def test_a_moment_that_is_no_time_is_refused(self, moment):
+        with pytest.raises(DataError, match="finite number, got nan"):
+            Comparator({"type": "array"}).compare(gold=[moment], predicted=[])
+
     def test_a_part_that_occurs_many_times_is_converted_once(self):
         shared = [Decimal(1)]
         for _ in range(100):

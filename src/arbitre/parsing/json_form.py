@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -53,6 +54,8 @@ def _converted(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401, 
             return _converted(value.value, depth, known)
         case np.ndarray():
             return _converted(list(value) if value.ndim else value[()], depth, known)
+        case datetime() | np.datetime64() if value != value:  # noqa: PLR0124  (NaT is refused like NaN)
+            return math.nan
         case np.datetime64():
             return str(value)
         case np.floating():
