@@ -73,7 +73,7 @@ class TestSources:
             arbitre.evaluate(WORDS, pd.DataFrame({"id": [1], "gold": [[]], "predictd": [[]]}))
 
     def test_a_value_without_json_is_refused(self):
-        frame = pd.DataFrame({"id": [1], "gold": [[pd.Timestamp("2020-01-01")]], "predicted": [[]]})
+        frame = pd.DataFrame({"id": [1], "gold": [[object()]], "predicted": [[]]})
         with pytest.raises(arbitre.DataError, match="column 'gold'"):
             arbitre.evaluate(WORDS, frame)
 

@@ -31,7 +31,8 @@ Schema = Annotated[
     str,
     typer.Option(
         metavar="FILE",
-        help="JSON Schema of the documents, with x-arbitre annotations. FILE#/pointer is a part of a file.",
+        help="JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML. FILE#/pointer is a part of a "
+        "file; MODULE:NAME is a Python type, such as a Pydantic model.",
     ),
 ]
 SchemaArgument = Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON Schema with x-arbitre annotations.")]

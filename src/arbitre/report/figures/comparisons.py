@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import clipped
+from arbitre.errors import clipped, show_hidden
 from arbitre.report.html.wording import probability
-from arbitre.report.visible_text import show_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.errors import ArbitreError, clipped
+from arbitre.errors import ArbitreError, clipped, show_hidden
 from arbitre.report.documents.quality_matrix import axes_of, shares_of
 from arbitre.report.figures.comparisons import (
     COLOURS,
@@ -23,7 +23,6 @@ from arbitre.report.figures.comparisons import (
     systems_by_path,
 )
 from arbitre.report.html.language import Language, Translator
-from arbitre.report.visible_text import show_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
