@@ -146,7 +146,7 @@ class TestCommand:
             ([], 'got "judge" at /items/x-arbitre/distance'),
             (["--functions", "judges:own", "--max-calls", "3"], "at most 3 calls to `judge`"),
             (["--functions", "nowhere:own"], "No module named 'nowhere'"),
-            (["--functions", "judges:other"], "has no attribute 'other'"),
+            (["--functions", "judges:other"], "to contain 'other', got no such name"),
             (["--functions", "judges:Facts"], "got type for 'judges:Facts'"),
         ],
     )

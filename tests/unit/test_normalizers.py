@@ -13,7 +13,20 @@ from arbitre.normalizers import catalogue
 from arbitre.values import canonical
 
 NAMES = (
-    *("casefold", "concat", "date", "digits", "lower", "nfc", "nfkc", "number", "numbers", "squash-space", "strip"),
+    *(
+        "casefold",
+        "concat",
+        "date",
+        "decimal",
+        "digits",
+        "lower",
+        "nfc",
+        "nfkc",
+        "number",
+        "numbers",
+        "squash-space",
+        "strip",
+    ),
     *("strip-punctuation", "text", "unaccent", "upper"),
 )
 

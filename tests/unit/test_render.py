@@ -6,9 +6,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from arbitre import Scores, Tally
+from arbitre import Tally
 from arbitre.cli.output.path_labels import nested_labels
 from arbitre.cli.output.result_tables import by_path
+from arbitre.tally import PathScores
 
 PATHS = ("/page/printed_page", "/speakers/*", "/speakers/*/interventions/*", "/speakers/*/interventions/*/pages/*")
 LONG = (*PATHS, "/speakers/*/actions_relatives_a_l_intervenant", "/speakers/*/actions_relatives_a_l_intervenant/*")
@@ -17,7 +18,8 @@ LONG = (*PATHS, "/speakers/*/actions_relatives_a_l_intervenant", "/speakers/*/ac
 def shown(paths, width):
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
-        console.print(by_path(dict.fromkeys(paths, Scores(Tally(4, 5, 4, 3.03, 2.4))), width))
+        for table in by_path(dict.fromkeys(paths, PathScores(Tally(4, 5, 4, 3.03, 2.4), exact=4, spurious=1)), width):
+            console.print(table)
     return [line.rstrip() for line in captured.get().splitlines()]
 
 

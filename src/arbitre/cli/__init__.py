@@ -22,8 +22,8 @@ COMMANDS: Final = {
     "diff": "Show what changed between two evaluations: overall, by path and by document.",
     "schema": "Infer, check or explain a schema.",
     "demo": "Evaluate two systems on a small bundled corpus: speakers on six pages of an index.",
-    "report": "Regenerate the HTML report of an evaluation, in English or French.",
-    "figures": "Draw the figures of an evaluation as SVG, PDF and PNG.",
+    "report": "Regenerate the HTML report of an evaluation or a ranking, in English or French.",
+    "figures": "Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.",
     "metricity": "Measure how far the distances between entries deviate from a metric.",
     "faults": "Show how each score reacts to each kind of fault, for every matching.",
 }

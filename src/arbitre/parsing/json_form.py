@@ -16,7 +16,7 @@ from uuid import UUID
 import numpy as np
 
 from arbitre.errors import DataError, clipped
-from arbitre.values import ABSENT, MAX_DEPTH, check_depth
+from arbitre.values import ABSENT, MAX_DEPTH
 
 if TYPE_CHECKING:
     from arbitre.values import Json
@@ -28,14 +28,14 @@ _SCALARS: Final = frozenset({type(None), bool, int, float, str})
 
 
 def json_form(value: Any) -> Json:  # noqa: ANN401  (any object)
-    """Return the JSON value of a Python object, and every other object unchanged.
+    """Return the JSON value of a Python object; other objects, and values below the maximum depth, are unchanged.
 
     Models of Pydantic, structs of msgspec and classes of attrs are written as these libraries write them. A `Decimal`
     is a number; dates, times, durations and UUIDs are texts in the notation of ISO 8601 or RFC 9562; an enum member is
     its value; a tuple, a named tuple and a NumPy array are lists; a data class is an object.
 
     Raises:
-        DataError: A library cannot write a value as JSON, or the value is nested too deeply.
+        DataError: A library cannot write a value as JSON.
 
     >>> json_form({"total": Decimal("1.50"), "on": date(1931, 3, 1), "pages": np.arange(3)})
     {'total': 1.5, 'on': '1931-03-01', 'pages': [0, 1, 2]}
@@ -47,8 +47,7 @@ def _converted(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401, 
     if type(value) in _SCALARS or value is ABSENT:
         return value
     if depth > MAX_DEPTH:
-        check_depth(value)
-        raise DataError.of(f"Expected at most {MAX_DEPTH} nested lists and objects, got more", hint="Flatten it.")
+        return value  # left to the check of the whole document, which can name it
     match value:
         case Enum():
             return _converted(value.value, depth, known)

@@ -9,7 +9,7 @@ from genson import SchemaBuilder
 from arbitre import deep_stack
 from arbitre.errors import DataError
 from arbitre.parsing.json_form import json_form
-from arbitre.values import check, check_depth
+from arbitre.values import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,6 @@ def infer(documents: Iterable[Json]) -> dict[str, Any]:
     if not known:
         raise DataError.of("Expected at least one gold document to infer a schema from, got none")
     for position, document in enumerate(known):
-        check_depth(document, "document")
         known[position] = json_form(document)
         check(known[position], "document")
 
