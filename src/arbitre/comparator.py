@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison import Comparison
 from arbitre.corpus.running.check_gold import check_gold
-from arbitre.corpus.running.evaluate import evaluate
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis import witnesses
 from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls
@@ -164,13 +164,14 @@ class Comparator:
         """
         return count_calls(self.plan, gold, predicted)
 
-    def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
+    def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]], *, chance: bool = True) -> Evaluation:
         """Compare all documents of a corpus.
 
         Args:
             pairs: (id, gold, predicted) triples; see `arbitre.corpus.running.evaluate`.
+            chance: Whether to compute the chance scores when they are first used.
         """
-        return evaluate(self.plan, pairs)
+        return evaluate(self.plan, pairs, ExecutionOptions(chance=chance))
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.

@@ -149,6 +149,7 @@ class CorpusOptions(EvaluationOptions):
     engine: Annotated[Engine, typer.Option(help="Compare on this machine or on a Dask cluster.")]
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
     no_report: NoReport
+    no_chance: Annotated[bool, typer.Option("--no-chance", help="Do not compute chance scores.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,7 @@ class EvaluationOptions:
         engine: Where documents are compared: "local", or "dask" for a Dask cluster.
         scheduler: Address of the Dask scheduler.
         no_report: Whether to write no report.
+        no_chance: Whether to compute no chance scores.
 
     Raises:
         OptionError: Options contradict each other.
@@ -64,6 +65,7 @@ class EvaluationOptions:
     engine: Engine = "local"
     scheduler: str | None = None
     no_report: bool = False
+    no_chance: bool = False
 
     def __post_init__(self) -> None:
         choose_executor(self.engine, self.scheduler, self.workers)
@@ -136,7 +138,8 @@ class EvaluationJob:
             on_results(outcomes)
 
         executor = choose_executor(options.engine, options.scheduler, options.workers)
-        evaluation, files = self._evaluate(ExecutionOptions(self._observers(kept), collect, executor), clusters)
+        how = ExecutionOptions(self._observers(kept), collect, executor, chance=not options.no_chance)
+        evaluation, files = self._evaluate(how, clusters)
         if options.out is not None:
             files = (*files, *self._write_files(options.out, evaluation, kept))
         return evaluation, files

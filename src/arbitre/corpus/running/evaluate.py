@@ -38,19 +38,21 @@ TRIPLE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ExecutionOptions:
-    """Options for running an evaluation. They do not change the results.
+    """Options for running an evaluation. They do not change the scores.
 
     Attributes:
         observers: Collect additional values about documents.
         on_results: Called with the results of each work unit, in order.
         executor: Distributes the work units.
         checkpoints: Stores results on disk and may already contain some.
+        chance: Whether to compute the chance scores when they are first used.
     """
 
     observers: Observers = field(default_factory=dict)
     on_results: Callable[[DocumentResults], None] = lambda _: None
     executor: Executor = run_in_process
     checkpoints: Checkpoints | None = None
+    chance: bool = True
 
 
 def evaluate(
@@ -82,9 +84,10 @@ def evaluate(
 
     def chance_factory() -> Chance:
         sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else reservoir()
-        return estimate_chance(plan, sample, len(totals))
+        return estimate_chance(plan, sample, len(totals), totals.cells)
 
-    return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
+    without_gold = pairs.without_gold if isinstance(pairs, Join) else ()
+    return totals.evaluation(plan, failures, without_gold, chance_factory if options.chance else None)
 
 
 def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptions) -> Iterator[DocumentResults]:
