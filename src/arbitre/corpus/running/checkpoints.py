@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
 
 FOLDER: Final = "documents"
-FORMAT: Final = "arbitre-documents/1"
+FORMAT: Final = "arbitre-documents/2"
 
 
 class Checkpoints:

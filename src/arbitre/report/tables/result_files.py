@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
+from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.tables.match_table import MatchTableObserver
 from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, json_text, write_frame
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import ABSENT, Json
@@ -75,17 +76,16 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan))
+    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan), plan.signature.short)
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))
             for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)
         }
-        rows, signature = csv_writer(files[MATCHES]), plan.signature.short
-        rows.writerow([*matches.head, dataframe.SIGNATURE])
+        csv_writer(files[MATCHES]).writerow([*matches.head, dataframe.SIGNATURE])
 
         def taken(outcomes: DocumentResults) -> None:
-            rows.writerows([*row, signature] for row in outcomes.seen.pop(MATCHES, ()))
+            files[MATCHES].writelines(map(str, outcomes.seen.pop(MATCHES, ())))
             how.on_results(outcomes)
 
         observers: Observers = {**how.observers, MATCHES: matches}
@@ -124,72 +124,3 @@ class ViolationObserver:
             if pair.predicted is not ABSENT
             for violation in find_violations(self.schema, pair.predicted)
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class MatchTableObserver:
-    """Corpus observer that records the rows of the table of entries."""
-
-    entries: EntryLayout
-
-    @property
-    def head(self) -> list[str]:
-        """Column names."""
-        fields = [cell(f"{name}.{part}") for name in self._columns for part in self._parts(name)]
-        return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
-
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """Return one row per entry of the documents."""
-        rows: list[Json] = []
-        columns = self._columns
-        for entry in self.entries.rows(pairs, levels):
-            indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in _pair_cells(self._cell(entry, name), self._parts(name))]
-            rows.append(
-                [*map(cell, indices), *fields, cell(self._undeclared(entry)), *_pair_cells(entry.whole, PARTS[2:])]
-            )
-        return rows
-
-    @property
-    def _columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
-
-    def _parts(self, name: str) -> tuple[str, ...]:
-        """Return the columns of a field, with the reading that was used if gold may accept several."""
-        listed = name in self.entries.names and name in self.entries.readings
-        whole = name == VALUE and name not in self.entries.names and "" in self.entries.readings
-        return (*PARTS, "reading") if listed or whole else PARTS
-
-    def _cell(self, entry: EntryRow, name: str) -> FieldPair | None:
-        """Return the cell of a column; an entry that is not an object is in the column `value`."""
-        if name in self.entries.names:
-            return entry.fields.get(name)
-        sides = (entry.whole.gold, entry.whole.predicted)
-        return entry.whole if any(side is not ABSENT and not isinstance(side, dict) for side in sides) else None
-
-    def _undeclared(self, entry: EntryRow) -> Json:
-        """Return the values without a column, by side."""
-        found: dict[str, Json] = {}
-        more = {name: one for name, one in entry.fields.items() if name not in self.entries.names}
-        for side in ("gold", "predicted"):
-            whole = getattr(entry.whole, side)
-            if isinstance(whole, dict):
-                others = {name: getattr(one, side) for name, one in more.items() if name in whole}
-                found |= {side: others} if others else {}
-            elif whole is not ABSENT and not self.entries.scalar:
-                found[side] = whole
-        return found or None
-
-
-VALUE: Final = "value"
-"""Column for entries that are not objects."""
-
-
-PARTS: Final = ("gold", "predicted", "distance", "quality")
-"""Columns of every field."""
-
-
-def _pair_cells(found: FieldPair | None, parts: Sequence[str]) -> list[str]:
-    if found is None:
-        return [""] * len(parts)
-    return [cell(1.0 - found.quality if part == "distance" else getattr(found, part)) for part in parts]
