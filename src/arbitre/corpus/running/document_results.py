@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import numpy as np
 
 from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, root_qualities
@@ -153,4 +154,10 @@ def _floats(values: list[float]) -> Floats:
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return _encode(value).decode()  # 4 times as fast as `json`
+    except (ValueError, OverflowError):  # lone surrogates, long integers
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_encode: Final = msgspec.json.Encoder().encode
