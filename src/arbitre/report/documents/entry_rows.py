@@ -286,8 +286,13 @@ def _indices(node_tree: NodeTree, level: Level, at: Indices, *, gold: bool) -> l
 
     rows = (level.left if gold else level.right)[at]
     present = np.flatnonzero(rows >= 0)
+    tokens = level.source.tokens_of(rows[present])
+    if all(isinstance(place, str) for place in level.path[:-1]) and not isinstance(level.path[-1], str):
+        for number, token in zip(present.tolist(), tokens, strict=True):  # a single list: half the time of the table
+            found[number] = str(token)
+        return found
     parents = level.parent[at[present]].tolist()
-    for number, parent, token in zip(present.tolist(), parents, level.source.tokens_of(rows[present]), strict=True):
+    for number, parent, token in zip(present.tolist(), parents, tokens, strict=True):
         found[number] = "/".join((*above(parent), *_positions(level.path[-1:], (token,))))
     return found
 

@@ -24,11 +24,13 @@ from arbitre.report.text_files import compact
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy.typing as npt
+
     from arbitre.arrays import Floats, Indices
-    from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.joining.join import Join, Pair
     from arbitre.corpus.results.documents import DocumentResult, DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
@@ -51,6 +53,10 @@ AREAS: Final = "published"
 
 MAX_ROWS: Final = 2000
 """Maximum number of documents in the table of documents; the worst are kept."""
+
+
+BATCH: Final = 8
+"""Number of kept documents compared at once: half the time of one by one (nested lists of 20 entries)."""
 
 
 def digest(text: str) -> str:
@@ -154,16 +160,28 @@ class WorstDocuments:
         where = EntryLayout.of(self.plan)
         entries = room = 0
         areas = self.areas.view()
-        for number in _ranked(columns).tolist():
-            _, levels, _ = next(compare_pairs(self.plan, [joined.pairs[int(places[number])]]))
+        for number, aligned in self._aligned(_ranked(columns), joined.pairs, places):
             found = columns[number]
             head = _head(found) | {"published": figures(found.tally, float(areas[number]))}
-            shown = self._shown(where, head, align_documents(self.plan, levels, [0])[0])
+            shown = self._shown(where, head, aligned)
             entries += shown.plain["entries"]
             room += len(compact(shown.plain).encode("utf-8", "surrogatepass"))
             if self.documents and (entries > self.entries or room > self.room):
                 break
             self.documents.append(shown)
+
+    def _aligned(
+        self, ranked: Indices, pairs: Sequence[Pair], places: npt.NDArray[np.int32]
+    ) -> Iterator[tuple[int, AlignedDocument]]:
+        """Yield the number and the alignment of each document in this order. Compares `BATCH` documents at once."""
+        for begin in range(0, len(ranked), BATCH):
+            numbers = ranked[begin : begin + BATCH].tolist()
+            read = [pairs[int(places[number])] for number in numbers]
+            done = 0
+            for members, levels, _ in compare_pairs(self.plan, read):
+                aligned = align_documents(self.plan, levels, range(len(members)))
+                yield from zip(numbers[done : done + len(members)], aligned.values(), strict=True)
+                done += len(members)
 
     def _shown(self, entries: EntryLayout, head: Mapping[str, Json], made: AlignedDocument) -> ShownDocument:
         """Return a document without negligible partial matches, reduced to its worst rows if there are too many."""
