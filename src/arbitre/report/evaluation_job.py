@@ -9,6 +9,7 @@ from arbitre.corpus.running import evaluate as corpus
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions
 from arbitre.corpus.running.executors import choose_executor
+from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
 from arbitre.paths import parse
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.executors import Engine
+    from arbitre.corpus.running.phases import OnProgress
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -114,12 +116,15 @@ class EvaluationJob:
     violations: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(
-        self, on_results: Callable[[DocumentResults], None] = lambda _: None
+        self,
+        on_results: Callable[[DocumentResults], None] = lambda _: None,
+        on_progress: OnProgress = ignore_progress,
     ) -> tuple[Evaluation, tuple[str, ...]]:
         """Evaluate the corpus.
 
         Args:
             on_results: Called with the results of each work unit.
+            on_progress: Called when documents have been compared, and when the next phase begins.
 
         Returns:
             The evaluation and the names of the files written.
@@ -129,8 +134,13 @@ class EvaluationJob:
         """
         self.check(self.joined.failures)
         options, kept, clusters = self.options, WorstDocuments(self.plan), list[str]()
+        done, total = 0, len(self.joined)
+        on_progress("comparing", done, total)
 
         def collect(outcomes: DocumentResults) -> None:
+            nonlocal done
+            done += len(outcomes)
+            on_progress("comparing", done, total)
             self.check(outcomes.failures)
             kept.take(outcomes)
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
@@ -139,7 +149,7 @@ class EvaluationJob:
 
         executor = choose_executor(options.engine, options.scheduler, options.workers)
         how = ExecutionOptions(self._observers(kept), collect, executor, chance=not options.no_chance)
-        evaluation, files = self._evaluate(how, clusters)
+        evaluation, files = self._evaluate(how, clusters, on_progress)
         if options.out is not None:
             files = (*files, *self._write_files(options.out, evaluation, kept))
         return evaluation, files
@@ -167,15 +177,23 @@ class EvaluationJob:
             observers[CLUSTERS] = PointerLabels(pointer)
         return observers
 
-    def _evaluate(self, how: ExecutionOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
+    def _evaluate(
+        self, how: ExecutionOptions, clusters: list[str], on_progress: OnProgress
+    ) -> tuple[Evaluation, tuple[str, ...]]:
         out = self.options.out
         if out is None:
             return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
         noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by)))
         how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
-        return result_files.evaluate_into(
-            out, self.plan, self.joined, how=how, then=lambda found: self._with_clusters(found, clusters)
-        )
+
+        def completed(evaluation: Evaluation) -> Evaluation:
+            on_progress("resampling", 0, None)
+            evaluation = self._with_clusters(evaluation, clusters)
+            evaluation.trust  # noqa: B018  (computed once, before the files)
+            on_progress("writing", 0, None)
+            return evaluation
+
+        return result_files.evaluate_into(out, self.plan, self.joined, how=how, then=completed)
 
     def _with_clusters(self, evaluation: Evaluation, clusters: list[str]) -> Evaluation:
         """Return the evaluation with cluster labels. Raises DataError if a document has no label."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
     EvaluateOptions,
@@ -58,8 +58,10 @@ def evaluate(
     screen = output.terminal()
     plan = options.comparator(schema).plan
     reading = reading.for_plan(plan)
-    job = EvaluationJob(reading.signed(plan), sources.joined(reading), evaluation_options)
-    evaluation, files = evaluate_with_progress(job, screen)
+    with shown_progress(screen) as on_progress:
+        joined = sources.joined(reading, lambda done: on_progress("reading", done, None))
+        job = EvaluationJob(reading.signed(plan), joined, evaluation_options)
+        evaluation, files = job(on_progress=on_progress)
     if out is not None:
         exported = write(out, requested, summaries.export_tables(evaluation, scores or ()))
         files = tuple(dict.fromkeys((*files, *exported)))

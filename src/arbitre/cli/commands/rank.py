@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
 from arbitre.cli.shared_options import (
     GOLD,
@@ -138,7 +138,7 @@ class RankingJob:
     def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankingOutput:
         """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
         found = {
-            name: self._evaluate(Sources(gold=gold, predicted=sources).joined(self.reading), name, name)
+            name: self._evaluate(Sources(gold=gold, predicted=sources), name, name)[0]
             for name, sources in systems.items()
         }
         how = self.options
@@ -165,8 +165,7 @@ class RankingJob:
         columns = Manifest(manifest, self.reading).factors
         for name in names:
             check_factor(name, columns)
-        joined = Sources(manifest=manifest).joined(self.reading)
-        evaluation = self._evaluate(joined, Path(manifest).name, WHOLE_CORPUS)
+        evaluation, joined = self._evaluate(Sources(manifest=manifest), Path(manifest).name, WHOLE_CORPUS)
         design: dict[str, list[str]] = {}
         for name in names:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
@@ -179,9 +178,11 @@ class RankingJob:
             write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
         return results
 
-    def _evaluate(self, joined: Join, name: str, folder: str) -> Evaluation:
+    def _evaluate(self, sources: Sources, name: str, folder: str) -> tuple[Evaluation, Join]:
         options = replace(self.evaluation, out=self.evaluation.out and self.evaluation.out / folder)
-        evaluation, _ = evaluate_with_progress(EvaluationJob(self.plan, joined, options), self.screen)
+        with shown_progress(self.screen) as on_progress:
+            joined = sources.joined(self.reading, lambda done: on_progress("reading", done, None))
+            evaluation, _ = EvaluationJob(self.plan, joined, options)(on_progress=on_progress)
         for count, what in (
             (evaluation.macro.failed, "failed, counted as empty predictions"),
             (evaluation.unscored, "gold documents failed or duplicated, not scored"),
@@ -191,4 +192,4 @@ class RankingJob:
             if count:
                 self.screen.note(f"{name}: {what} ({count})")
         self.missed.extend(gate({name: evaluation}, fail_under=self.gates))
-        return evaluation
+        return evaluation, joined

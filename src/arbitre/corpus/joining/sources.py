@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.reading.manifest import Manifest
@@ -12,7 +13,7 @@ from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.errors import DataError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from arbitre.corpus.joining.join import Join
 
@@ -47,18 +48,36 @@ class Sources:
         if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
             raise OptionError.of("Expected at most one source to be standard input (-), got several.")
 
-    def joined(self, reading: ReadOptions | None = None) -> Join:
-        """Read the documents and return the joined pairs. Raises DataError if a source cannot be read."""
-        reading = reading or ReadOptions()
+    def joined(self, reading: ReadOptions | None = None, on_read: Callable[[int], None] = lambda _: None) -> Join:
+        """Read the documents and return the joined pairs.
+
+        Args:
+            reading: Options for reading.
+            on_read: Called with the number of records read so far, after each record.
+
+        Raises:
+            DataError: A source cannot be read.
+        """
+        reading, numbers = reading or ReadOptions(), count(1)
+
+        def counted(records: Iterable[_Read]) -> Iterator[_Read]:
+            for record in records:
+                on_read(next(numbers))
+                yield record
+
         if self.manifest is not None:
             table = Manifest(self.manifest, reading)
-            return paired(table.rows(), factors=table.factors, only=self.only)
+            return paired(counted(table.rows()), factors=table.factors, only=self.only)
         if self.pairs:
             try:
-                return paired(reading.rows(self.pairs), only=self.only)
+                return paired(counted(reading.rows(self.pairs)), only=self.only)
             except DataError as error:
                 raise error.located(file=", ".join(_each(self.pairs))) from None
-        return join(reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted"), only=self.only)
+        gold, predicted = reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted")
+        return join(counted(gold), counted(predicted), only=self.only)
+
+
+_Read = TypeVar("_Read")
 
 
 def _each(sources: Paths) -> list[str]:
