@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
@@ -88,29 +87,23 @@ def cell(value: Json) -> str:
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-_FAST: Final = msgspec.json.Encoder().encode
-_DIFFERENT: Final = re.compile(rb"[\[:,]-?[0-9]+[.e]|null")
-"""What msgspec writes for a float, which Python may format differently, or for NaN, which Python refuses."""
-
-
 def compact(value: Json) -> str:
-    """Serialise a value as JSON without whitespace, in the format of `json`.
-
-    msgspec writes the same bytes for containers without floats, and texts, 6 times as fast (cells of 10,000 documents).
-    """
+    """Serialise a value as JSON without whitespace."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
-    if type(value) in _EXACT:
+    if type(value) is list and _ALIKE.issuperset(map(type, value)):
         try:
-            data = _FAST(value)
-        except (TypeError, ValueError, OverflowError, RecursionError):  # such as lone surrogates and long integers
-            return _COMPACT.encode(value)
-        if not _DIFFERENT.search(data):
-            return data.decode()
+            return _FAST(value).decode()
+        except (ValueError, OverflowError):  # lone surrogates, long integers
+            pass
     return _COMPACT.encode(value)
 
 
-_EXACT: Final = frozenset({str, list, dict})
+_FAST: Final = msgspec.json.Encoder().encode
+"""Takes a quarter of the time of `json` for lists of page numbers."""
+
+_ALIKE: Final = frozenset({int, str})
+"""Types that msgspec formats as `json` does; it writes another exponent for floats, and null for NaN."""
 
 
 CHUNK_ROWS: Final = 4096

@@ -26,8 +26,8 @@ _REFUSED: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, R
 def parse_strictly(data: bytes) -> Json:
     """Return the value of a JSON text, or ABSENT if it may not be strict JSON.
 
-    Takes a half (nested lists of 20 entries) to a quarter (flat lists) of the time of the standard library with a hook
-    that finds duplicate keys.
+    Takes 0.65 (flat lists of 20 entries) to 0.86 (nested lists) of the time of the standard library with a hook that
+    finds duplicate keys.
     """
     try:
         value = _decode(data)
@@ -38,7 +38,10 @@ def parse_strictly(data: bytes) -> Json:
 
 
 def parse_again(data: bytes) -> Json:
-    """Return the value of a JSON text that was parsed strictly before. Raises ValueError if it is not JSON."""
+    """Return the value of a JSON text that was parsed strictly before. Raises ValueError if it is not JSON.
+
+    Takes 0.62 (flat lists of 20 entries) to 0.92 (nested lists) of the time of `json.loads`.
+    """
     try:
         return _decode(data)
     except _REFUSED:  # such as a byte order mark
