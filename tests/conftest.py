@@ -14,8 +14,16 @@ HERE = Path(__file__).parent
 SLOW_FOLDERS = {"bench", "browser", "integration", "laws", "oracle"}
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the tests of the slow folders, so that `pytest -m "not slow"` is the fast half."""
+def pytest_addoption(parser):
+    parser.addoption("--nightly", action="store_true", help="run the nightly tests, too")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Mark the slow folders, so that `pytest -m "not slow"` is the fast half; leave out what is nightly."""
+    if not config.getoption("--nightly", default=False):
+        nightly = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in nightly]
     for item in items:
         if HERE in item.path.parents and item.path.relative_to(HERE).parts[0] in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)

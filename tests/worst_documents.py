@@ -9,11 +9,11 @@ from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.values import ABSENT
 
 
-def keeping(plan, pairs, **options):
+def keeping(plan, pairs, batches=None, **options):
     """What is kept, and the evaluation; `pairs` are a join, or (id, gold, predicted) with no id twice."""
     pairs = pairs if isinstance(pairs, Join) else [_pair(*one) for one in pairs]
     kept = WorstDocuments(plan, **options)
-    evaluation = evaluate(plan, pairs, ExecutionOptions(kept.observers, kept.take))
+    evaluation = evaluate(plan, pairs, ExecutionOptions(kept.observers, kept.take, **batches or {}))
     kept.fill(evaluation, pairs if isinstance(pairs, Join) else Join(tuple(pairs)))
     return kept, evaluation
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,39 @@ class OptionError(ArbitreError):
     """The options of a call contradict each other. Messages quote the names of options: `id_key`."""
 
 
+class QualityGateError(ArbitreError, AssertionError):
+    """A result does not reach the scores that were required of it. There is one problem for each score."""
+
+
 class SolverError(ArbitreError):
     """A numerical solver failed or returned an invalid result."""
+
+
+class FunctionError(SolverError):
+    """A custom distance or normaliser raised an exception or returned an invalid result.
+
+    An exception of the function is the `__cause__` of the error.
+
+    Attributes:
+        values: The values that the function was called with.
+        document: Position of the document pair in its batch, if known; during the comparison, its row of the root.
+    """
+
+    values: tuple[Any, ...] = ()
+    document: int | None = None
+
+    def placed(self, where: str, **place: Any) -> Self:  # noqa: ANN401  (fields of Problem)
+        """Return a copy with more text on the place, and with these fields of the problems."""
+        error = type(self)(*(replace(problem, message=problem.message + where, **place) for problem in self.problems))
+        error.values, error.document, error.__cause__ = self.values, self.document, self.__cause__
+        return error
+
+
+def folder_problem(folder: Path) -> Problem:
+    """Return the problem of a folder where a file is expected; the hint names the results in it, if any."""
+    names = [name for name in ("evaluation.json", "factors.json", "schema.json") if (folder / name).is_file()]
+    hint = f"Use {' or '.join(str(folder / name) for name in names)}." if names else "Name a file in it."
+    return Problem("Expected a file, got a folder", str(folder), hint=hint)
 
 
 MARGIN: Final = 0.25

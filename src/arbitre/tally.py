@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.arrays import Floats
 
@@ -212,6 +212,51 @@ class Scores:
     def to_dict(self) -> dict[str, float | None]:
         """Return counts and scores by name."""
         return {name: getattr(self, name) for name in (*COUNTS, *NAMES)}
+
+
+OUTCOMES: Final = ("exact", "close", "wrong", "wrong_type", "wrong_type_predicted", "missing", "spurious")
+"""Names of the outcomes, in display order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathScores(Scores):
+    """Scores of one path, with the number of values by outcome.
+
+    Lists that are matched by transport count masses. Up to rounding, exact + close + wrong + wrong_type + missing is
+    `gold`, and exact + close + wrong + wrong_type_predicted + spurious is `predicted`.
+
+    Attributes:
+        exact: Pairs with quality 1.
+        close: Pairs with a quality below 1, but at least `close`.
+        wrong: Pairs with a quality below `close`.
+        wrong_type: Gold values that are paired with a value of another kind, or lie in such a value.
+        wrong_type_predicted: Predicted values of this sort. Differs from `wrong_type` only if an object or a list is
+            paired with a value of another kind, because it is counted by its leaves, each at its own path.
+        missing: Gold values without a partner.
+        spurious: Predicted values without a partner.
+    """
+
+    exact: float = 0.0
+    close: float = 0.0
+    wrong: float = 0.0
+    wrong_type: float = 0.0
+    wrong_type_predicted: float = 0.0
+    missing: float = 0.0
+    spurious: float = 0.0
+
+    @classmethod
+    def of(cls, sums: Sequence[float]) -> PathScores:
+        """Return the scores for the five sums of a tally, followed by the numbers of values by outcome."""
+        return cls(Tally(*sums[: -len(OUTCOMES)]), *sums[-len(OUTCOMES) :])
+
+    @property
+    def exact_match_rate(self) -> float | None:
+        """The share of the gold values that have an exact partner; None without gold values."""
+        return _ratio(self.exact, self.tally.gold)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return counts, scores and outcomes by name."""
+        return Scores.to_dict(self) | {name: getattr(self, name) for name in (*OUTCOMES, "exact_match_rate")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,20 @@ Json = Any
 MAX_DEPTH: Final = 512
 """Maximum nesting depth of lists and objects in a document."""
 
+MAX_SHARED_VALUES: Final = 1 << 20
+"""Maximum number of values of a document that holds the same Python list or object several times."""
+
+_SHARING: Final = 64
+"""Factor by which shared lists and objects may multiply the values of a document beyond `MAX_SHARED_VALUES`."""
+
+_FEW_VALUES: Final = 1 << 16
+"""Number of values up to which a value is checked without looking for shared parts; 5 times as fast."""
+
+MAX_DIGITS: Final = 4_300
+"""Maximum number of digits of an integer: the default limit of Python and of the JSON readers."""
+
+_MAX_BITS: Final = (10**MAX_DIGITS).bit_length() - 1
+
 PATTERN_SECONDS: Final = 1.0
 """Timeout for matching a user's regular expression against one text, in seconds."""
 
@@ -91,7 +105,13 @@ def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:
 
 
 def check_number(value: float, at: Iterable[str | int] = ()) -> None:
-    """Raise DataError if a number is NaN or infinite, which JSON does not allow."""
+    """Raise DataError if a number is NaN, infinite, or an integer with too many digits to be written as JSON."""
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS and abs(value) >= 10**MAX_DIGITS:
+        raise DataError.of(
+            f"Expected an integer of at most {MAX_DIGITS} digits, got more",
+            pointer=pointer(at),
+            hint="Write it as text.",
+        )
     if isinstance(value, float) and not math.isfinite(value):
         raise DataError.of(
             f"Expected a finite number, got {value}",
@@ -163,12 +183,13 @@ def canonical(value: Json) -> Hashable:
     return tuple(key)
 
 
-def check(value: Json) -> None:
+def check(value: Json, what: str = "value") -> None:
     """Check that a value is JSON at every depth.
 
     Raises:
-        DataError: A part of the value is not JSON; the pointer is relative to the value.
+        DataError: A part of the value is not JSON, with its pointer in the value; or see `check_depth`.
     """
+    check_depth(value, what)
     pending: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
     while pending:
         item, at = pending.pop()
@@ -182,29 +203,74 @@ def check(value: Json) -> None:
             pending.extend((part, (*at, key)) for key, part in item.items())
 
 
-def check_depth(value: Json, what: str = "value") -> None:
-    """Check that a value has at most MAX_DEPTH nested lists and objects, and does not contain itself.
+def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most: int = MAX_SHARED_VALUES) -> None:
+    """Check that a value does not contain itself, is not nested too deeply, and does not multiply its parts.
 
-    A part that occurs several times in one level is looked into once, so that a value that contains itself several
-    times is refused at once. Readers check the depth of texts; the engine checks documents while it builds columns.
+    Python objects may share parts: 40 lists that each hold the next one twice stand for 2^40 values. Each list or
+    object is visited once. Readers check the depth of texts; the engine checks documents while it builds columns.
 
     Args:
         value: A JSON value, or ABSENT.
         what: Name of the value in the message, such as "gold document".
+        deepest: Maximum number of nested lists and objects.
+        most: Maximum number of values if shared parts, counted each time they occur, multiply them by more than 64.
 
     Raises:
-        DataError: The value is nested too deeply.
+        DataError: The value exceeds a limit, or contains itself.
     """
+    if _is_small(value, deepest, min(most, _FEW_VALUES)):
+        return
+    sizes: dict[int, tuple[int, int]] = {}  # nested levels and values of each list and object, by id
+    unshared = 0
+    above: set[int] = set()
+    path = [(value, inner := _containers(value), iter(inner))]
+    while path:
+        container, inner, rest = path[-1]
+        part = next((part for part in rest if id(part) not in sizes), None)
+        if part is not None:
+            above.add(id(container))
+            if id(part) in above or len(path) == deepest:
+                raise _too_deep(what, deepest)
+            path.append((part, inner := _containers(part), iter(inner)))
+            continue
+        below = [sizes[id(part)] for part in inner]
+        height = 1 + max((levels for levels, _ in below), default=0)
+        if len(path) + height - 1 > deepest:
+            raise _too_deep(what, deepest)
+        unshared += len(container)
+        sizes[id(container)] = height, len(container) + sum(values for _, values in below)
+        above.discard(id(container))
+        path.pop()
+    if sizes[id(value)][1] > max(most, _SHARING * unshared):
+        raise DataError.of(
+            f"Expected at most {most} values in the {what}, got more, as lists or objects occur in it many times over",
+            hint="A Python list or object that occurs several times counts each time.",
+        )
+
+
+def _is_small(value: Json, deepest: int, most: int) -> bool:
+    """Return whether a value has at most `deepest` nested lists and objects and about `most` values."""
     level = [value] if isinstance(value, (list, dict)) else []
-    for _ in range(MAX_DEPTH):
+    for _ in range(deepest):
         parts: list[Json] = []
         for container in level:
             parts += container.values() if isinstance(container, dict) else container
-        level = list({id(part): part for part in parts if isinstance(part, (list, dict))}.values())
-        if not level:
-            return
-    raise DataError.of(
-        f"Expected at most {MAX_DEPTH} nested lists and objects in the {what}, got more",
+        most -= len(parts)
+        level = [part for part in parts if isinstance(part, (list, dict))]
+        if not level or most < 0:
+            break
+    return not level and most >= 0
+
+
+def _containers(value: Json) -> list[Json]:
+    """Return the lists and objects directly in a list or object."""
+    inner = value.values() if isinstance(value, dict) else value
+    return [part for part in inner if isinstance(part, (list, dict))]
+
+
+def _too_deep(what: str, deepest: int) -> DataError:
+    return DataError.of(
+        f"Expected at most {deepest} nested lists and objects in the {what}, got more",
         hint="Flatten it. A list or object must not contain itself.",
     )
 

@@ -13,7 +13,7 @@ BESIDE = BENCH.parents[2].parent / "shared" / "bench"
 
 
 @pytest.mark.skipif(not BESIDE.is_dir(), reason="there is no workload beside the project")
-def test_the_short_mode_times_every_kind_of_row(tmp_path):
+def test_the_short_benchmark_times_every_kind_of_row(tmp_path):
     out = tmp_path / "bench.json"
     subprocess.run([sys.executable, str(BENCH), "--short", "--json", str(out)], check=True, capture_output=True)
     found = json.loads(out.read_text(encoding="utf-8"))
@@ -24,6 +24,6 @@ def test_the_short_mode_times_every_kind_of_row(tmp_path):
 
 @pytest.mark.skipif(not BESIDE.is_dir(), reason="there is no workload beside the project")
 @pytest.mark.parametrize(("size", "most"), [(1000, 250), (5000, 650)])
-def test_memory_stays_within_its_bound(size, most):
+def test_peak_memory_stays_below_its_bound(size, most):
     """A nested list against another: 9 bytes a cell, a copy for the solver, and some tables of a fixed size."""
     assert memory(BESIDE, size) < most

@@ -9,7 +9,7 @@ from statistics import fmean
 BENCH = Path(__file__).with_name("statistics.py")
 
 
-def test_the_short_mode_simulates_every_kind_of_row(tmp_path):
+def test_the_short_benchmark_simulates_every_kind_of_row(tmp_path):
     out, table = tmp_path / "bench.json", tmp_path / "table.md"
     command = [sys.executable, str(BENCH), "--short", "--json", str(out), "--markdown", str(table)]
     subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)

@@ -47,33 +47,33 @@ def plain(text):
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_demo(golden, width):
+def test_demo_output_matches_the_golden_file(golden, width):
     golden(f"demo-{width}.txt", run("demo", width=width))
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_compare(golden, width):
+def test_compare_output_matches_the_golden_file(golden, width):
     options = ("--schema", SCHEMA, "--validate", "--published")
     golden(f"compare-{width}.txt", run("compare", "gold.json", "hasty.json", *options, width=width))
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_evaluate(golden, width):
+def test_evaluate_output_matches_the_golden_file(golden, width):
     options = ("--schema", SCHEMA, "--validate")
     text = run("evaluate", "--gold", "gold.jsonl", "--predicted", "hasty.jsonl", *options, width=width)
     golden(f"evaluate-{width}.txt", text)
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_explain(golden, width):
+def test_explain_output_matches_the_golden_file(golden, width):
     golden(f"explain-{width}.txt", run("schema", "explain", SCHEMA, width=width))
 
 
-def test_comparison_as_json(golden):
+def test_the_json_of_a_comparison_matches_the_golden_file(golden):
     text = run("compare", "gold-small.json", "hasty-small.json", "--schema", SCHEMA, "--format", "json")
     golden("comparison.json", plain(text))
 
 
-def test_evaluation_as_json(golden):
+def test_the_json_of_an_evaluation_matches_the_golden_file(golden):
     sources = ("--gold", "gold.jsonl", "--predicted", "hasty.jsonl")
     golden("evaluation.json", plain(run("evaluate", *sources, "--schema", SCHEMA, "--format", "json")))

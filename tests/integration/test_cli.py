@@ -26,6 +26,7 @@ from arbitre.cli.output.console import Terminal
 from arbitre.cli.output.path_labels import nested_labels
 from arbitre.cli.thresholds import over, under
 from arbitre.corpus.results.gates import Gate
+from arbitre.corpus.running.phases import ignore_progress
 from arbitre.report.evaluation_job import EvaluationJob
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
@@ -69,11 +70,11 @@ def evaluate(predicted=HASTY, *options, **others):
     return run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", predicted, *options, **others)
 
 
-def test_version():
+def test_version_prints_the_version():
     assert run("--version").stdout == "arbitre 0.1.0\n"
 
 
-def test_as_a_module():
+def test_python_m_arbitre_writes_utf_8_json():
     command = [sys.executable, "-m", "arbitre", "compare", "gold.json", "predicted.json", "--format", "json"]
     write("gold.json", ["é", "b"])
     write("predicted.json", ["é"])
@@ -87,7 +88,7 @@ def test_as_a_module():
     assert done.stderr.decode("utf-8").startswith("No --schema given: inferred one from gold.json")
 
 
-def test_a_reader_that_goes_away_is_no_error(pair):
+def test_a_closed_pipe_is_not_an_error(pair):
     command = [sys.executable, "-m", "arbitre", "compare", *pair, "--format", "json", "--fail-under", "f1q=0.99"]
     write("gold.json", [{"name": "Ada" * 30}] * 2000)  # more than a pipe holds
     source = str(Path(arbitre.__file__).parents[1])
@@ -103,7 +104,7 @@ def test_a_reader_that_goes_away_is_no_error(pair):
 
 
 class TestCompare:
-    def test_text(self, pair):
+    def test_the_text_lists_scores_paths_and_differences(self, pair):
         result = run("compare", *pair)
         lines = [line.split() for line in result.stdout.splitlines()]
         assert ["entries", "(the", "whole):", "2", "gold,", "3", "predicted,", "2", "matched"] in lines
@@ -115,12 +116,12 @@ class TestCompare:
         assert '[2] spurious {"name":"Zeno"}' in text
         assert result.stderr == ""
 
-    def test_words_and_no_codes(self, pair):
+    def test_redirected_output_has_no_escape_codes(self, pair):
         plain = run("compare", *pair).stdout
         assert ESCAPE not in plain
         assert run("compare", *pair, "--no-color").stdout == plain
 
-    def test_json_is_all_there_is_and_follows_the_schema(self, pair):
+    def test_json_output_is_pure_and_follows_the_schema(self, pair):
         result = run("compare", *pair, "--format", "json", "--validate", "--published")
         data = json.loads(result.stdout)
         assert result.stderr == ""
@@ -129,34 +130,34 @@ class TestCompare:
         assert data["published"]["imq"] == pytest.approx(data["scores"]["irq"], abs=1e-3)
         assert arbitre.Comparison.from_dict(data).quality == data["quality"]
 
-    def test_standard_input(self, pair):
+    def test_a_dash_reads_the_prediction_from_standard_input(self, pair):
         text = Path("predicted.json").read_text(encoding="utf-8")
         result = run("compare", "gold.json", "-", *pair[2:], input=text)
         assert result.stdout == run("compare", *pair).stdout
 
-    def test_both_from_standard_input(self):
+    def test_both_sides_from_standard_input_are_refused(self):
         assert "Expected one of GOLD and PREDICTED to be a file" in run("compare", "-", "-", code=2).stderr
 
-    def test_without_schema_one_is_inferred_and_said(self, pair):
+    def test_without_a_schema_one_is_inferred_with_a_notice(self, pair):
         result = run("compare", *pair[:2], "--format", "json")
         assert result.stderr.startswith("No --schema given: inferred one from gold.json")
         assert json.loads(result.stdout)["entries"] == ""
         assert run("compare", *pair[:2], "--quiet").output == ""
 
-    def test_overlay_and_close(self, pair):
+    def test_overlay_and_close_change_the_comparison(self, pair):
         write("overlay.json", {"/*/age": {"ignore": True}})
         data = json.loads(run("compare", *pair, "--overlay", "overlay.json", "--format", "json").stdout)
         assert list(data["by_path"]) == ["/*", "/*/name"]
         assert json.loads(run("compare", *pair, "--close", "0.5", "--format", "json").stdout)["close"] == 0.5
         assert "Expected `close` to be a quality" in run("compare", *pair, "--close", "2", code=2).stderr
 
-    def test_escape_codes_in_documents_are_written_out(self, pair):
+    def test_escape_codes_in_documents_are_shown_escaped(self, pair):
         write("predicted.json", [{"name": f"Ada{ESCAPE}[2J", f"{ESCAPE}[31m": 1}])
         text = run("compare", *pair).stdout
         assert ESCAPE not in text
         assert "\\u001b[2J" in text
 
-    def test_max_depth(self, pair):
+    def test_a_document_deeper_than_max_depth_is_refused(self, pair):
         write("predicted.json", [[[[1]]]])
         message = run("compare", *pair, "--max-depth", "3", code=2).stderr
         assert message.startswith("error: predicted.json:1: Expected at most 3 nested containers, got more")
@@ -170,14 +171,14 @@ class TestCompare:
             ("fq(2)=0.9", "not met: micro fq(2) is 0."),
         ],
     )
-    def test_a_threshold_that_is_not_met(self, pair, threshold, said):
+    def test_a_missed_threshold_is_reported_and_fails(self, pair, threshold, said):
         assert run("compare", *pair, "--quiet", "--fail-under", threshold, code=1).stderr.startswith(said)
 
-    def test_thresholds_that_are_met(self, pair):
+    def test_met_thresholds_print_nothing(self, pair):
         result = run("compare", *pair, "--quiet", "--fail-under", "recall=1", "--fail-under", "/*/age:irq=0.5")
         assert result.output == ""
 
-    def test_a_score_without_value_meets_no_threshold(self, pair):
+    def test_an_undefined_score_meets_no_threshold(self, pair):
         write("gold.json", [])
         write("predicted.json", [])
         said = run("compare", *pair, "-q", "--fail-under", "f1q=0", "--fail-under", "/*/age:f1q=0", code=1).stderr
@@ -201,7 +202,7 @@ class TestThresholds:
             ("document_quality.at_least(0.8)=0.9", Gate("document_quality", "at_least(0.8)", 0.8, 0.9)),
         ],
     )
-    def test_parsed(self, text, expected):
+    def test_a_threshold_names_a_scope_a_score_and_a_bound(self, text, expected):
         assert Gate.parse(text) == expected
 
     @pytest.mark.parametrize(
@@ -225,27 +226,27 @@ class TestThresholds:
             ("/a/b=0.5", "Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got '/a/b=0.5'."),
         ],
     )
-    def test_refused(self, text, said):
+    def test_a_malformed_threshold_is_refused(self, text, said):
         with pytest.raises(typer.BadParameter) as caught:
             under(text)
         assert caught.value.message.startswith(said)
 
-    def test_upper_bounds(self):
+    def test_fail_over_sets_an_upper_bound(self):
         assert over("failed=2") == Gate("failed", "failed", None, 2.0, over=True)
         assert over("variance=0.1") == Gate("micro", "variance", None, 0.1, over=True)
         with pytest.raises(typer.BadParameter, match="Expected a number of documents, got '0"):
             over("failed=0.5")
 
-    def test_refused_on_the_command_line(self):
+    def test_a_misspelt_score_in_a_threshold_gets_a_hint(self):
         text = " ".join(evaluate(HASTY, "--fail-under", "f1p=0.9", code=2).stderr.replace("│", " ").split())
         assert """Expected a score, got 'f1p'. Did you mean "f1" or "f1q"?""" in text
 
-    def test_an_unknown_path(self):
+    def test_an_unknown_path_in_a_threshold_gets_a_hint(self):
         said = evaluate(HASTY, "-q", "--fail-under", "/speakers/*/nam:f1=0.5", code=2).stderr
         assert said.startswith("error: Expected --fail-under to name a path with scores, got '/speakers/*/nam'\n")
         assert 'Did you mean "/speakers/*/name"' in said
 
-    def test_macro_needs_a_corpus(self, pair):
+    def test_a_macro_threshold_requires_a_corpus(self, pair):
         said = run("compare", *pair, "-q", "--fail-under", "macro.f1=0.5", code=2).stderr
         assert said.startswith("error: Expected --fail-under to name a score of a single comparison, got 'macro f1'\n")
 
@@ -265,13 +266,13 @@ class TestThresholds:
 
 
 class TestEvaluate:
-    def test_text_and_files(self):
+    def test_the_text_shows_the_scores_and_the_files_hold_them(self):
         result = evaluate(HASTY, "--out", "out")
         lines = [line.split() for line in result.stdout.splitlines()]
         assert ["f1q", "0.7637", "0.7117", "6", "0.7641"] in [line[:5] for line in lines]
         assert ["page_04", "predicted", "no", "prediction"] in lines
         assert result.stderr == (
-            "Wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, alignments.json, report.html "
+            "Wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, results.npz, alignments.json, report.html "
             "to out\n"
         )
         data = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))
@@ -280,14 +281,14 @@ class TestEvaluate:
             statuses = [row["status"] for row in csv.DictReader(file)]
         assert (statuses.count("matched"), statuses.count("missing"), statuses.count("spurious")) == (42, 16, 0)
 
-    def test_json_is_all_there_is_and_is_what_is_written(self):
+    def test_json_output_is_pure_and_equals_the_written_file(self):
         result = evaluate(HASTY, "--out", "out", "--format", "json")
         assert result.stderr == ""
         assert result.stdout == Path("out/evaluation.json").read_text(encoding="utf-8")
         schema = bundled.schema("evaluation.schema.json")
         assert list(Draft202012Validator(schema).iter_errors(json.loads(result.stdout))) == []
 
-    def test_validate(self):
+    def test_validate_lists_the_schema_violations(self):
         result = evaluate(HASTY, "--validate", "--out", "out", "--format", "json")
         data = json.loads(result.stdout)
         assert [(one["id"], one["pointer"]) for one in data["violations"]][-1] == (
@@ -299,15 +300,15 @@ class TestEvaluate:
         assert (lines[0], len(lines)) == ("id,run,pointer,keyword,message", 7)
         assert "No schema violations" in evaluate(GOLD, "--validate").stdout
 
-    def test_nothing_is_written_unless_asked(self, tmp_path):
+    def test_nothing_is_written_without_out(self, tmp_path):
         evaluate(CAREFUL)
         assert list(tmp_path.iterdir()) == []
 
-    def test_quiet(self):
+    def test_a_quiet_evaluation_prints_nothing_and_writes_its_files(self):
         assert evaluate(HASTY, "--quiet", "--out", "out").output == ""
         assert Path("out/paths.csv").exists()
 
-    def test_strict_stops_at_once(self):
+    def test_strict_stops_at_the_first_failure_and_writes_nothing(self):
         said = evaluate(HASTY, "--strict", "--out", "out", code=2).stderr
         assert said.startswith("error: predicted document page_04 failed: no prediction\n")
         assert not Path("out").exists()
@@ -321,7 +322,7 @@ class TestEvaluate:
         assert "page_02  predicted  damaged.jsonl:2  " in text
         assert evaluate("damaged.jsonl", "--strict", code=2).stderr.startswith("error: damaged.jsonl:2: ")
 
-    def test_what_is_not_scored_is_not_called_an_empty_prediction(self):
+    def test_an_unscored_pair_is_not_counted_as_an_empty_prediction(self):
         write("schema.json", PEOPLE)
         document = [{"name": "Arnoult"}]
         rows = [{"id": "a", "gold": document, "predicted": document}] * 2 + [{"id": "b", "gold": document}]
@@ -333,7 +334,7 @@ class TestEvaluate:
         assert "1 pair is not scored" in page
         assert "1 prediction failed." in page
 
-    def test_ten_failures_are_shown_and_the_rest_counted(self):
+    def test_ten_failures_are_listed_and_the_rest_are_counted(self):
         write("schema.json", PEOPLE)
         write("gold.jsonl", "\n".join(json.dumps({"id": str(number)}) for number in range(13)))
         write("predicted.jsonl", '{"id": "0"}\n')
@@ -344,19 +345,19 @@ class TestEvaluate:
         assert text.count("no prediction") == 10
         assert "... and 2 more failures" in text
 
-    def test_predictions_without_gold(self):
+    def test_predictions_without_gold_are_listed_and_not_scored(self):
         record = json.loads(Path(HASTY).read_text(encoding="utf-8").splitlines()[0]) | {"id": "page_99"}
         write("more.jsonl", Path(HASTY).read_text(encoding="utf-8") + json.dumps(record))
         text = evaluate("more.jsonl").stdout
         assert "Predictions without gold (1), not scored\npage_99" in text
 
-    def test_only(self):
+    def test_only_restricts_the_evaluation_to_the_named_documents(self):
         data = json.loads(evaluate(HASTY, "--only", "page_01", "--only", "page_03", "--format", "json").stdout)
         assert (data["documents"], data["failed"]) == (2, 0)
         said = evaluate(HASTY, "--only", "page_3", code=2).stderr
         assert 'Did you mean "page_03"' in said
 
-    def test_pairs(self):
+    def test_a_file_of_pairs_scores_as_separate_files_do(self):
         gold, hasty = (
             {one.pop("id"): one for one in map(json.loads, Path(name).read_text(encoding="utf-8").splitlines())}
             for name in (GOLD, HASTY)
@@ -377,7 +378,7 @@ class TestEvaluate:
         unknown = run("evaluate", "--schema", SCHEMA, "--pairs", "pairs.jsonl", "--only", "page_2", code=2)
         assert unknown.stderr.startswith("error: pairs.jsonl: Expected --only to name documents, got 'page_2'\n")
 
-    def test_folders_and_id_pattern(self):
+    def test_an_id_pattern_joins_the_files_of_two_folders(self):
         write("schema.json", PEOPLE)
         for folder, prefix in (("gold", "page_"), ("predicted", "run7-page_")):
             Path(folder).mkdir()
@@ -388,7 +389,7 @@ class TestEvaluate:
         assert (data["documents"], data["micro"]["f1q"]) == (2, 1.0)
         assert "Expected gold and predicted to share ids" in run("evaluate", *sides, code=2).stderr
 
-    def test_standard_input_and_id_key(self):
+    def test_standard_input_is_read_with_an_id_key(self):
         text = Path(GOLD).read_text(encoding="utf-8").replace('"id":', '"page_id":')
         predicted = Path(CAREFUL).read_text(encoding="utf-8").replace('"id":', '"page_id":')
         write("careful.jsonl", predicted)
@@ -406,10 +407,10 @@ class TestEvaluate:
             ("--gold", "-", "--predicted", "-"),
         ],
     )
-    def test_bad_usage(self, options):
+    def test_incomplete_or_conflicting_sources_are_refused(self, options):
         assert "Expected " in run("evaluate", "--schema", SCHEMA, *options, code=2).stderr
 
-    def test_a_folder_that_cannot_be_written(self):
+    def test_an_unwritable_folder_is_reported(self):
         write("out", "")
         said = evaluate(HASTY, "--out", "out", code=2).stderr
         assert "Cannot write the file" in said
@@ -417,7 +418,7 @@ class TestEvaluate:
 
 
 class TestSchema:
-    def test_infer(self):
+    def test_infer_prints_or_writes_the_schema_of_the_documents(self):
         schema = json.loads(run("schema", "infer", GOLD).stdout)
         assert list(schema["properties"]) == ["page", "speakers"]
         assert run("schema", "infer", GOLD, "--out", "made/schema.json").stdout == ""
@@ -427,7 +428,7 @@ class TestSchema:
         write("bad.jsonl", '{"id": "a"}\n{"id": "b", "x": NaN}')
         assert run("schema", "infer", "bad.jsonl", code=2).stderr.startswith("error: bad.jsonl:2: ")
 
-    def test_check(self):
+    def test_check_reports_problems_of_schema_and_documents(self):
         assert run("schema", "check", SCHEMA).stdout == f"{SCHEMA}: no problems; 15 paths, entries /speakers\n"
         assert run("schema", "check", SCHEMA, GOLD).stdout.splitlines()[1:] == ["6 documents, 0 violations"]
         lines = run("schema", "check", SCHEMA, GOLD, HASTY, code=1).stdout.splitlines()
@@ -443,7 +444,7 @@ class TestSchema:
         assert 'Did you mean "exact"?' in said
         assert "Traceback" not in said
 
-    def test_explain(self):
+    def test_explain_lists_every_path_with_its_settings(self):
         text = run("schema", "explain", SCHEMA).stdout
         rows = [line.split() for line in text.splitlines()]
         assert ["/speakers", "array", "1", "hungarian", "matching", "entries"] in rows
@@ -452,35 +453,35 @@ class TestSchema:
         assert data["entries"] == "/speakers"
         assert {"path": "/speakers/*/role", "kind": "string", "distance": "exact"}.items() <= data["paths"][7].items()
 
-    def test_explain_with_overlay(self):
+    def test_explain_shows_the_settings_of_an_overlay(self):
         write("overlay.json", {"/speakers/*/role": {"weight": 3}})
         data = json.loads(run("schema", "explain", SCHEMA, "--overlay", "overlay.json", "--format", "json").stdout)
         assert [row["weight"] for row in data["paths"] if row["path"] == "/speakers/*/role"] == [3.0]
 
 
 class TestDemo:
-    def test_it_can_be_done_again(self):
+    def test_the_printed_commands_reproduce_the_demo(self):
         text = run("demo", "--out", "my demo").stdout
         commands = [line.strip() for line in text.splitlines() if line.startswith("  arbitre evaluate")]
         assert len(commands) == 2
         before = {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()}
-        assert len(before) == 5 + 7 + 9  # the corpus and the report of both, then the results of each
+        assert len(before) == 5 + 8 + 10  # the corpus and the report of both, then the results of each
         for command in commands:
             words = next(csv.reader(io.StringIO(command), delimiter=" "))
             run(*words[1:])
         assert {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()} == before
 
-    def test_side_by_side(self):
+    def test_both_systems_are_shown_side_by_side(self):
         rows = [line.split() for line in run("demo").stdout.splitlines()]
         assert ["f1q", "0.9741", "0.9712", "0.7637", "0.7117"] in rows
         assert ["f1q", "of", "leaves", "0.9328", "0.7641"] in rows
         assert Path("arbitre-demo/hasty/failures.csv").exists()
 
-    def test_quiet(self):
+    def test_a_quiet_demo_prints_nothing(self):
         assert run("demo", "--quiet").output == ""
 
 
-def test_colours_only_on_terminals(monkeypatch, pair):
+def test_colours_can_be_forced_and_disabled(monkeypatch, pair):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert f"{ESCAPE}[" in run("compare", *pair).stdout
@@ -491,7 +492,7 @@ def test_colours_only_on_terminals(monkeypatch, pair):
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 @pytest.mark.parametrize("command", ["compare", "evaluate", "demo", "explain"])
-def test_no_line_is_wider_than_the_terminal(command, width, pair):
+def test_no_line_exceeds_the_terminal_width(command, width, pair):
     arguments = {
         "compare": ("compare", *pair, "--published"),
         "evaluate": ("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY, "--validate"),
@@ -509,7 +510,7 @@ def test_long_paths_are_broken_before_a_slash():
     ]
 
 
-def test_the_screen_takes_text_as_it_is(capsys):
+def test_document_text_is_not_read_as_markup(capsys):
     Terminal.create().show(["[bold]:smile:", "next"])
     assert capsys.readouterr().out == "[bold]:smile:\n\nnext\n"
 
@@ -517,10 +518,11 @@ def test_the_screen_takes_text_as_it_is(capsys):
 def test_progress_without_a_terminal_is_a_line_every_few_seconds(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0.02)
 
-    def slowly(self, on_progress):
+    def slowly(self):
         for step in (("comparing", 0, 6), ("comparing", 6, 6), ("resampling", 0, None), ("writing", 0, None)):
-            on_progress(*step)
+            self.on_progress(*step)
             time.sleep(0.1)
+        self.on_progress = ignore_progress
         return EVALUATE(self)
 
     monkeypatch.setattr(EvaluationJob, "__call__", slowly)

@@ -46,7 +46,7 @@ def check(*options, code=0):
     return result
 
 
-def test_text(monkeypatch):
+def test_the_text_lists_breaks_with_examples_and_alternatives(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     lines = check("--certificate").stdout.splitlines()
     assert lines[0] == "schema.json: no problems; 5 paths, entries /people"
@@ -62,11 +62,11 @@ def test_text(monkeypatch):
     assert "              casefold   texts that differ in case" in text  # the path is written once
 
 
-def test_without_the_option_nothing_more_is_said():
+def test_without_the_option_no_certificate_is_printed():
     assert check().stdout == "schema.json: no problems; 5 paths, entries /people\n"
 
 
-def test_json():
+def test_the_json_holds_the_certificate():
     data = json.loads(check("--certificate", "--format", "json").stdout)
     assert data == {
         "schema": "schema.json",
@@ -79,7 +79,7 @@ def test_json():
     assert "certificate" not in json.loads(check("--format", "json").stdout)
 
 
-def test_violations_as_json():
+def test_the_json_lists_the_schema_violations():
     data = json.loads(check("document.json", "--format", "json", code=1).stdout)
     assert data["documents"] == 1
     assert data["violations"] == [
@@ -103,7 +103,7 @@ def test_a_metric_has_no_breaks():
     assert "Assumptions" not in text
 
 
-def test_long_witnesses_are_left_out():
+def test_long_witnesses_are_omitted():
     costs = {"values": ["a" * 30, "b" * 30], "costs": [[0, 0], [0, 0]]}
     schema = {"enum": costs["values"], "x-arbitre": {"distance": {"table": costs}}}
     Path("schema.json").write_text(json.dumps(schema), encoding="utf-8")
@@ -113,12 +113,12 @@ def test_long_witnesses_are_left_out():
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_narrow_terminals_are_kept_to(monkeypatch, width):
+def test_no_line_exceeds_a_narrow_terminal(monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     assert max(map(len, check("--certificate").stdout.splitlines()[2:])) <= width
 
 
-def test_a_break_without_a_known_example_says_so():
+def test_a_break_without_an_example_is_reported_as_such():
     schema = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"transport": {"solver": "dummy"}}}}
     Path("schema.json").write_text(json.dumps(schema), encoding="utf-8")
     assert json.loads(check("--certificate", "--format", "json").stdout)["certificate"]["breaks"][0]["witness"] is None

@@ -46,7 +46,7 @@ def written(name, predictions, *, shards=True, close=0.8):
     return path
 
 
-def test_what_changed_is_listed_the_worst_first():
+def test_changes_are_listed_worst_first():
     before = written("before", {"a": GOLD, "b": GOLD, "c": HALF, "d": []})
     after = written("after", {"a": HALF, "b": [], "c": GOLD, "d": []})
     found = diff_evaluations(before, after)
@@ -64,18 +64,18 @@ def test_a_corpus_is_not_worse_than_itself():
     assert (found.documents, found.paths) == ((), ())
 
 
-def test_more_failures_are_worse_whatever_the_score():
+def test_more_failures_are_worse_even_with_an_equal_score():
     before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
     found = diff_evaluations(before, after)
     assert (found.failed, found.micro.difference, found.worse) == ((0, 1), 0.0, True)
 
 
-def test_a_failure_scores_nothing_where_a_wrong_prediction_has_no_score():
+def test_a_failure_scores_zero_where_a_wrong_prediction_has_no_score():
     before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
     assert diff_evaluations(before, after, "imq").documents == (ScoreChange("a", None, 0.0),)
 
 
-def test_documents_of_one_side_are_named():
+def test_documents_present_in_one_evaluation_only_are_named():
     found = diff_evaluations(written("before", {"a": GOLD, "b": GOLD}), written("after", {"b": GOLD, "c": GOLD}))
     assert (found.only_before, found.only_after, found.documents) == (("a",), ("c",), ())
 
@@ -85,12 +85,12 @@ def test_documents_are_not_compared_where_one_side_did_not_keep_them():
     assert (found.documents, found.only_before, found.micro.after) == ((), (), 0.0)
 
 
-def test_other_settings_are_named():
+def test_changed_settings_are_named():
     found = diff_evaluations(written("before", {"a": GOLD}), written("after", {"a": GOLD}, close=0.9))
     assert found.settings == ("close",)
 
 
-def test_rounding_is_no_change():
+def test_a_rounding_difference_is_not_a_change():
     before, after = written("before", {"a": HALF}), written("after", {"a": HALF})
     plain = json.loads(after.read_text("utf-8"))
     for one in (plain["micro"], plain["macro"], *plain["by_path"].values()):
@@ -108,7 +108,7 @@ def test_rounding_is_no_change():
         ("gold", "'gold'"),
     ],
 )
-def test_a_score_that_is_none_is_said(score, message):
+def test_a_score_where_higher_is_not_better_is_refused(score, message):
     path = written("before", {"a": GOLD})
     with pytest.raises(DataError, match=message):
         diff_evaluations(path, path, score)
@@ -120,7 +120,7 @@ def run(*arguments, code=0):
     return result
 
 
-def test_the_exit_code_says_what_is_asked():
+def test_the_exit_code_reports_a_regression_only_on_request():
     before, after = written("before", {"a": GOLD, "b": HALF}), written("after", {"a": HALF, "b": HALF})
     assert run(before, after).stdout.startswith("f1q: worse\n")
     assert (
@@ -130,7 +130,7 @@ def test_the_exit_code_says_what_is_asked():
     assert run(after, before, "--fail-if-worse").stdout.startswith("f1q: not worse\n")
 
 
-def test_json_and_text_say_the_same():
+def test_json_and_text_agree():
     before, after = written("before", {"a": GOLD, "b": GOLD}), written("after", {"a": HALF, "c": HALF}, close=0.9)
     plain = json.loads(run(before, after, "--score", "irq", "--format", "json").stdout)
     assert plain["documents"] == [{"name": "a", "before": 1.0, "after": 0.5, "difference": -0.5}]
@@ -142,7 +142,7 @@ def test_json_and_text_say_the_same():
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-def test_long_lists_are_cut():
+def test_only_the_first_ten_changes_are_shown():
     before = written("before", {f"d{at:02}": GOLD for at in range(12)})
     after = written("after", {f"d{at:02}": HALF for at in range(12)})
     text = run(before, after).stdout
@@ -151,7 +151,7 @@ def test_long_lists_are_cut():
     assert "d10" not in text
 
 
-def test_what_is_no_evaluation_is_said():
+def test_a_file_that_is_not_an_evaluation_is_refused():
     Path("other.json").write_text("[]", encoding="utf-8")
     assert "other.json: The file is not an evaluation" in run("other.json", "other.json", code=2).output
     assert "none.json" in run("none.json", "other.json", code=2).output

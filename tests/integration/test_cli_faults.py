@@ -24,7 +24,7 @@ def found():
     return dict(zip(labels, (row["faults"] for row in data["matchings"]), strict=True))
 
 
-def test_the_tables_say_what_the_json_says(found):
+def test_the_tables_and_the_json_agree(found):
     lines = run("--score", "irq", "--match", "hungarian").stdout.splitlines()
     assert lines[:2] == ["Gold compared with copies that contain planted faults", "6 pages, 58 speakers"]
     assert lines[3] == "irq, pooled (micro)"
@@ -40,7 +40,7 @@ def test_all_four_scores_have_a_table():
     ]
 
 
-def test_the_seed_and_the_share_decide():
+def test_the_seed_and_the_share_determine_the_faults():
     once = json.loads(run("--match", "hungarian", "--format", "json", "--seed", "7").stdout)
     assert once == json.loads(run("--match", "hungarian", "--format", "json", "--seed", "7").stdout)
     more = json.loads(run("--match", "hungarian", "--format", "json", "--seed", "7", "--share", "0.4").stdout)
@@ -49,7 +49,7 @@ def test_the_seed_and_the_share_decide():
     assert fewer[0] < fewer[1] < 58
 
 
-def test_gold_against_itself_is_right(found):
+def test_gold_against_itself_has_full_scores(found):
     for name in set(found) - {"sinkhorn", "partial"}:
         assert found[name]["none"]["f1q"] == pytest.approx(1.0), name
     assert 0.99 < found["sinkhorn"]["none"]["f1q"] < 1.0  # smoothed, it is never quite
@@ -66,14 +66,14 @@ def test_omissions_cost_irq_and_duplicates_imq(found):
         assert faults["omission"]["amq"] == pytest.approx(1.0), name
 
 
-def test_balanced_transport_does_not_tell_them_apart(found):
+def test_balanced_transport_does_not_distinguish_omissions_from_duplicates(found):
     for name in ("exact", "size", "sinkhorn"):
         for fault in found[name].values():
             assert fault["imq"] == fault["irq"] == fault["f1q"] == fault["amq"], name
     assert found["exact"]["duplicate"]["f1q"] > found["hungarian"]["duplicate"]["f1q"]
 
 
-def test_each_matching_has_its_weakness(found):
+def test_each_matching_is_weak_at_a_known_fault(found):
     assert found["set"]["duplicate"]["f1q"] == pytest.approx(1.0)  # each item counts once
     assert found["ordered"]["omission"]["f1q"] < 0.7  # all that follows has moved up
     assert found["greedy"]["omission"]["f1q"] < found["hungarian"]["omission"]["f1q"] - 0.1
@@ -89,5 +89,5 @@ def test_each_matching_has_its_weakness(found):
         (["--score", "f2"], "'f2' is not one of"),
     ],
 )
-def test_what_is_wrong_is_said(options, said):
+def test_wrong_options_are_refused(options, said):
     assert said in " ".join(run(*options, code=2).stderr.replace("│", " ").split())

@@ -72,7 +72,7 @@ def test_the_table_has_a_column_for_each_distance():
     assert (third["metricity"], third["certificate"]) == ("1.000000", "metric")
 
 
-def test_the_files_hold_the_matrix_that_was_looked_at():
+def test_the_files_hold_the_analysed_matrix():
     said = run(*distances("levenshtein", '{"jaccard-ngrams": {"n": 2}}'), "--out", "out").stderr
     assert (
         "Wrote levenshtein.npy, levenshtein.csv, jaccard-ngrams_n=2.npy, jaccard-ngrams_n=2.csv, metricity.json" in said
@@ -95,12 +95,12 @@ def test_the_files_hold_the_matrix_that_was_looked_at():
     assert found["metricity"]["witness"] == [0, 2, 3]  # ab, aba, ba
 
 
-def test_choices_of_one_name_have_files_of_their_own():
+def test_choices_with_the_same_name_get_separate_files():
     run(*distances("jaro", "jaro"), "--out", "out")
     assert sorted(path.name for path in Path("out").glob("*.npy")) == ["jaro-2.npy", "jaro.npy"]
 
 
-def test_json_holds_all_of_it():
+def test_the_json_holds_every_figure():
     data = json.loads(run("--match", "hungarian", *distances("levenshtein"), "--format", "json").stdout)
     assert (data["entries"], data["gold"], data["predicted"], data["drawn_from"]) == ("", 2, 3, 5)
     (one,) = data["choices"]
@@ -112,13 +112,13 @@ def test_json_holds_all_of_it():
     assert one["metricity"]["triangle_rate"] == pytest.approx(2 / 60)
 
 
-def test_without_a_choice_the_schema_decides():
+def test_without_a_distance_option_the_schema_decides():
     text = run().stdout
     assert "as the schema says" in text
     assert cells(text)["metricity"] == "1.000000"
 
 
-def test_columns_that_have_no_room_go_below(monkeypatch):
+def test_columns_that_do_not_fit_move_below(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     lines = run(*distances("levenshtein", "ratcliff-obershelp", "yujian-bo")).stdout.splitlines()
     heads = [line.split() for line in lines if "levenshtein" in line or "yujian-bo" in line]
@@ -146,7 +146,7 @@ def test_a_sample_is_drawn_with_the_seed():
     assert "All pairs of 3 entries, sampled from 5" in run("--sample", "3").stdout
 
 
-def test_estimates_have_an_interval(monkeypatch):
+def test_sampled_rates_have_an_interval(monkeypatch):
     monkeypatch.setattr(
         "arbitre.metricity", lambda matrix, seed: arbitre.diagnosis.metricity(matrix, seed=seed, exact_up_to=10)
     )
@@ -159,10 +159,10 @@ def test_estimates_have_an_interval(monkeypatch):
     [
         (["--sample", "0"], "or equal to 1"),
         (["--distance", "levenstein"], 'Did you mean "levenshtein"?'),
-        (["--distance", "relative"], "--distance relative has no effect: it applies to no value of the schema"),
+        (["--distance", "relative"], "The distance relative has no effect: it applies to no value of the schema"),
     ],
 )
-def test_what_is_wrong_is_said(options, said):
+def test_wrong_options_are_refused(options, said):
     assert said in " ".join(run(*options, code=2).stderr.replace("│", " ").split())
 
 
@@ -173,7 +173,7 @@ def test_lists_without_entries_are_refused():
 
 
 @pytest.mark.skipif(not SENATE.is_dir(), reason="the shared data are not here")
-def test_a_real_page_asymmetric_clean_and_certified():
+def test_a_real_page_reproduces_its_known_metricity():
     schema = bundled.schemas() / "examples" / "senat-published.schema.json"
     sources = SENATE / "gold" / "page_02.json", SENATE / "predicted" / "page_02_02_corpusense_boxes.json"
     names = "ratcliff-obershelp", "levenshtein", "yujian-bo"

@@ -51,14 +51,14 @@ def compared(**choice):
         (["--match", '"ordered"'], {"match": "ordered"}),
     ],
 )
-def test_one_choice_gives_the_usual_output(options, choice):
+def test_one_override_prints_the_usual_comparison(options, choice):
     data = json.loads(run(*options, "--format", "json").stdout)
     assert data["scores"] == compared(**choice).scores.to_dict()
     assert data["quality"] == compared(**choice).quality
     assert "By path" in run(*options).stdout
 
 
-def test_several_choices_are_one_table():
+def test_several_overrides_print_one_table():
     lines = run(*both("--match", "hungarian", "ordered", "transport", DUMMY)).stdout.splitlines()
     assert lines[0] == "4 choices side by side"
     assert lines[1] == "entries (the whole): 3 gold, 2 predicted"
@@ -99,7 +99,26 @@ def test_the_table_as_json_has_the_same_keys():
     assert third["signature"] == compared(match="transport").signature.short
 
 
-def test_every_match_is_taken_with_every_distance():
+def test_one_python_call_gives_the_same_table():
+    options = both("--match", "hungarian", DUMMY) + both("--distance", "levenshtein", "jaro")
+    data = json.loads(run(*options, "--format", "json").stdout)
+    rows = arbitre.side_by_side(
+        PEOPLE,
+        gold=GOLD,
+        predicted=PREDICTED,
+        match=["hungarian", json.loads(DUMMY)],
+        distance=["levenshtein", "jaro"],
+    )
+    assert [row.to_dict() for row in rows] == data["choices"]
+    inferred = arbitre.side_by_side(gold=GOLD, predicted=PREDICTED, match=["ordered"], close=0.9)
+    assert inferred[0].comparison.close == 0.9
+    with pytest.raises(arbitre.SchemaError, match='Did you mean "hungarian"'):
+        arbitre.side_by_side(PEOPLE, gold=GOLD, predicted=PREDICTED, match=["hungarain"])
+    with pytest.raises(arbitre.SchemaError, match="The distance dice has no effect"):
+        arbitre.side_by_side(PEOPLE, gold=GOLD, predicted=PREDICTED, distance=["dice"])
+
+
+def test_every_matching_is_combined_with_every_distance():
     options = both("--match", "hungarian", "greedy") + both("--distance", "levenshtein", "jaro", "exact")
     data = json.loads(run(*options, "--format", "json").stdout)
     assert [(one["match"], one["distance"]) for one in data["choices"]] == [
@@ -108,7 +127,7 @@ def test_every_match_is_taken_with_every_distance():
     assert "greedy, exact" in run(*options).stdout
 
 
-def test_long_lists_of_pairs_are_cut():
+def test_long_lists_of_pairs_are_truncated():
     Path("gold.json").write_text(json.dumps([{"name": f"{number}"} for number in range(8)]), encoding="utf-8")
     Path("predicted.json").write_text(
         json.dumps([{"name": f"{number}"} for number in reversed(range(8))]), encoding="utf-8"
@@ -116,7 +135,7 @@ def test_long_lists_of_pairs_are_cut():
     assert "... and 11 more pairs" in run(*both("--match", "hungarian", "ordered")).stdout
 
 
-def test_entries_that_are_no_list_have_no_transport():
+def test_a_document_without_list_entries_has_no_transport_figures():
     Path("schema.json").write_text(
         json.dumps({"type": "object", "properties": {"name": {"type": "string"}}}), encoding="utf-8"
     )
@@ -134,7 +153,7 @@ def test_entries_that_are_no_list_have_no_transport():
         (["--match", '{"transport": {"solver": "x"}}'], ["Expected `solver` to be one of", "at /transport/solver"]),
         (["--distance", '{"absolute": {}}'], ["The required option `scale` of `absolute` is missing"]),
         (["--match", '{"transport":'], ["Expected valid JSON"]),
-        (["--distance", "dice"], ["--distance dice has no effect: it applies to no value of the schema"]),
+        (["--distance", "dice"], ["The distance dice has no effect: it applies to no value of the schema"]),
         (
             [*both("--match", "greedy", "set"), "--fail-under", "f1q=0.5"],
             ["--published need a single --match and --distance"],
@@ -143,7 +162,7 @@ def test_entries_that_are_no_list_have_no_transport():
         ([*both("--match", "greedy", "set"), "--published"], ["--published need a single --match and --distance"]),
     ],
 )
-def test_what_is_wrong_is_said(options, said):
+def test_wrong_overrides_are_refused(options, said):
     text = " ".join(run(*options, code=2).stderr.replace("│", " ").split())
     for part in said:
         assert part in text
@@ -152,12 +171,12 @@ def test_what_is_wrong_is_said(options, said):
 def test_a_match_without_an_array_is_refused():
     Path("schema.json").write_text('{"type": "object", "properties": {"a": {"type": "string"}}}', encoding="utf-8")
     assert (
-        "--match greedy has no effect: the schema has no array that is matched"
+        "The matching greedy has no effect: the schema has no array that is matched"
         in run("--match", "greedy", code=2).stderr
     )
 
 
-def test_choices_work_on_an_inferred_schema():
+def test_overrides_apply_to_an_inferred_schema():
     command = ["compare", "gold.json", "predicted.json", "--match", "ordered", "--format", "json"]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output

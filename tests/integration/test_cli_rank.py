@@ -39,7 +39,7 @@ def right(*counts):
     return NAMES.evaluate((f"page_{at:02}", gold, gold[:count]) for at, count in enumerate(counts))
 
 
-def test_systems_come_from_the_best_to_the_worst():
+def test_systems_are_ranked_best_first():
     found = rank({"c": right(1, 1), "a": right(2, 2), "b": right(4, 4), "d": right(2, 2)}, "irq")
     assert [one.name for one in found.systems] == ["b", "a", "d", "c"]
     assert [one.score.estimate for one in found.systems] == [1.0, 0.5, 0.5, 0.25]
@@ -50,7 +50,7 @@ def test_systems_come_from_the_best_to_the_worst():
     ]
 
 
-def test_places_are_shared_and_their_mean_is_no_composite():
+def test_tied_systems_share_a_rank():
     found = rank({"a": right(2, 2), "b": right(4, 4), "c": right(2, 2)}, "irq", beside=("imq", "irq"))
     assert [one.name for one in found.systems] == ["b", "a", "c"]
     assert found.systems[0].scores == {"irq": 1.0, "imq": 1.0}
@@ -62,7 +62,7 @@ def test_places_are_shared_and_their_mean_is_no_composite():
     assert [one.mean_rank for one in found.systems] == [1.5, 2.25, 2.25]
 
 
-def test_p_is_adjusted_and_the_smallest_is_said():
+def test_p_is_adjusted_and_the_smallest_possible_p_is_reported():
     found = rank({"a": right(*[4] * 5), "b": right(*[3] * 5), "c": right(*[2] * 5)}, "irq")
     assert [(one.p, one.p_holm) for one in found.pairs] == [(0.0625, 0.1875)] * 3  # 2 of the 32 ways to swap
     assert found.smallest_p == 0.0625
@@ -70,7 +70,7 @@ def test_p_is_adjusted_and_the_smallest_is_said():
     assert "No p can be below 0.1875 here, adjusted for 3 pairs" in found.notes[-1]
 
 
-def test_enough_documents_tell_systems_apart():
+def test_enough_documents_separate_systems_into_groups():
     found = rank({"a": right(*[4] * 8), "b": right(*[3] * 8), "c": right(*[3] * 7, 4)}, "irq")
     assert found.groups == (("a",), ("c", "b"))
     assert not any("No p can be" in note for note in found.notes)
@@ -80,13 +80,13 @@ def test_enough_documents_tell_systems_apart():
     ]
 
 
-def test_the_level_decides_who_differs():
+def test_the_confidence_level_decides_the_groups():
     systems = {"a": right(*[4] * 5), "b": right(*[3] * 5)}
     assert rank(systems, "irq", level=0.9).groups == (("a",), ("b",))
     assert rank(systems, "irq", level=0.95).groups == (("a", "b"),)
 
 
-def test_clusters_are_drawn_together():
+def test_clusters_are_resampled_as_units():
     systems = {"a": right(4, 4, 4, 4), "b": right(3, 3, 3, 3)}
     found = rank(systems, "irq", cluster={f"page_{at:02}": "odd" if at % 2 else "even" for at in range(4)})
     assert (found.documents, found.clusters, found.smallest_p) == (4, 2, 0.5)
@@ -101,7 +101,7 @@ def test_runs_of_a_document_are_one_cluster():
     assert found.systems[0].score.estimate == 0.875
 
 
-def test_fq_weighs_gold():
+def test_fq_weighs_recall_by_beta():
     evaluation = NAMES.evaluate([("a", list("abcd"), ["a"]), ("b", ["x"], ["x", "y"])])
     sample = Sample.of(evaluation.document_table.ids, evaluation.document_table.tallies)
     assert estimate(sample, "fq(2)", "micro") == pytest.approx(evaluation.micro.fq(2))
@@ -111,14 +111,14 @@ def test_fq_weighs_gold():
     assert weigh_for_beta(sample, "fq(1)")[0].tallies.tolist() == sample.tallies.tolist()
 
 
-def test_beta_can_turn_the_order():
+def test_beta_can_reverse_the_ranking():
     short = NAMES.evaluate((page, ["a", "b"], ["a"]) for page in "pq")
     long = NAMES.evaluate((page, ["a", "b"], ["a", "b", "x", "y"]) for page in "pq")
     assert [one.name for one in rank({"short": short, "long": long}, "fq(2)").systems] == ["long", "short"]
     assert [one.name for one in rank({"short": short, "long": long}, "fq(0.5)").systems] == ["short", "long"]
 
 
-def test_a_system_without_score_is_the_last():
+def test_a_system_without_a_score_ranks_last():
     found = rank({"none": NAMES.evaluate([("p", [], ["x"])]), "some": NAMES.evaluate([("p", ["x"], [])])}, "irq")
     assert [(one.name, one.score.estimate) for one in found.systems] == [("some", 0.0), ("none", None)]
     assert found.pairs[0].p is None
@@ -129,7 +129,7 @@ def people(*pairs):
     return PEOPLE.evaluate((f"p{at}", gold, predicted) for at, predicted in enumerate(pairs))
 
 
-def test_winners_and_what_is_lacking_by_path():
+def test_the_best_system_and_the_lost_mass_are_listed_by_path():
     old = people([{"name": "Ada", "age": 30}, {"name": "Bo", "age": 5}])
     young = people([{"name": "Ada", "age": 36}, {"name": "Bob", "age": 5}])
     found = rank({"old": old, "young": young})
@@ -138,24 +138,24 @@ def test_winners_and_what_is_lacking_by_path():
     assert {one.name: one.lacking for one in found.systems} == {"old": {"/*/age": 1.0}, "young": {"/*/name": 1.0}}
 
 
-def test_nothing_is_lacking_where_nothing_is_lost():
+def test_a_perfect_system_loses_no_mass():
     found = rank({"a": right(4)})
     assert (found.systems[0].lacking, found.pairs, found.groups, found.smallest_p) == ({}, (), (("a",),), 1.0)
 
 
-def test_the_chance_floor_stands_beside_the_score():
+def test_the_chance_score_is_shown_beside_the_score():
     evaluation = NAMES.evaluate([("a", ["x", "y"], ["x", "y"]), ("b", ["x", "z"], ["x", "z"])])
     found = rank({"s": evaluation}, "f1q").systems[0]
     assert (found.score.estimate, found.floor) == (1.0, 0.5)
     assert rank({"s": NAMES.evaluate([("a", ["x"], ["x"])])}).systems[0].floor is None
 
 
-def test_failures_are_counted():
+def test_failures_count_as_zero_and_are_reported():
     found = rank({"a": NAMES.evaluate([("a", ["x"], ["x"]), ("b", ["y"], arbitre.ABSENT)])}, "imq")
     assert (found.systems[0].failed, found.systems[0].score.estimate) == (1, 0.5)
 
 
-def test_other_measures_are_not_silent():
+def test_differing_signatures_are_reported():
     loose = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
     found = rank({"a": right(4), "b": loose.evaluate([("page_00", list("wxyz"), list("wxyz"))])})
     assert any(note.startswith("The scores are not comparable: the signatures differ in ") for note in found.notes)
@@ -173,7 +173,7 @@ def test_other_measures_are_not_silent():
         ({"a": [4, 4], "b": [4]}, "f1q", "Expected both systems to have the same documents"),
     ],
 )
-def test_what_cannot_be_ranked_is_said(systems, score, message):
+def test_invalid_rankings_are_refused(systems, score, message):
     found = {name: right(*counts) for name, counts in systems.items()}
     if message is None:
         assert rank(found, score).score == score
@@ -191,7 +191,7 @@ def design(*counts):
     return NAMES.evaluate(("page", gold, gold[:count]) for count in counts)
 
 
-def test_levels_are_compared_on_the_documents_they_share():
+def test_factor_levels_are_compared_on_shared_documents():
     found = factor(design(4, 3, 2, 2), "ocr", LEVELS, "irq")
     assert {name: one.estimate for name, one in found.levels.items()} == {"bad": 0.5, "good": 0.875}
     assert (found.pairs[0].a, found.pairs[0].b, found.pairs[0].difference) == ("bad", "good", -0.375)
@@ -212,7 +212,7 @@ def test_levels_without_a_common_document_are_not_compared():
     assert (found.pairs[0].difference, found.pairs[0].p, found.shared, found.balanced) == (None, None, (0,), False)
 
 
-def test_repeated_predictions_of_one_cell_go_one_by_one():
+def test_repeated_predictions_of_a_level_are_paired_in_order():
     found = factor(design(4, 3, 2, 1), "ocr", {"ocr": ["good", "good", "bad", "bad"]}, "irq")
     assert (found.shared, found.pairs[0].difference, found.balanced) == ((2,), -0.5, True)
 
@@ -235,7 +235,7 @@ def test_holm_adjusts_for_all_levels():
         ("ocr", {"ocr": ["good"]}, "Expected a level of 'ocr' for each of 4 documents, got 1"),
     ],
 )
-def test_what_is_no_factor_is_said(name, values, message):
+def test_an_invalid_factor_is_refused(name, values, message):
     with pytest.raises(DataError) as error:
         factor(design(4, 3, 2, 1), name, values)
     assert str(error.value).startswith(message)
@@ -247,7 +247,7 @@ def run(*arguments, code=0):
     return result
 
 
-def test_json_has_the_keys_of_python():
+def test_the_json_has_the_keys_of_the_python_result():
     found = json.loads(run("--gold", GOLD, f"hasty={HASTY}", f"careful={CAREFUL}", "--format", "json").stdout)
     assert [one["name"] for one in found["systems"]] == ["careful", "hasty"]
     assert found["pairs"][0].keys() >= {"a", "b", "difference", "low", "high", "p", "p_holm"}
@@ -270,7 +270,7 @@ def test_the_leaderboard_fits_narrow_terminals():
     assert "ahead" not in text
 
 
-def test_options_reach_the_statistics():
+def test_statistics_options_are_applied():
     options = ["--aggregate", "micro", "--score", "irq", "--score", "fq(2)", "--seed", "5", "--level", "0.9"]
     found = json.loads(run("--gold", GOLD, f"a={CAREFUL}", "--cluster-by", r"\d$", *options, "--format", "json").stdout)
     assert (found["score"], found["aggregate"], found["level"], found["clusters"]) == ("irq", "micro", 0.9, 6)
@@ -284,7 +284,7 @@ def test_the_same_seed_gives_the_same_bytes():
     assert run(*arguments, "--seed", "1").stdout != run(*arguments).stdout
 
 
-def test_a_name_given_again_is_another_run():
+def test_a_repeated_system_name_is_another_run():
     found = json.loads(run("--gold", GOLD, f"a={CAREFUL}", f"a={HASTY}", "--format", "json").stdout)
     assert found["stability"]["a"]["runs"].keys() == {"1", "2"}
     assert found["clusters"] == 6
@@ -326,7 +326,7 @@ def manifest():
     return "--manifest", "manifest.csv"
 
 
-def test_factors_of_a_manifest(manifest):
+def test_a_manifest_column_can_be_a_factor(manifest):
     found = json.loads(run(*manifest, "--factor", "system", "--format", "json").stdout)["factors"][0]
     systems = json.loads(run("--gold", GOLD, f"a={CAREFUL}", "--format", "json").stdout)["systems"]
     assert found["levels"]["careful"]["estimate"] == systems[0]["score"]["estimate"]
@@ -337,18 +337,18 @@ def test_factors_of_a_manifest(manifest):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_a_single_system_has_a_page_too():
+def test_a_single_system_gets_a_report():
     run("--gold", GOLD, f"only={CAREFUL}", "--out", "alone")
     assert "<title>" in Path("alone/report.html").read_text(encoding="utf-8")
     assert json.loads(Path("alone/ranking.json").read_text(encoding="utf-8"))["pairs"] == []
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/b", ""])
-def test_a_system_has_a_name_that_a_folder_can_have(name):
+def test_system_names_that_are_no_folder_names_are_refused(name):
     run("--gold", GOLD, f"{name}={CAREFUL}", "--out", "out", code=2)
 
 
-def test_columns_are_left_out_before_the_names_of_levels_are_broken(manifest, monkeypatch):
+def test_columns_are_dropped_before_level_names_wrap(manifest, monkeypatch):
     def head(width):
         monkeypatch.setenv("COLUMNS", str(width))
         lines = run(*manifest, "--factor", "system").stdout.splitlines()
@@ -360,12 +360,12 @@ def test_columns_are_left_out_before_the_names_of_levels_are_broken(manifest, mo
     assert [text.strip() for text in head(76)] == ["high", "p (Holm)"]
 
 
-def test_factors_of_nothing_are_refused():
+def test_factors_without_documents_are_refused():
     with pytest.raises(DataError, match="Expected documents to compare, got none"):
         factor(design(), "ocr", {"ocr": []})
 
 
-def test_the_paths_of_a_level_are_those_of_its_documents_alone():
+def test_path_scores_of_a_level_use_its_documents_alone():
     pages = [(f"p{at}", list("abcd"), list("abcd")[: 1 + at]) for at in range(4)]
     found = factor(NAMES.evaluate(pages), "ocr", {"ocr": ["x", "x", "y", "x"]}, "fq(2)")
     alone = NAMES.evaluate(pages[:2] + pages[3:])
@@ -376,7 +376,7 @@ def test_the_paths_of_a_level_are_those_of_its_documents_alone():
     assert found.by_path["/*"] == {"x": 2.5 * 7 / (2.0 * 12 + 0.5 * 7), "y": 2.5 * 3 / (2.0 * 4 + 0.5 * 3)}
 
 
-def test_factors_leave_a_report_that_can_be_made_again(manifest):
+def test_the_report_of_factors_can_be_regenerated(manifest):
     options = (*manifest, "--factor", "system", "--out", "out")
     said = run(*options).stderr
     assert said.endswith("Wrote factors.json, factors.md, factors.tex, levels.csv, pairs.csv, report.html to out\n")
@@ -400,7 +400,7 @@ def test_factors_leave_a_report_that_can_be_made_again(manifest):
     assert b'id="factors"' not in Path("out/evaluation/report.html").read_bytes()
 
 
-def test_the_corpus_of_factors_is_evaluated_as_evaluate_does(manifest):
+def test_factors_evaluate_the_corpus_as_evaluate_does(manifest):
     run(*manifest, "--factor", "system", "--out", "out", "--workers", "2")
     arguments = ["evaluate", *manifest, "--schema", SCHEMA, "--out", "alone"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
@@ -408,7 +408,7 @@ def test_the_corpus_of_factors_is_evaluated_as_evaluate_does(manifest):
     assert {path.name: path.read_bytes() for path in Path("out/evaluation").iterdir() if path.is_file()} == kept
 
 
-def test_without_a_report_none_of_an_earlier_ranking_stays(manifest):
+def test_no_report_removes_the_report_of_an_earlier_ranking(manifest):
     run(*manifest, "--factor", "system", "--out", "out")
     run(*manifest, "--factor", "system", "--out", "out", "--no-report")
     assert not Path("out/report.html").exists()
@@ -418,7 +418,7 @@ def test_without_a_report_none_of_an_earlier_ranking_stays(manifest):
     }
 
 
-def test_only_the_factors_that_are_named_tell_documents_apart():
+def test_only_named_factors_distinguish_documents():
     Path("manifest.csv").write_text(
         "id,run,gold,predicted,ocr,note\np,1,g.json,p.json,good,first\np,2,g.json,q.json,bad,second\n",
         encoding="utf-8",
@@ -433,7 +433,7 @@ def test_only_the_factors_that_are_named_tell_documents_apart():
     assert [one["shared"] for one in both] == [[0], [0]]  # one factor goes with the other
 
 
-def test_runs_of_other_names_everywhere_have_no_spread():
+def test_runs_without_common_names_have_no_spread():
     for at, name in enumerate(("page_01_x", "page_01_y", "page_02_z")):
         Path("predicted").mkdir(exist_ok=True)
         Path("predicted", f"{name}.json").write_text(json.dumps(["a"] * at), encoding="utf-8")
@@ -474,12 +474,12 @@ def test_a_pointer_into_gold_can_be_the_cluster():
         (("--gold", GOLD, f"a={CAREFUL}", "--engine", "dask"), "Expected --engine dask and --scheduler together"),
     ],
 )
-def test_bad_usage_is_said(arguments, message):
+def test_wrong_arguments_are_refused(arguments, message):
     output = " ".join(run(*arguments, code=2).output.replace("│", " ").split())
     assert message in output
 
 
-def test_the_report_of_a_ranking_says_what_the_ranking_says(tmp_path, monkeypatch):
+def test_the_report_agrees_with_the_ranking(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     CliRunner().invoke(app, ["demo", "--out", "d", "--no-report"])
     systems = [f"{name}=d/{name}.jsonl" for name in ("careful", "hasty")]

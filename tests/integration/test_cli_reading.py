@@ -51,14 +51,14 @@ def evaluated(*options, **others):
 SEVERAL = ("--gold", "gold/*.jsonl", "--predicted", "one.jsonl", "--predicted", "two.jsonl")
 
 
-def test_several_sources_and_globs():
+def test_several_sources_and_globs_are_joined():
     data = evaluated(*SEVERAL)
     assert (data["documents"], data["failed"], data["micro"]["irq"]) == (2, 1, 0.5)
     assert [(one["id"], one["file"], one["line"]) for one in data["failures"]] == [("b", "two.jsonl", 1)]
     assert "repaired" not in data
 
 
-def test_lenient_lists_what_it_repaired():
+def test_lenient_lists_its_repairs():
     data = evaluated(*SEVERAL, "--lenient")
     assert (data["failed"], data["micro"]["irq"]) == (0, 1.0)
     expected = {"id": "b", "run": None, "file": "two.jsonl", "line": 1, "how": "damage"}
@@ -73,11 +73,11 @@ def test_lenient_lists_what_it_repaired():
     assert not Path("out/repaired.csv").exists()
 
 
-def test_lenient_without_repairs():
+def test_lenient_reports_no_repairs_of_valid_json():
     assert evaluated("--gold", "gold/*", "--predicted", "one.jsonl", "--lenient")["repaired"] == []
 
 
-def test_a_manifest():
+def test_a_manifest_names_the_pairs():
     Path("manifest.csv").write_text("id,gold,predicted,ocr\na,doc.json,raw.txt,vt\nb,doc.json,doc.json,raw\n")
     assert evaluated("--manifest", "manifest.csv")["failed"] == 1
     data = evaluated("--manifest", "manifest.csv", "--lenient")
@@ -86,7 +86,7 @@ def test_a_manifest():
     assert "Expected --only to name documents" in run("--manifest", "manifest.csv", "--only", "z", code=2).stderr
 
 
-def test_a_projection_is_signed():
+def test_a_projection_is_part_of_the_signature():
     data = evaluated("--gold", "gold/a.jsonl", "--predicted", "one.jsonl", "--project", "project.json")
     assert data["micro"]["irq"] == 1.0
     assert data["signature"]["entries"]["project.predicted"] == "{names: reverse(names)}"
@@ -135,7 +135,7 @@ def test_answers_as_text_in_envelopes_are_read_in_one_command():
         assert {"use --lenient" in one["reason"] for one in strict["failures"]} == {True}
 
 
-def test_the_schema_at_a_pointer_of_a_file():
+def test_the_schema_can_be_at_a_pointer_in_a_file():
     Path("format.json").write_text(json.dumps({"type": "json_schema", "json_schema": {"name": "n", "schema": NAMES}}))
     options = ("--gold", "gold/*.jsonl", "--predicted", "one.jsonl", "--format", "json", "--workers", "2")
     result = CliRunner().invoke(app, ["evaluate", "--schema", "format.json#/json_schema/schema", *options])
@@ -170,7 +170,7 @@ def test_a_schema_is_inferred_from_the_documents_of_a_folder():
     assert "Expected at least one gold document to infer a schema from, got none" in result.stderr
 
 
-def test_pairs_under_other_keys_and_from_standard_input():
+def test_pairs_are_read_under_other_keys_and_from_standard_input():
     line = {"id": "a", "truth": {"names": ["Ada"]}, "answer": {"names": ["Ada"]}}
     options = ("--pairs", "-", "--gold-key", "truth", "--predicted-key", "answer")
     assert evaluated(*options, input=json.dumps(line) + "\n")["micro"]["irq"] == 1.0
@@ -189,5 +189,5 @@ def test_pairs_under_other_keys_and_from_standard_input():
         ("--pairs", "-", "--pairs", "-"),
     ],
 )
-def test_bad_usage(options):
+def test_conflicting_sources_are_refused(options):
     assert "Expected " in run(*options, code=2).stderr

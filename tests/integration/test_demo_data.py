@@ -61,7 +61,7 @@ def test_schema_is_valid_and_marks_its_entries():
         ("hasty", {"page_01": 8, "page_02": 9, "page_03": 8, "page_05": 7, "page_06": 10}),
     ],
 )
-def test_entries_of_each_page(name, entries):
+def test_each_page_has_its_number_of_entries(name, entries):
     found = records(name)
     assert [record["id"] for record in found] == list(entries)
     assert {record["id"]: len(record["speakers"]) for record in found} == entries
@@ -86,7 +86,7 @@ def test_gold_follows_the_schema():
     ]  # fmt: skip
 
 
-def test_violations_of_the_predictions():
+def test_the_predictions_have_known_violations():
     careful = {record["id"]: violations(record) for record in records("careful")}
     assert {page: len(found) for page, found in careful.items() if found} == {"page_03": 32}
     hasty = {record["id"]: violations(record) for record in records("hasty")}
@@ -112,7 +112,7 @@ def test_careful_writes_the_numbers_of_one_page_as_text():
     ]
 
 
-def test_careful_loses_pages_here_and_there():
+def test_careful_drops_single_page_numbers():
     gold = {speaker["name"]: speaker for page in PAGES for speaker in speakers("gold", page)}
     careful = {speaker["name"]: speaker for page in PAGES for speaker in speakers("careful", page)}
     lost = {name: cited(gold[name]) - cited(careful[name]) for name in gold.keys() & careful.keys()}
@@ -150,7 +150,7 @@ def test_careful_loses_pages_here_and_there():
         ),
     ],
 )
-def test_careful_misreads_here_and_there(page, at, path, gold, careful):
+def test_careful_misreads_known_values(page, at, path, gold, careful):
     assert value_at("gold", page, at[0], path) == gold
     assert value_at("careful", page, at[1], path) == careful
 
@@ -189,7 +189,7 @@ def test_careful_misreads_here_and_there(page, at, path, gold, careful):
         ("page_06", (5, 1), "interventions/0/pages", [275, 276, 277], [275, 277]),
     ],
 )
-def test_hasty_misreads_more(page, at, path, gold, hasty):
+def test_hasty_misreads_known_values(page, at, path, gold, hasty):
     assert value_at("gold", page, at[0], path) == gold
     assert value_at("hasty", page, at[1], path) == hasty
 
@@ -216,7 +216,7 @@ def test_careful_changes_the_order_of_neighbours(page, gold, careful):
     assert {name: names("careful", page).index(name) for name in careful} == careful
 
 
-def test_hasty_misses_one_page_altogether():
+def test_hasty_has_no_prediction_for_one_page():
     assert [page for page in PAGES if page not in {record["id"] for record in records("hasty")}] == ["page_04"]
 
 

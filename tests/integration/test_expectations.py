@@ -67,7 +67,7 @@ def test_fault_02_fields_absent_on_both_sides_earn_nothing():
         ([], {"null": 0.0, "text": 0.0, "list": 0.0, "object": 0.0}),
     ],
 )
-def test_fault_03_one_policy_says_what_counts_as_absent(policy, expected):
+def test_fault_03_one_policy_decides_what_is_absent(policy, expected):
     schema = record(a={}) | {"x-arbitre": {"absent": policy}}
     empties = {"null": None, "text": "", "list": [], "object": {}}
     assert {name: quality(schema, {"a": empty}, {}) for name, empty in empties.items()} == pytest.approx(expected)
@@ -100,7 +100,7 @@ def test_fault_04_a_document_equals_itself(document):
     assert all(leaf.verdict == "correct" for leaf in result.explain())
 
 
-def test_fault_04_what_cannot_equal_itself_is_refused():
+def test_fault_04_nan_is_refused():
     with pytest.raises(DataError, match="Expected a finite number, got nan"):
         compare({}, float("nan"), float("nan"))
 
@@ -182,7 +182,7 @@ def test_fault_10_numbers_and_dates_are_not_texts(schema, gold, predicted, expec
     assert quality(schema, gold, predicted) == pytest.approx(expected, rel=1e-12)
 
 
-def test_fault_11_there_is_no_jump_and_no_wrong_value_hides():
+def test_fault_11_quality_has_no_jump_and_hides_no_wrong_value():
     steps = [quality(listed(SHARE), [0], [distance / 100]) for distance in range(101)]
     assert all(0.009 < left - right < 0.011 for left, right in pairwise(steps))
 
@@ -255,7 +255,7 @@ def test_fault_13_a_misspelt_option_is_refused_with_the_right_word():
     }
 
 
-def test_fault_13_there_is_no_threshold_that_was_not_asked_for():
+def test_fault_13_no_threshold_applies_by_default():
     assert compare(listed(TEXT), ["abcdefghij"], ["zyxwvutsrj"]).scores.matched == 1
     assert Comparator(TEXT).signature == Comparator(TEXT, close=0.8).signature != Comparator(TEXT, close=0.9).signature
 

@@ -82,14 +82,14 @@ def text(evaluation):
     return json.dumps(evaluation.to_dict())
 
 
-def test_processes_change_no_byte(plan, joined):
+def test_the_number_of_processes_changes_no_byte(plan, joined):
     alone = evaluate(plan, joined)
     assert len(alone.document_table) == SIZE
     assert {failure.reason.split(",")[0] for failure in alone.failures} >= {"no prediction"}
     assert text(evaluate(plan, joined, ExecutionOptions(executor=ProcessPool(2)))) == text(alone)
 
 
-def test_a_process_that_is_killed_is_an_error_that_says_what_to_do(plan, joined):
+def test_a_killed_process_is_an_error_with_advice(plan, joined):
     with pytest.raises(ArbitreError, match="killed") as refused:
         evaluate(plan, joined, ExecutionOptions(observers={"deadly": deadly}, executor=ProcessPool(2)))
     assert "--resume" in str(refused.value)
@@ -157,7 +157,7 @@ def noted(pairs, _levels):
     return [pair.key for pair in pairs]
 
 
-def test_what_is_on_disk_already_is_not_compared_again(plan, joined, tmp_path):
+def test_stored_work_units_are_not_compared_again(plan, joined, tmp_path):
     alone = evaluate(plan, joined)
     how = ExecutionOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature))
     assert text(evaluate(plan, joined, how)) == text(alone)
@@ -183,7 +183,7 @@ def test_what_is_on_disk_already_is_not_compared_again(plan, joined, tmp_path):
 
 
 @pytest.mark.parametrize("change", ["signature", "file", "asked"])
-def test_what_was_made_of_something_else_is_not_resumed(plan, joined, tmp_path, change):
+def test_checkpoints_of_other_inputs_are_not_resumed(plan, joined, tmp_path, change):
     evaluate(plan, joined, ExecutionOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature)))
     signature, asked = plan.signature, ()
     if change == "signature":
@@ -207,13 +207,13 @@ def test_what_was_made_of_something_else_is_not_resumed(plan, joined, tmp_path, 
     assert len(compared) == SIZE
 
 
-def test_without_resume_the_results_of_another_run_go(plan, joined, tmp_path):
+def test_without_resume_earlier_checkpoints_are_removed(plan, joined, tmp_path):
     evaluate(plan, joined, ExecutionOptions(checkpoints=Checkpoints(tmp_path, plan.signature)))
     Checkpoints(tmp_path, plan.signature)
     assert list((tmp_path / "documents").iterdir()) == []
 
 
-def test_a_damaged_file_of_outcomes_is_named(plan, joined, tmp_path):
+def test_a_damaged_checkpoint_is_named(plan, joined, tmp_path):
     evaluate(plan, joined, ExecutionOptions(checkpoints=Checkpoints(tmp_path, plan.signature)))
     path = tmp_path / "documents" / "000000256.jsonl"
     head = path.read_text(encoding="utf-8").splitlines()[0]
@@ -268,7 +268,7 @@ def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, c
     assert killed
 
 
-def test_a_scheduler_that_is_not_there_is_named():
+def test_an_unreachable_scheduler_is_named():
     pytest.importorskip("distributed")
     from arbitre.corpus.running.dask_cluster import DaskCluster
 
@@ -276,7 +276,7 @@ def test_a_scheduler_that_is_not_there_is_named():
         list(DaskCluster("tcp://127.0.0.1:1")(None, []))
 
 
-def test_beyond_so_many_qualities_the_curve_is_binned_and_its_area_stays():
+def test_a_curve_of_many_qualities_is_binned_with_the_same_area():
     rng = random.Random(1)  # noqa: S311
     qualities = [rng.random() for _ in range(3 * MAX_BINS)]
     steps = CurveAccumulator()
@@ -290,7 +290,7 @@ def test_beyond_so_many_qualities_the_curve_is_binned_and_its_area_stays():
         assert binned.surviving(threshold) == exact.surviving(threshold)
 
 
-def test_few_qualities_are_exact_steps():
+def test_a_curve_of_few_qualities_has_exact_steps():
     steps = CurveAccumulator()
     for part in ([0.5, 0.25, 0.5], [1.0], []):
         curve = Curve.of(part, 0, 0)
@@ -299,7 +299,7 @@ def test_few_qualities_are_exact_steps():
     assert (curve.qualities.tolist(), curve.counts.tolist(), curve.gold) == ([0.25, 0.5, 1.0], [1.0, 2.0, 1.0], 5.0)
 
 
-def test_a_plan_goes_to_other_processes_with_its_schema(tmp_path, plan):
+def test_a_pickled_plan_keeps_its_schema(tmp_path, plan):
     import pickle
 
     again = pickle.loads(pickle.dumps(plan))  # noqa: S301
@@ -331,8 +331,9 @@ def called(*_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 sys.addaudithook(happens)
-from arbitre.corpus.running import evaluate
-evaluate.PART_SIZE = 4
+from functools import partial
+from arbitre.report import evaluation_job
+evaluation_job.ExecutionOptions = partial(evaluation_job.ExecutionOptions, unit_size=4)
 from arbitre.cli import app
 app(arguments)
 """
@@ -349,7 +350,7 @@ def moments():
     yield "result", 9, 0  # the last one
 
 
-def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(tmp_path):
+def test_a_killed_job_resumes_to_the_same_bytes(tmp_path):
     gold, predicted = corpus(tmp_path, 61)
     (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
 

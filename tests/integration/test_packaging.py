@@ -88,7 +88,7 @@ def environment(tmp_path):
     return fresh
 
 
-def test_what_the_wheel_holds(built):
+def test_the_wheel_holds_the_package_and_its_data(built):
     _, wheel = built
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
@@ -102,7 +102,7 @@ def test_what_the_wheel_holds(built):
     assert metadata.count("Requires-Dist: ") >= len(PROJECT["dependencies"])
 
 
-def test_what_the_sdist_holds(built):
+def test_the_sdist_holds_the_sources_and_tests(built):
     sdist, _ = built
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
@@ -124,18 +124,18 @@ def check(python, folder):
     return Path(place).resolve()
 
 
-def test_installed_from_the_wheel(built, environment, tmp_path):
+def test_the_installed_wheel_runs(built, environment, tmp_path):
     python = environment(built[1])
     assert check(python, tmp_path).is_relative_to(tmp_path / "venv")
     command = Path(python).with_name("arbitre.exe" if os.name == "nt" else "arbitre")
     assert run(command, "--version") == f"arbitre {PROJECT['version']}\n"
 
 
-def test_installed_editable(environment, tmp_path):
+def test_an_editable_install_uses_the_schemas_of_the_checkout(environment, tmp_path):
     assert check(environment("--editable", ROOT), tmp_path) == ROOT / "schemas"
 
 
-def test_run_from_the_unpacked_sdist(built, tmp_path):
+def test_the_unpacked_sdist_finds_its_data(built, tmp_path):
     with tarfile.open(built[0]) as archive:
         archive.extractall(tmp_path, filter="data")
     (folder,) = tmp_path.iterdir()
@@ -144,7 +144,7 @@ def test_run_from_the_unpacked_sdist(built, tmp_path):
     assert found == EXPECTED
 
 
-def test_found_from_this_very_place():
+def test_this_checkout_finds_its_data():
     assert sorted(entry.name for entry in bundled.schemas().iterdir()) == EXPECTED["schemas"]
     assert sorted(entry.name for entry in bundled.demo().iterdir() if entry.name.endswith(".jsonl")) == EXPECTED["demo"]
 
@@ -167,7 +167,7 @@ def imported():
     return {known[name][0].lower().replace("_", "-") for name in others}
 
 
-def test_what_is_imported_is_required_and_what_is_required_is_imported():
+def test_imports_and_requirements_agree():
     required = requirements(PROJECT["dependencies"])
     extras = PROJECT["optional-dependencies"]
     optional = {name for extra in extras if extra not in {"test", "lint"} for name in requirements(extras[extra])}

@@ -36,7 +36,7 @@ def corpus(tmp_path):
     return tmp_path
 
 
-def test_parts_are_the_pairs(corpus):
+def test_the_work_units_together_are_the_pairs(corpus):
     joined = sides(corpus)
     parts = list(joined.parts(4))
     assert [(part.start, len(part)) for part in parts] == [(0, 4), (4, 4), (8, 2)]
@@ -48,7 +48,7 @@ def test_parts_are_the_pairs(corpus):
         joined.pairs[10]
 
 
-def test_parts_are_small_and_hold_no_documents(corpus):
+def test_pickled_work_units_hold_no_documents(corpus):
     (corpus / "gold.jsonl").write_text(lines(64, text="x" * 10_000))
     (corpus / "predicted.jsonl").write_text(lines(64, text="x" * 10_000))
     (part,) = sides(corpus).parts()
@@ -70,7 +70,7 @@ def elsewhere(part):
     return pickle.loads(done.stdout)  # noqa: S301
 
 
-def test_another_process_reads_what_stands_in_plain_files_and_what_waits_in_the_spool(corpus):
+def test_another_process_reads_plain_files_and_the_spool(corpus):
     for side in ("gold", "predicted"):
         (corpus / f"{side}.jsonl.gz").write_bytes(gzip.compress((corpus / f"{side}.jsonl").read_bytes()))
     plain, packed = sides(corpus), sides(corpus, suffix=".gz")
@@ -81,13 +81,13 @@ def test_another_process_reads_what_stands_in_plain_files_and_what_waits_in_the_
         assert elsewhere(WorkUnit(0, part.items[:9])) == expected
 
 
-def test_pairs_made_by_hand_have_parts_too():
+def test_pairs_made_by_hand_can_be_split_into_work_units():
     pairs = tuple(Pair(str(at), None, at, at) for at in range(5))
     assert [tuple(part) for part in Join(pairs).parts(3)] == [pairs[:3], pairs[3:]]
 
 
 @pytest.mark.parametrize("text", ["", '{"id": "other", "x": 1}\n' * 40, "[1, 2, 3, 4, 5, 6, 7]" * 40, "\0" * 2000])
-def test_a_file_that_changes_meanwhile(corpus, text):
+def test_a_file_changed_during_the_run_is_an_error(corpus, text):
     joined = sides(corpus)
     (corpus / "gold.jsonl").write_text(text)
     with pytest.raises(DataError, match="The document 'page_000000' changed on disk") as caught:
@@ -95,7 +95,7 @@ def test_a_file_that_changes_meanwhile(corpus, text):
     assert caught.value.file == str(corpus / "gold.jsonl")
 
 
-def test_a_file_that_goes_meanwhile(corpus):
+def test_a_file_removed_during_the_run_is_an_error(corpus):
     joined = sides(corpus)
     (corpus / "predicted.jsonl").unlink()
     with pytest.raises(DataError, match="changed on disk during the run"):
@@ -112,7 +112,7 @@ def test_many_files_are_not_held_open(tmp_path):
     assert joined.pairs[7].origins[0] == (str(tmp_path / "gold" / "07.json"), None)
 
 
-def test_the_spool_goes_with_the_join(tmp_path, monkeypatch):
+def test_the_spool_is_deleted_with_the_join(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     joined = join([Record("a", None, {"x": 1}, "file")], [Record("a", None, 5, "file")])
     (spool,) = tmp_path.iterdir()
@@ -145,7 +145,7 @@ def test_a_join_holds_no_documents_in_memory(tmp_path):
     assert (peak - 2**18) / count < 20
 
 
-def test_a_join_of_one_id_repeated_is_no_long_work():
+def test_many_records_with_one_id_are_joined():
     found = [Record("a", None, at, "file", at + 1) for at in range(20_000)]
     joined = join(found[:1], found)
     assert (len(joined), joined.pairs[-1].run, joined.pairs[-1].predicted) == (20_000, "20000", 19_999)
@@ -154,7 +154,7 @@ def test_a_join_of_one_id_repeated_is_no_long_work():
     assert joined.failures[0] == Failure("predicted", "a", "r", "file", 2, reason="duplicate id and run")
 
 
-def test_places_do_not_depend_on_the_folder_one_is_in(corpus, monkeypatch, tmp_path_factory):
+def test_locations_do_not_depend_on_the_working_directory(corpus, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(corpus)
     (corpus / "gold").mkdir()
     (corpus / "gold" / "page_000003.json").write_text("[3]")

@@ -4,6 +4,7 @@ import importlib.util
 import itertools
 import sys
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.builders import crossed
 
 from arbitre.distances import Distance, Facts, catalogue
 from arbitre.distances.base import Blocks
+from arbitre.distances.floor import with_floor
 from arbitre.errors import SchemaError
 from arbitre.values import Kind, equal
 
@@ -101,6 +103,7 @@ class Law:
     separating: bool = True
     triangle: bool = True
     witnesses: dict = field(default_factory=dict)
+    floor: float | None = None
 
     @property
     def name(self):
@@ -108,7 +111,7 @@ class Law:
 
     @property
     def distance(self) -> Distance:
-        return catalogue.build(self.choice)
+        return with_floor(catalogue.build(self.choice), self.floor)
 
 
 SUBSETS = {"triangle": ("jean", "jean dupont", "dupont")}
@@ -151,6 +154,9 @@ LAWS = [
     Law({"rounded": {"grid": sys.float_info.max}}, GRID, separating=False),
     Law({"tolerance": {"within": 1}}, NUMBERS, separating=False, triangle=False, witnesses={"triangle": (0, 1, 2)}),
     Law({"tolerance": {"within": 0.1}}, NUMBERS, separating=False, triangle=False),
+    Law({"tolerance": {"relative": 0.5}}, NUMBERS, separating=False, triangle=False),
+    Law({"tolerance": {"relative": 1e-9}}, [*NUMBERS, 1 + 0.8e-9, 1 + 1.6e-9], separating=False, triangle=False),
+    Law({"tolerance": {"within": 1, "relative": 0.5}}, NUMBERS, separating=False, triangle=False),
     Law({"cycle": {"period": 12}}, CYCLE, separating=False),
     Law({"cycle": {"period": 2}}, CYCLE, separating=False),
     Law({"cycle": {"period": 7}}, CYCLE, separating=False),
@@ -177,11 +183,24 @@ LAWS = [
     Law({"chrf": {"words": 2}}, PROSE, **SCORED, witnesses={"separating": ("a b", "a  b")}),
     Law({"ordinal": {"order": ORDER}}, SCALARS),
     Law({"ordinal": {"order": ["low"]}}, SCALARS),
+    Law("exact", ANYTHING, floor=0.5),
+    Law("yujian-bo", TEXTS, triangle=False, floor=0.5),
+    Law("yujian-bo", TEXTS, floor=1),
+    Law("levenshtein", TEXTS, triangle=False, floor=0.92),
+    Law("jaro", TEXTS, triangle=False, floor=0.1),
+    Law("token-set", TEXTS, separating=False, triangle=False, witnesses=SUBSETS, floor=0.5),
+    Law("token-sort", TEXTS, separating=False, floor=1),
+    Law("ratcliff-obershelp", TEXTS, symmetric=False, triangle=False, floor=0.5),
+    Law("ratcliff-obershelp", TEXTS, floor=1),
+    Law("relative", NUMBERS, triangle=False, floor=0.5),
+    Law("relative", NUMBERS, floor=1),
+    Law({"rounded": {"grid": 0.5}}, GRID, separating=False, floor=0.5),
+    Law("date", DATES, separating=False, triangle=False, floor=0.8),
 ]
 each_law = pytest.mark.parametrize(
     "law",
     [pytest.param(law, marks=[NEEDS_SACREBLEU] if law.name in {"bleu", "chrf"} else []) for law in LAWS],
-    ids=lambda law: str(law.choice)[:60],
+    ids=lambda law: f"{law.choice}"[:60] + (f" with floor {law.floor}" if law.floor else ""),
 )
 FACTS = ("identity", "symmetric", "separating", "triangle")
 
@@ -200,10 +219,10 @@ def test_every_distance_of_the_catalogue_has_a_law():
 
 
 @each_law
-def test_the_declared_facts_are_those_of_the_table(law):
+def test_distances_declare_the_facts_of_the_table(law):
     facts = law.distance.facts
     assert [getattr(facts, fact) for fact in FACTS] == [getattr(law, fact) for fact in FACTS]
-    assert (facts.witness is None) == facts.metric
+    assert (facts.witness is None) == facts.metric or law.floor
 
 
 @each_law
@@ -217,13 +236,13 @@ def test_distances_are_within_the_range_and_0_on_equal_values(law):
 
 
 @each_law
-def test_symmetry_holds_where_declared(law):
+def test_symmetry_holds_exactly_where_declared(law):
     distances = table(law.distance, law.values)
     assert np.array_equal(distances, distances.T) == law.symmetric
 
 
 @each_law
-def test_separation_holds_where_declared(law):
+def test_separation_holds_exactly_where_declared(law):
     distances = table(law.distance, law.values)
     assert bool(np.all(distances[unequal(law.values)] > 0)) == law.separating
 
@@ -262,7 +281,7 @@ def test_bounds_of_plain_values_are_the_distance(law):
 
 
 @each_law
-def test_a_glimpse_is_never_above_the_distance_and_exact_where_it_says_so(law):
+def test_pairwise_lower_bounds_hold_and_are_exact_where_flagged(law):
     pool, size = law.distance.pool(law.values), len(law.values)
     distances = table(law.distance, law.values).ravel()
     rows, columns = np.divmod(np.arange(size * size), size)
@@ -290,10 +309,10 @@ def violates(distance, fact, witness):
 
 
 @each_law
-def test_the_witness_of_the_first_fact_denied_still_violates_it(law):
+def test_witnesses_violate_the_facts_that_are_denied(law):
     facts = law.distance.facts
     denied = [fact for fact in FACTS if not getattr(facts, fact)]
-    if denied:
+    if denied and facts.witness:
         assert violates(law.distance, denied[0], facts.witness)
     for fact, witness in law.witnesses.items():
         assert fact in denied
@@ -335,7 +354,7 @@ def values_for(law):
 
 @each_law
 @given(data=st.data())
-def test_pairs_and_tables_agree_to_the_last_bit(law, data):
+def test_pairwise_and_crossed_distances_are_identical(law, data):
     values = data.draw(st.lists(values_for(law), max_size=6))
     pool = law.distance.pool(values)
     everything = np.arange(len(values))
@@ -345,6 +364,18 @@ def test_pairs_and_tables_agree_to_the_last_bit(law, data):
     assert distances.shape == (len(values), len(values))
     assert np.all((distances >= 0) & (distances <= 1))
     assert np.array_equal(pool.distances(rows, columns), distances.ravel())
+
+
+@each_law
+@given(data=st.data(), floor=st.floats(0, 1, exclude_min=True))
+def test_a_floor_makes_a_quality_below_it_0_and_keeps_every_other(law, data, floor):
+    values = data.draw(st.lists(values_for(law), min_size=2, max_size=4))
+    base, floored = (table(distance, values) for distance in (law.distance, with_floor(law.distance, floor)))
+    below = base > 0 if floor == 1 else 1 - base < floor - ROUNDING
+    assert np.array_equal(floored, np.where(below, 1.0, base))
+    reached = 1 - base
+    for quality in reached[(reached > 0) & (reached < 1)][:4]:  # equal to the floor, it counts
+        assert table(with_floor(law.distance, float(quality)), values)[reached == quality] == pytest.approx(1 - quality)
 
 
 @each_law
@@ -363,7 +394,7 @@ def test_a_distance_depends_on_its_two_values_alone(law, data):
 
 @each_law
 @given(data=st.data())
-def test_what_is_declared_holds_on_any_values(law, data):
+def test_declared_facts_hold_on_generated_values(law, data):
     values = data.draw(st.lists(values_for(law), min_size=3, max_size=3))
     distances = table(law.distance, values)
     bounds = law.distance.pool(values).lower_bounds_blockwise(
@@ -377,7 +408,18 @@ def test_what_is_declared_holds_on_any_values(law, data):
         assert np.all(distances <= np.min(distances[:, :, None] + distances[None, :, :], axis=1) + ROUNDING)
 
 
-def test_facts_that_cannot_be():
+@given(ANY_NUMBER, ANY_NUMBER, st.floats(2**-52, 1, exclude_max=True), st.floats(1e-300, 1e300) | st.none())
+def test_a_relative_tolerance_is_a_share_of_the_larger_magnitude(a, b, relative, within):
+    options = {"relative": relative} | ({} if within is None else {"within": within})
+    distance = catalogue.build({"tolerance": options})
+    gap, larger = abs(Fraction(a) - Fraction(b)), max(abs(Fraction(a)), abs(Fraction(b)))
+    expected = gap <= max(Fraction(relative) * larger, Fraction(within or 0))
+    assert distance(a, b) == distance(b, a)
+    if abs(gap - Fraction(relative) * larger) > Fraction(1e-12) * larger:  # else rounding decides
+        assert distance(a, b) == float(not expected)
+
+
+def test_contradictory_facts_are_refused():
     assert Facts(identity=False, range=(0.2, 0.9)).range == (0.2, 0.9)
     for wrong in ((0, 2), (-1, 1), (0.9, 0.2), (float("nan"), 1)):
         with pytest.raises(SchemaError, match="Expected `range` to be two numbers within"):
@@ -387,7 +429,7 @@ def test_facts_that_cannot_be():
 
 
 @pytest.mark.parametrize("fact", ["identity", "symmetric", "triangle"])
-def test_what_makes_a_metric(fact):
+def test_a_metric_needs_identity_symmetry_triangle_and_separation(fact):
     assert Facts().metric
     assert Facts(separating=False).pseudometric
     assert not Facts(separating=False).metric

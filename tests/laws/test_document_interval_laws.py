@@ -36,7 +36,7 @@ def directly(qualities, alone, level):
 
 
 @given(QUALITIES, st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.5, 0.95]))
-def test_the_tally_gives_what_the_units_give(qualities, missing, spurious, level):
+def test_the_interval_from_a_tally_equals_that_of_its_units(qualities, missing, spurious, level):
     ((low, high),) = document_intervals(np.array([tally(qualities, missing, spurious)], dtype=np.float64), level)
     expected = directly(qualities, missing + spurious, level)
     if expected is None:
@@ -47,7 +47,7 @@ def test_the_tally_gives_what_the_units_give(qualities, missing, spurious, level
 
 
 @given(st.lists(st.tuples(QUALITIES, st.integers(0, 5), st.integers(0, 5)), max_size=6))
-def test_a_document_has_the_interval_it_has_alone(documents):
+def test_the_interval_of_a_document_does_not_depend_on_the_others(documents):
     rows = np.array([tally(*one) for one in documents], dtype=np.float64).reshape(-1, 5)
     alone = np.array([document_intervals(row[None])[0] for row in rows]).reshape(-1, 2)
     assert np.array_equal(document_intervals(rows), alone, equal_nan=True)
@@ -66,7 +66,7 @@ def test_a_document_has_the_interval_it_has_alone(documents):
     ],
     ids=["right", "alike", "nothing found", "one", "vacuous", "squares unknown", "apart"],
 )
-def test_edges(row, expected):
+def test_extreme_tallies_have_known_intervals(row, expected):
     ((low, high),) = document_intervals(np.array([row], dtype=np.float64))
     if expected is None:
         assert math.isnan(low)
@@ -77,7 +77,7 @@ def test_edges(row, expected):
 
 
 @pytest.mark.parametrize(("units", "least", "most"), [(10, 0.92, 0.97), (100, 0.93, 0.97)])
-def test_nineteen_of_twenty_hold_the_score_they_estimate(units, least, most):
+def test_coverage_is_close_to_95_percent(units, least, most):
     """Documents of an extraction that loses one entry of four, makes up one of ten, and is half right on the others."""
     random = np.random.default_rng(1)
     kind, quality = random.random((4000, units)), random.beta(2, 2, (4000, units))
@@ -93,7 +93,7 @@ def test_nineteen_of_twenty_hold_the_score_they_estimate(units, least, most):
     st.lists(st.tuples(QUALITIES, st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=6),
     st.sampled_from([1e-9, 1e-6, 0.3, 2.0, 1e6, 1e9]),
 )
-def test_the_unit_of_the_masses_does_not_matter(documents, scale):
+def test_intervals_do_not_depend_on_the_unit_of_mass(documents, scale):
     """Two units of 1e-6 are still two, and two of 1e6 are not two million."""
     rows = np.array([tally(*one) for one in documents], dtype=np.float64).reshape(-1, 5)
     units = rows[:, 0] + rows[:, 1] - rows[:, 2]
@@ -103,7 +103,7 @@ def test_the_unit_of_the_masses_does_not_matter(documents, scale):
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_the_unit_of_the_weights_shows_in_no_report(scale):
+def test_reports_do_not_depend_on_the_unit_of_the_weights(scale):
     """Weights are within the entries, or the document is the entry and has no interval: its fields are no sample."""
     person = {
         "type": "object",

@@ -35,7 +35,7 @@ def judge(match, *, prefixed):
 @pytest.mark.parametrize("match", MATCHINGS, ids=str)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
-def test_a_certified_list_distance_is_clean_on_every_page(match, prefixed, data):
+def test_a_certified_list_distance_breaks_no_triangle_on_any_page(match, prefixed, data):
     """Three documents at a time; with two keys and up to four items, keys are often given twice."""
     comparator = judge(match, prefixed=prefixed)
     assert comparator.certificate.verdict == "metric"

@@ -69,7 +69,7 @@ HOMOGENEOUS = [
 @pytest.mark.parametrize("match", HOMOGENEOUS, ids=str)
 @settings(slow, max_examples=20)
 @given(data=st.data())
-def test_everything_twice_changes_no_score(match, data):
+def test_duplicating_everything_changes_no_score(match, data):
     key = Part({"type": "integer"}, METRIC, st.integers(0, 2))
     value = data.draw(parts(worst=METRIC, depth=1, root=False))
     item = {"type": "object", "properties": {"id": key.schema, "v": value.schema}}
@@ -105,7 +105,7 @@ def reweighed(schema, factor):
 
 @slow
 @given(case=cases(), factor=st.sampled_from([0.25, 3, 7.7]))
-def test_weights_count_by_their_proportions_alone(case, factor):
+def test_only_the_ratios_of_weights_matter(case, factor):
     part, gold, predicted = case
     before = quality(part.schema, gold, predicted)
     assert quality(reweighed(part.schema, factor), gold, predicted) == pytest.approx(before, abs=near(part.schema))
@@ -182,7 +182,7 @@ def places(part, value, absent=(None,), share=1.0):
 
 @slow
 @given(data=st.data(), case=cases(METRIC).filter(lambda case: "'set'" not in str(case[0])))
-def test_one_leaf_moves_the_whole_by_no_more_than_its_share(data, case):
+def test_changing_one_leaf_changes_the_quality_by_at_most_its_share(data, case):
     """Of its own distance: by the weights of its fields among those present, over the sizes of its lists."""
     part, gold, predicted = case
     found = sorted(places(part, predicted), key=lambda place: repr(place[:1]))

@@ -87,7 +87,7 @@ def seen(joined):
 
 @settings(max_examples=300)
 @given(documents("gold", IDS), documents("predicted", IDS | st.just("z")), st.booleans())
-def test_is_the_textbook_join(gold, predicted, some):
+def test_join_equals_the_textbook_join(gold, predicted, some):
     known = {item.id for item in gold if isinstance(item, Record)}
     only = sorted(known)[:2] if some else ()
     expected = textbook(gold, predicted, only)
@@ -104,7 +104,7 @@ def test_is_the_textbook_join(gold, predicted, some):
 
 @settings(max_examples=50)
 @given(documents("gold", st.sampled_from("abc")), documents("predicted", st.sampled_from("abcz")))
-def test_a_file_gives_what_its_records_give(gold, predicted):
+def test_joining_a_file_equals_joining_its_records(gold, predicted):
     with TemporaryDirectory() as folder:
         sides = []
         for side, items in (("gold", gold), ("predicted", predicted)):
@@ -124,7 +124,7 @@ def test_a_file_gives_what_its_records_give(gold, predicted):
 
 @settings(max_examples=100)
 @given(documents("gold", st.sampled_from("abc")), st.data())
-def test_rows_are_kept_apart_by_id_and_run(gold, data):
+def test_rows_are_distinguished_by_id_and_run(gold, data):
     rows = [
         RecordPair(
             item, None if isinstance(item, Failure) else replace(item, value=data.draw(st.integers(0, 9))), (str(at),)
@@ -149,7 +149,7 @@ def test_rows_are_kept_apart_by_id_and_run(gold, data):
     ]
 
 
-def test_a_join_of_rows_takes_only_what_is_asked_for():
+def test_joining_rows_keeps_only_the_requested_ids():
     rows = [RecordPair(Record(name, None, name, "file"), Record(name, None, 1, "file")) for name in "abc"]
     assert [pair.gold for pair in paired(rows, only=["c", "a"])] == ["a", "c"]
     with pytest.raises(DataError, match="Expected --only to name documents, got 'd'"):

@@ -159,7 +159,7 @@ def test_every_solver_has_a_law():
     assert solvers == {"exact", "sinkhorn", "partial", "unbalanced", "dummy"}
 
 
-def test_every_fact_that_is_denied_has_a_witness():
+def test_every_denied_fact_has_a_witness():
     """One for the name at least."""
     broken = {"identity": "metric", "symmetry": "metric", "triangle": "metric"}
     shown = {(law.name, broken.get(fact, fact)) for law in LAWS for fact in law.witnesses}
@@ -170,7 +170,7 @@ def test_every_fact_that_is_denied_has_a_witness():
 
 
 @each_law
-def test_the_declared_facts_are_those_of_the_table(law):
+def test_matchings_declare_the_facts_of_the_table(law):
     assert [getattr(law.matcher, fact) for fact in FACTS] == [getattr(law, fact) for fact in FACTS]
 
 
@@ -183,7 +183,7 @@ def test_the_distance_between_lists_is_in_its_range(law):
 
 
 @each([law for law in LAWS if law.metric])
-def test_the_distance_between_lists_is_a_metric_where_that_is_declared(law):
+def test_the_distance_between_lists_is_a_metric_where_declared(law):
     distances = table(law, law.lists)[0]
     assert distances == pytest.approx(distances.T, abs=ROUNDING)
     assert distances.diagonal().max() == pytest.approx(0.0, abs=ROUNDING)
@@ -192,7 +192,7 @@ def test_the_distance_between_lists_is_a_metric_where_that_is_declared(law):
 
 
 @each([law for law in LAWS if law.metric and law.separating])
-def test_different_lists_are_apart_where_that_is_declared(law):
+def test_different_lists_have_positive_distance_where_declared(law):
     canonical = [[repr(item) for item in one] for one in law.lists]
     if not law.in_order:
         canonical = [sorted(set(items) if law.name == "set" else items) for items in canonical]
@@ -201,7 +201,7 @@ def test_different_lists_are_apart_where_that_is_declared(law):
 
 
 @each([law for law in LAWS if not law.in_order])
-def test_a_list_in_another_order_is_as_near_as_itself(law):
+def test_a_reordered_list_is_as_close_as_the_list_itself(law):
     longest = [one for one in law.lists if len(one) == max(map(len, law.lists))]
     for one in longest[:: max(1, len(longest) // 6)]:
         copies = [list(order) for order in permutations(one)]
@@ -226,7 +226,7 @@ def test_a_forced_matching_is_the_best_of_all_with_the_most_pairs(law):
 
 
 @each_law
-def test_the_witnesses_break_what_is_denied(law):
+def test_witnesses_violate_the_facts_that_are_denied(law):
     for fact, witness in law.witnesses.items():
         distances, matched, mass = table(law, list(witness))
         if fact == "triangle":

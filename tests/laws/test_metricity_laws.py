@@ -76,7 +76,7 @@ def test_metricity_is_one_for_pseudo_metrics_and_below_for_all_others(matrix):
 
 
 @given(st.one_of(SYMMETRIC, pools()))
-def test_every_triple_is_counted(matrix):
+def test_triangle_figures_equal_a_count_over_all_triples(matrix):
     found, points = metricity(matrix), range(len(matrix))
     excess = {(i, j, k): matrix[i, k] - matrix[i, j] - matrix[j, k] for i, j, k in permutations(points, 3)}
     if not excess:
@@ -95,7 +95,7 @@ def test_every_triple_is_counted(matrix):
 
 
 @given(TABLES)
-def test_every_quadruple_is_counted(table):
+def test_quadrangle_figures_equal_a_count_over_all_quadruples(table):
     found = metricity(table, pool=False)
     rows, columns = (range(size) for size in table.shape)
     excess = {
@@ -111,27 +111,27 @@ def test_every_quadruple_is_counted(table):
 
 
 @given(st.one_of(MATRICES, SYMMETRIC, nearly()), st.randoms(use_true_random=False))
-def test_the_order_of_the_points_does_not_count(matrix, random):
+def test_the_order_of_the_points_does_not_matter(matrix, random):
     order = random.sample(range(len(matrix)), len(matrix))
     names = (*SHARES, *LENGTHS, "identity_defect")
     assert values(metricity(matrix[np.ix_(order, order)]), names) == near(metricity(matrix), names)
 
 
 @given(TABLES, st.randoms(use_true_random=False))
-def test_the_order_of_rows_and_columns_does_not_count(table, random):
+def test_the_order_of_rows_and_columns_does_not_matter(table, random):
     orders = (random.sample(range(size), size) for size in table.shape)
     assert values(metricity(table[np.ix_(*orders)], pool=False), TABLE) == near(metricity(table, pool=False), TABLE)
 
 
 @given(st.one_of(MATRICES, nearly()))
-def test_neither_does_the_direction(matrix):
+def test_transposing_the_matrix_changes_nothing(matrix):
     names = (*SHARES, *LENGTHS, "identity_defect")
     assert values(metricity(matrix.T), names) == near(metricity(matrix), names)
     assert values(metricity(matrix.T, pool=False), TABLE) == near(metricity(matrix, pool=False), TABLE)
 
 
 @given(st.one_of(HOLLOW, nearly().map(lambda matrix: matrix * (1 - np.eye(len(matrix))))), st.floats(1e-6, 1e6))
-def test_the_unit_of_length_does_not_count(matrix, factor):
+def test_the_unit_of_length_does_not_matter(matrix, factor):
     one, scaled = metricity(matrix), metricity(matrix * factor)
     assert values(scaled, SHARES) == near(one, SHARES)
     for name in LENGTHS:
@@ -140,7 +140,7 @@ def test_the_unit_of_length_does_not_count(matrix, factor):
 
 
 @given(st.one_of(SYMMETRIC, pools()))
-def test_a_repair_is_a_pseudo_metric_below_and_its_own_repair(matrix):
+def test_a_repair_is_a_lower_pseudo_metric_and_idempotent(matrix):
     repaired = repair(matrix)
     assert (repaired <= matrix).all()
     assert pseudo_metric(repaired)
@@ -150,7 +150,7 @@ def test_a_repair_is_a_pseudo_metric_below_and_its_own_repair(matrix):
 
 
 @given(pools(), st.data())
-def test_no_pseudo_metric_below_is_above_the_repair(pool, data):
+def test_the_repair_is_the_largest_pseudo_metric_below(pool, data):
     more = data.draw(integers(pool.shape))
     assert (repair(pool + (more + more.T) * (1 - np.eye(len(pool)))) >= pool).all()
 
@@ -175,7 +175,7 @@ def zero_side(matrix):
 
 
 @given(SYMMETRIC)
-def test_the_relaxed_triangle_holds_and_no_smaller_one(matrix):
+def test_the_relaxed_triangle_constant_is_the_smallest_that_holds(matrix):
     constant = metricity(matrix).relaxed_triangle
     if constant is None or constant == np.inf:
         return
@@ -230,7 +230,7 @@ def test_under_a_metric_the_distortion_is_the_largest_matched_cost(pool, data):
 
 
 @given(st.integers(4, 6).flatmap(lambda size: integers((size, size))), st.integers(0, 100))
-def test_a_sample_sees_no_more_than_there_is(matrix, seed):
+def test_a_sampled_maximum_never_exceeds_the_true_maximum(matrix, seed):
     whole, part = metricity(matrix), metricity(matrix, exact_up_to=0, samples=50, seed=seed)
     low, high = part.triangle_interval
     assert 0 <= low <= part.triangle_rate <= high <= 1

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from arbitre import Comparator
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.row_codes import row_codes
-from arbitre.engine.solve import solver
+from arbitre.engine.solve.limits import CellLimits
+from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import SchemaError
 from arbitre.schema.validation.validate import find_violations
 
@@ -107,20 +108,20 @@ def cases(draw):
     return schema(leaf, match), instead, pool[start::2][:24]
 
 
-def measured(plan, documents, *, exhaustive=False):
+def measured(plan, documents, how=QualitySolver()):  # noqa: B008  (solvers have no state)
     """The distance of every document to every one, and a code for each, the same for equal canonical values."""
     size = len(documents)
     root = build_columns(plan, documents, documents)[0]
     alive = np.ones(size, dtype=bool) if root.present is None else root.present[:size]
     rows = np.arange(size)
-    batch = solver.QualitySolver(exhaustive=exhaustive).evaluate(root, rows.repeat(size), np.tile(rows, size) + size)
+    batch = how.evaluate(root, rows.repeat(size), np.tile(rows, size) + size)
     table = 1.0 - batch.quality.reshape(size, size)
     return table[np.ix_(alive, alive)], row_codes(root)[:size][alive]
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases())
-def test_what_is_certified_is_what_is_computed(case):
+def test_certified_facts_hold_for_computed_distances(case):
     schema, instead, documents = case
     try:
         comparator = Comparator(schema, **instead)
@@ -129,10 +130,8 @@ def test_what_is_certified_is_what_is_computed(case):
     plan, certificate = comparator.plan, comparator.certificate
     table, codes = measured(plan, documents)
     for exhaustive in (True, False):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-            patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
-            assert measured(plan, documents, exhaustive=exhaustive)[0] == pytest.approx(table, abs=NEAR)
+        lazily = QualitySolver(exhaustive, CellLimits(lazy=1, plain_lazy=0))
+        assert measured(plan, documents, lazily)[0] == pytest.approx(table, abs=NEAR)
     if certificate.assumes:
         keyed = any("key" in one.condition for one in certificate.assumes)
         assume(not keyed)  # where items have no key, nothing is promised

@@ -36,7 +36,7 @@ def lists_of(items, match):
 
 @pytest.mark.parametrize("match", MATCHES, ids=str)
 @pytest.mark.parametrize("result", [float("nan"), float("inf"), -0.25, 1.5, None, "0"], ids=repr)
-def test_a_distance_that_is_none_is_refused(match, result):
+def test_an_invalid_result_of_a_custom_distance_is_refused(match, result):
     """Whatever the matching makes of it; both distances between lists and alone."""
     distances = catalogue.with_distance("mine", lambda *_: result, Facts())
     schema = lists_of({"type": "string", "x-arbitre": {"distance": "mine"}}, match)
@@ -64,7 +64,7 @@ def test_an_item_without_a_mass_is_refused(solver, item):
         assert "positive in every item" in caught.value.hint
 
 
-def test_a_mass_is_found_wherever_a_field_may_be():
+def test_the_mass_field_can_be_anywhere_in_an_item():
     """Declared, under an undeclared key, below another object, in a map, in a branch; normalised or not."""
     number, inner = {"type": "number"}, {"w": {"type": "number"}}
     places = [
@@ -80,8 +80,8 @@ def test_a_mass_is_found_wherever_a_field_may_be():
         how = {"match": {"transport": {"solver": "dummy", "masses": masses}}}
         schema = {"type": "array", "items": {"type": "object"} | items, "x-arbitre": how}
         alignment = Comparator(schema).compare(gold=[item(1), item(3)], predicted=[item(3)]).alignment("")
-        assert alignment.plan.masses[0].tolist() == pytest.approx([0.5, 1.5]), items
-        assert alignment.plan.masses[1].tolist() == [1.0]
+        assert alignment.coupling.masses[0].tolist() == pytest.approx([0.5, 1.5]), items
+        assert alignment.coupling.masses[1].tolist() == [1.0]
 
 
 LIMITED = [
@@ -97,7 +97,7 @@ LIMITED = [
 
 
 @pytest.mark.parametrize("options", LIMITED, ids=str)
-def test_a_solver_at_its_limit_is_refused(options):
+def test_a_solver_at_its_iteration_limit_is_refused(options):
     gold, predicted = [0, 0.3, 0.9, 0.5], [0.1, 0.2, 0.8, 0.7, 1]
     enough, few = (Comparator(lists_of(POINT, {"transport": options | limit})) for limit in ({}, {"max_iterations": 1}))
     assert 0.0 < enough.compare(gold={"a": [gold]}, predicted={"a": [predicted]}).quality < 1.0

@@ -90,7 +90,7 @@ def test_estimates_are_the_scores_of_the_corpus(corpus):
 
 
 @given(documents(), st.sampled_from(METHODS), st.sampled_from(AVERAGES), st.randoms(use_true_random=False))
-def test_the_order_of_the_documents_does_not_count(corpus, method, average, random):
+def test_the_order_of_the_documents_does_not_matter(corpus, method, average, random):
     ((rows, failed),), clusters = corpus
     keys = [f"{number:03}" for number in range(len(rows))]
     shuffled = random.sample(range(len(rows)), len(rows))
@@ -138,7 +138,7 @@ def test_a_t_interval_holds_its_estimate_and_grows_with_its_level(corpus, method
 
 
 @given(documents(), st.integers(2, 3), st.sampled_from(METHODS), st.sampled_from(AVERAGES))
-def test_copies_in_one_cluster_teach_nothing(corpus, copies, method, average):
+def test_duplicates_within_a_cluster_do_not_narrow_the_interval(corpus, copies, method, average):
     ((rows, failed),), _ = corpus
     once = intervals(sample(rows, failed), average=average, method=method, resamples=FEW)
     often = intervals(
@@ -159,7 +159,7 @@ def test_copies_in_one_cluster_teach_nothing(corpus, copies, method, average):
     st.sampled_from(CONTRASTS),
     st.sampled_from(AVERAGES),
 )
-def test_exchanging_the_systems_turns_the_difference_and_keeps_p(corpus, method, average):
+def test_exchanging_the_systems_negates_the_difference_and_keeps_p(corpus, method, average):
     columns, clusters = corpus
     one, other = (sample(rows, failed, clusters) for rows, failed in columns)
     there = paired_difference(one, other, "f1q", average=average, method=method, resamples=FEW)
@@ -192,7 +192,7 @@ PS = st.lists(st.none() | st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.05, 1.
 
 
 @given(PS)
-def test_holm_rejects_step_by_step(pvalues):
+def test_holm_rejects_as_the_step_down_definition(pvalues):
     """By the definition: the smallest p at level / m, the next at level / (m - 1), until one fails."""
     adjusted = holm(pvalues)
     assert [p is None for p in adjusted] == [p is None for p in pvalues]

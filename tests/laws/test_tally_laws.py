@@ -45,7 +45,7 @@ def near(value):
 
 
 @given(tallies())
-def test_zero_is_neutral(tally):
+def test_adding_the_empty_tally_changes_nothing(tally):
     assert tally + Tally() == Tally() + tally == Tally.sum([tally]) == tally
 
 
@@ -56,7 +56,7 @@ def test_addition_is_commutative_and_associative(one, two, three):
 
 
 @given(st.lists(tallies(), max_size=8), st.randoms(use_true_random=False))
-def test_a_sum_is_exact_whatever_the_order(parts, random):
+def test_a_sum_is_exact_in_any_order(parts, random):
     shuffled = parts[:]
     random.shuffle(shuffled)
     assert Tally.sum(shuffled) == Tally.sum(parts)
@@ -65,7 +65,7 @@ def test_a_sum_is_exact_whatever_the_order(parts, random):
 
 
 @given(st.lists(tallies(), max_size=8), st.integers(0, 8))
-def test_the_scores_of_a_merge_are_those_of_the_whole(parts, cut):
+def test_merged_tallies_have_the_scores_of_the_whole(parts, cut):
     merged = Tally.sum(parts[:cut]) + Tally.sum(parts[cut:])
     assert Scores(merged).to_dict() == near(Scores(Tally.sum(parts)).to_dict())
 
@@ -75,7 +75,7 @@ def known(*scores):
 
 
 @given(tallies())
-def test_the_identities_of_the_scores(tally):
+def test_the_scores_satisfy_their_identities(tally):
     one = Scores(tally)
     assert 0 <= one.quality <= 1 + 1e-12
     if tally.vacuous:
@@ -109,14 +109,14 @@ def test_exchanging_the_sides_exchanges_precision_and_recall(tally):
 
 
 @given(tallies())
-def test_everything_twice_changes_no_score(tally):
+def test_doubling_a_tally_changes_no_score(tally):
     one, twice = Scores(tally).to_dict(), Scores(tally + tally).to_dict()
     for name in ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", "omq_imq", "quality", "variance"):
         assert twice[name] == near(one[name])
 
 
 @given(tallies())
-def test_an_invention_and_an_omission_never_help(tally):
+def test_a_spurious_or_missing_item_never_raises_a_score(tally):
     one = Scores(tally)
     for worse in (Scores(tally + Tally(0, 1)), Scores(tally + Tally(1, 0))):
         assert worse.f1q <= (1.0 if one.f1q is None else one.f1q)
@@ -137,7 +137,7 @@ def test_the_area_under_a_curve_is_the_closed_form(matching):
 
 
 @given(matchings(), st.floats(0, 1))
-def test_a_point_counts_what_is_at_least_as_good(matching, threshold):
+def test_a_point_of_the_curve_counts_pairs_of_at_least_its_quality(matching, threshold):
     qualities, gold, predicted = matching
     found = [quality for quality in qualities if quality >= threshold]
     point = Curve.of(qualities, gold, predicted).at(threshold)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from arbitre import Comparator
 from arbitre.matching.assignment import hungarian
 from arbitre.matching.coupling import transport_1d
 from arbitre.matching.transport import transport, transport_all
@@ -96,7 +99,7 @@ def test_a_balanced_plan_has_its_marginals(solver, case):
 
 @pytest.mark.parametrize("solver", SOLVERS[3:], ids=str)
 @given(case=problems())
-def test_no_item_is_coupled_for_more_than_it_is(solver, case):
+def test_no_item_is_coupled_beyond_its_mass(solver, case):
     _, (gold, predicted), _ = case
     coupling = transport(case[0], how=TransportOptions(solver), masses=(gold, predicted))
     assert (coupling.matrix.sum(axis=1) <= len(gold) * shares(gold) + 1e-8).all()
@@ -121,14 +124,14 @@ def test_a_plan_does_not_depend_on_its_neighbours(solver, cases):
 
 
 @given(problems(uniform=True, square=True))
-def test_exact_on_equal_uniform_lists_is_hungarian(case):
+def test_exact_transport_of_uniform_lists_of_equal_length_is_hungarian(case):
     quality = case[0]
     best = hungarian(quality)
     assert solve([case], ExactSolver()).total == pytest.approx([quality[best.gold, best.predicted].sum()], abs=1e-9)
 
 
 @given(problems(square=True))
-def test_the_simplex_too_finds_the_permutation(case):
+def test_nearly_uniform_masses_give_the_hungarian_optimum(case):
     quality = case[0]
     n = len(quality)
     best = hungarian(quality)
@@ -152,7 +155,7 @@ def test_w1_is_at_most_ospa(case):
     ids=str,
 )
 @given(case=problems(uniform=True))
-def test_where_nothing_is_gained_by_leaving_out_it_is_hungarian(solver, case):
+def test_without_a_gain_from_leaving_out_transport_is_hungarian(solver, case):
     quality = case[0]
     best = hungarian(quality)
     plans = solve([case], solver)
@@ -162,7 +165,7 @@ def test_where_nothing_is_gained_by_leaving_out_it_is_hungarian(solver, case):
 
 
 @given(problems(uniform=True), st.sampled_from([0.1, 0.25, 0.4]))
-def test_a_dummy_makes_whole_pairs_and_more_of_them_the_dearer_leaving_out_is(case, price):
+def test_a_dummy_makes_whole_pairs_and_more_of_them_at_a_higher_price(case, price):
     fewer, more = (solve([case], DummySolver(lambda_=each)) for each in (price, price + 0.1))
     assert fewer.mass == pytest.approx(np.ones(len(fewer.mass)))
     assert fewer.matched[0] <= more.matched[0] + 1e-9
@@ -170,7 +173,7 @@ def test_a_dummy_makes_whole_pairs_and_more_of_them_the_dearer_leaving_out_is(ca
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
 @given(case=problems(), random=st.randoms(use_true_random=False))
-def test_the_order_of_the_items_does_not_count(solver, case, random):
+def test_the_order_of_the_items_does_not_matter(solver, case, random):
     quality, (gold, predicted), (above, left) = case
     rows, columns = (random.sample(range(size), size) for size in quality.shape)
     moved = (
@@ -183,7 +186,7 @@ def test_the_order_of_the_items_does_not_count(solver, case, random):
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
 @given(case=problems())
-def test_gold_and_predicted_may_change_places(solver, case):
+def test_exchanging_the_sides_keeps_the_quality(solver, case):
     quality, (gold, predicted), (above, left) = case
     there = solve([case], solver)
     back = solve([(np.ascontiguousarray(quality.T), (predicted, gold), (left, above))], solver)
@@ -208,12 +211,12 @@ def test_w1_is_a_pseudo_metric(one, two, three):
     assert apart(one, three) <= apart(one, two) + apart(two, three) + 1e-12
 
 
-def test_w1_does_not_separate():
+def test_w1_is_zero_between_a_list_and_its_duplicate():
     assert apart([(3, 1.0)], [(3, 1.0), (3, 1.0)]) == 0.0
 
 
 @given(POINTS, POINTS)
-def test_sorting_solves_a_line(one, other):
+def test_transport_1d_equals_w1_of_numbers(one, other):
     values = [np.array([float(x) for x, _ in side]) for side in (one, other)]
     masses = [np.array([mass for _, mass in side]) for side in (one, other)]
     coupling = transport_1d(*values, *masses)
@@ -224,7 +227,7 @@ def test_sorting_solves_a_line(one, other):
 
 
 @given(problems())
-def test_a_coupling_shares_out_what_it_holds(case):
+def test_the_shares_of_a_coupled_item_sum_to_one(case):
     coupling = transport(case[0], how=TransportOptions(DummySolver()), masses=tuple(case[1]))
     gold, predicted = coupling.partners
     for side, (table, axis, lone) in enumerate(
@@ -237,3 +240,33 @@ def test_a_coupling_shares_out_what_it_holds(case):
     assert gold.max() <= coupling.shape[1] + 1e-9
     assert (gold[np.setdiff1d(np.arange(len(gold)), coupling.missing)] >= 1.0 - 1e-12).all()
     assert (predicted[coupling.spurious] == 0.0).all()
+
+
+EQUAL = ["hungarian", "greedy", "ordered", "sequence", "set", {"keyed": {"key": "w"}}]
+EQUAL += [
+    {"transport": {"masses": masses, **solver}}
+    for masses in ("uniform", "size", "/w")
+    for solver in (
+        {},
+        {"solver": "sinkhorn", "debiased": True},
+        {"solver": "dummy"},
+        {"solver": "partial"},
+        {"solver": "unbalanced", "penalty": "tv"},
+    )
+]
+
+
+@pytest.mark.parametrize("match", EQUAL, ids=str)
+def test_a_document_compared_with_itself_has_quality_exactly_one(match):
+    part = {"type": "object", "properties": {"w": {"type": "number", "x-arbitre": {"weight": 0.3}}}}
+    comparator = Comparator({"type": "array", "items": part, "x-arbitre": {"match": match}})
+    draw = random.Random(7)  # noqa: S311  (not for cryptography)
+    for _ in range(60):
+        document = [
+            {
+                "w": draw.choice([1, 2, 3, 0.1, 0.7, 1 / 3, draw.random() + 0.01]),
+                "l": [draw.random()] * draw.randrange(3),
+            }
+            for _ in range(draw.randrange(1, 9))
+        ]
+        assert comparator.compare(gold=document, predicted=document).quality == 1.0

@@ -14,6 +14,7 @@ NOISE = "noise"
 POLICIES = [[], [None], [None, ""], [None, [], {}], ["", [], {}], [None, "", [], {}]]
 WEIGHTS = [0.5, 2, 3.25]
 GATES = [0.3141, 0.7183]
+FLOORS = [0.1, 0.5, 2 / 3, 0.92, 1]
 SOLVERS = [
     {"solver": "exact"},
     {"solver": "partial", "mass": 0.6},
@@ -113,6 +114,21 @@ def moved(draw, schema, *, solvers=SOLVERS, ties=True, uniform=False):
         rest = {"additionalProperties": parts.pop(draw(st.sampled_from(free)))} if free and one_in(draw, 4) else {}
         return schema | {"properties": parts} | rest
     return schema
+
+
+@st.composite
+def floored(draw, schema):
+    """The schema with floors on most of its leaves, and with some of its objects closed to undeclared keys."""
+    options = dict(schema.get("x-arbitre", {}))
+    if type_of(schema) in DISTANCES and not one_in(draw, 3):
+        options["floor"] = draw(st.sampled_from(FLOORS))
+    if type_of(schema) == "object" and "additionalProperties" not in schema and one_in(draw, 2):
+        options["undeclared"] = draw(st.sampled_from(["count", "ignore"]))
+    inner = {"items": draw(floored(schema["items"]))} if "items" in schema else {}
+    if "properties" in schema:
+        parts = schema["properties"].items()
+        inner["properties"] = {name: part if name == NOISE else draw(floored(part)) for name, part in parts}
+    return schema | inner | ({"x-arbitre": options} if options else {})
 
 
 @st.composite

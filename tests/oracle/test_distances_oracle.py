@@ -55,7 +55,7 @@ def table(name, values):
         ("indel-yujian-bo", 2, lambda edits, a, b: 2 * edits / (a + b + edits)),
     ],
 )
-def test_edit_distances_are_those_of_dynamic_programming(name, substitution, formula, alphabet):
+def test_edit_distances_equal_dynamic_programming(name, substitution, formula, alphabet):
     values = texts(alphabet)
     expected = [[formula(edits(x, y, substitution), len(x), len(y)) if x or y else 0.0 for y in values] for x in values]
     assert table(name, values).tolist() == expected
@@ -103,14 +103,14 @@ def missed(x, y):
 
 @pytest.mark.parametrize("alphabet", ALPHABETS, ids=ascii)
 @pytest.mark.parametrize(("name", "fewest"), [("osa", swaps), ("damerau-levenshtein", any_swaps), ("lcs", missed)])
-def test_distances_over_the_longer_are_those_of_dynamic_programming(name, fewest, alphabet):
+def test_normalised_edit_distances_equal_dynamic_programming(name, fewest, alphabet):
     values = [value for value in texts(alphabet) if len(value) < 70]
     values += [value[1::-1] + value[2:] for value in values]
     expected = [[fewest(x, y) / max(len(x), len(y), 1) for y in values] for x in values]
     assert table(name, values).tolist() == expected
 
 
-def test_all_short_words_are_edited_as_in_the_recurrences():
+def test_edit_distances_of_all_short_words_equal_the_recurrences():
     words = ["".join(word) for n in range(5) for word in itertools.product("abc", repeat=n)]
     for name, fewest in (("osa", swaps), ("damerau-levenshtein", any_swaps)):
         distances = table(name, words)
@@ -134,7 +134,7 @@ def test_token_set_is_the_least_indel_of_three():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
-def test_jaccard_ngrams_are_those_of_sets_of_runs(n):
+def test_jaccard_ngrams_equals_jaccard_of_sets_of_ngrams(n):
     values = [*texts("ab"), *texts("abcdé ")]
     runs = [{x[at : at + n] for at in range(max(len(x) - n, 0) + 1)} - {""} for x in values]
     expected = [[1 - Fraction(len(a & b), len(a | b)) if a | b else 0 for b in runs] for a in runs]
@@ -161,7 +161,7 @@ def jaro(x, y):
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS, ids=ascii)
-def test_jaro_is_that_of_its_definition(alphabet):
+def test_jaro_equals_its_definition(alphabet):
     values = texts(alphabet)
     distances = table("jaro", values)
     for (i, x), (j, y) in itertools.product(enumerate(values), repeat=2):
@@ -169,7 +169,7 @@ def test_jaro_is_that_of_its_definition(alphabet):
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS, ids=ascii)
-def test_jaro_winkler_is_that_of_its_definition(alphabet):
+def test_jaro_winkler_equals_its_definition(alphabet):
     values = texts(alphabet)
     distances = table("jaro-winkler", values)
     for i, x in enumerate(values):
@@ -183,7 +183,7 @@ def test_jaro_winkler_is_that_of_its_definition(alphabet):
 
 @pytest.mark.parametrize("autojunk", [False, True])
 @pytest.mark.parametrize("alphabet", ALPHABETS, ids=ascii)
-def test_ratcliff_obershelp_is_that_of_difflib(alphabet, autojunk):
+def test_ratcliff_obershelp_equals_difflib(alphabet, autojunk):
     generator = random.Random(7)  # noqa: S311
     values = [*texts(alphabet), *(text(generator, alphabet, length) for length in (199, 200, 201, 260))]
     values += ["x" + values[-1], "ab" * 200, "b" + "ab" * 200]
@@ -193,7 +193,7 @@ def test_ratcliff_obershelp_is_that_of_difflib(alphabet, autojunk):
     assert crossed(pool, everything, everything).tolist() == expected
 
 
-def test_autojunk_ignores_the_frequent_characters_of_a_long_prediction():
+def test_autojunk_ignores_frequent_characters_of_a_long_prediction():
     gold, predicted = "ab" * 200, "b" + "ab" * 200
     with_junk = catalogue.build({"ratcliff-obershelp": {"autojunk": True}})
     without = catalogue.build("ratcliff-obershelp")
@@ -209,7 +209,7 @@ def random_numbers():
     return [*floats, *integers, 0, 1e308, -1e308, 2**53, 2**53 + 1]
 
 
-def test_relative_is_that_of_exact_fractions():
+def test_relative_equals_exact_fractions():
     values = random_numbers()
     distances = table("relative", values)
     for i, a in enumerate(map(Fraction, values)):
@@ -219,7 +219,7 @@ def test_relative_is_that_of_exact_fractions():
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1, 7, 10**20, 1e308])
-def test_absolute_is_that_of_exact_fractions(scale):
+def test_absolute_equals_exact_fractions(scale):
     values = random_numbers()
     distances = table({"absolute": {"scale": scale}}, values)
     for i, a in enumerate(map(Fraction, values)):
@@ -237,7 +237,7 @@ def test_dates_are_days_of_the_calendar():
     assert distances.tolist() == expected
 
 
-def test_jaccard_is_that_of_sets():
+def test_jaccard_equals_jaccard_of_sets():
     generator = random.Random(17)  # noqa: S311
     values = [[generator.randint(0, 9) for _ in range(generator.randint(0, 12))] for _ in range(60)]
     union = [[len(set(a) | set(b)) for b in values] for a in values]
@@ -256,7 +256,7 @@ def test_dice_is_one_minus_f1_of_sets():
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1, 7, 10**20])
-def test_log_is_that_of_many_decimals(scale):
+def test_log_equals_high_precision_decimals(scale):
     def asinh(value):
         ratio = abs(Decimal(value) / Decimal(scale))
         size = (ratio + (ratio * ratio + 1).sqrt()).ln()
@@ -272,7 +272,7 @@ def test_log_is_that_of_many_decimals(scale):
 
 
 @pytest.mark.parametrize("step", [1e-3, 0.5, 1, 7, 10**17])
-def test_rounded_is_that_of_exact_fractions(step):
+def test_rounded_equals_exact_fractions(step):
     values = [*random_numbers(), *(step * half / 2 for half in range(-5, 6))]
     exact = [Fraction(value) for value in values]
     cells = [math.floor(value / Fraction(step) + Fraction(1, 2)) for value in exact]
@@ -285,7 +285,7 @@ def test_rounded_is_that_of_exact_fractions(step):
 
 
 @pytest.mark.parametrize("step", [1e-3, 0.5, 1, 7, 10**17])
-def test_tolerance_is_that_of_exact_fractions(step):
+def test_tolerance_equals_exact_fractions(step):
     values = [*random_numbers(), *(step * half / 2 for half in range(-5, 6))]
     exact = [Fraction(value) for value in values]
     expected = [[float(abs(a - b) > Fraction(step)) for b in exact] for a in exact]
@@ -317,7 +317,7 @@ def test_taxonomy_is_the_path_over_the_diameter(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_facts_of_a_table_are_those_of_all_its_triples(seed):
+def test_a_table_declares_the_facts_that_hold_for_its_costs(seed):
     generator = np.random.default_rng(seed)
     size = int(generator.integers(1, 6))
     costs = generator.choice([0.0, 0.25, 0.5, 0.75, 1.0], (size, size), p=[0.1, 0.2, 0.3, 0.3, 0.1])
@@ -346,7 +346,7 @@ CANDIDATE, FIRST, SECOND = "Welcome everyone on Blent website", "Hello world on 
         ("rouge-l", SECOND, 2 / 3),
     ],
 )
-def test_rouge_of_the_worked_example(choice, gold, f1):
+def test_rouge_equals_the_worked_example(choice, gold, f1):
     assert catalogue.build(choice)(gold, CANDIDATE) == pytest.approx(1 - f1, abs=1e-15)
 
 
@@ -382,7 +382,7 @@ def random_prose(letters="abc"):
     ],
     ids=str,
 )
-def test_rouge_counts_as_by_hand(choice, grams):
+def test_rouge_counts_equal_a_manual_count(choice, grams):
     values = random_prose()
     bags = [grams(value.split()) for value in values]
     assert table(choice, values) == pytest.approx(
@@ -390,7 +390,7 @@ def test_rouge_counts_as_by_hand(choice, grams):
     )
 
 
-def test_rouge_l_is_that_of_dynamic_programming():
+def test_rouge_l_equals_dynamic_programming():
     values = random_prose()
     words = [value.split() for value in values]
     expected = [[edits(a, b, 2) / max(len(a) + len(b), 1) for b in words] for a in words]
@@ -405,7 +405,7 @@ def test_rouge_l_is_that_of_dynamic_programming():
         (1, "a b c d e", "a b c d", 0.778801),  # brevity alone: exp(1 - 5/4)
     ],
 )
-def test_bleu_of_the_worked_example(n, gold, predicted, score):
+def test_bleu_equals_the_worked_example(n, gold, predicted, score):
     pytest.importorskip("sacrebleu")
     assert catalogue.build({"bleu": {"n": n}})(gold, predicted) == pytest.approx(1 - score, abs=5e-7)
 
@@ -440,7 +440,7 @@ def chrf(gold, predicted):
 
 
 @pytest.mark.parametrize("choice", ["bleu", "chrf"])
-def test_bleu_and_chrf_are_those_of_their_definitions(choice):
+def test_bleu_and_chrf_equal_their_definitions(choice):
     pytest.importorskip("sacrebleu")
     values = random_prose("abcd")
     distances = table(choice, values)

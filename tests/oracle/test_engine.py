@@ -7,19 +7,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.oracle import textbook
-from tests.oracle.strategies import alternatives, cases, documents, pairs, schemas
+from tests.oracle.strategies import alternatives, cases, documents, floored, pairs, schemas
 
 from arbitre import Comparator
-from arbitre.comparison.levels import by_path, leaves, of_nodes
+from arbitre.comparison.levels import leaves, of_nodes
+from arbitre.comparison.path_sums import by_path
 from arbitre.distances.text import edit
 from arbitre.engine import compare_to_levels
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.row_hashes import row_hashes
-from arbitre.engine.solve import leaf_quality, matching_problems, solver
+from arbitre.engine.solve.limits import CellLimits
 from arbitre.matching import batch_assignment
-from arbitre.schema import plan_facts
+from arbitre.schema import CLOSE, plan_facts
 
 NEAR = 1e-12
+LAZY = {"lazy": 1, "plain_lazy": 0}
+LIMITS = {
+    "whole": {"lazy": 1, "table": 0},
+    "lazy": LAZY,
+    "lazy and sparing": LAZY,
+    "lazy, one by one": LAZY | {"large": 1, "chunk": 1, "deep_chunk": 1},
+}
 slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 
 
@@ -40,20 +48,11 @@ def mode(request):
     tables where these cost no more than bounds.
     """
     with pytest.MonkeyPatch.context() as patch:
-        if request.param.startswith("lazy"):
-            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-            patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
         if request.param == "whole":
-            patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-            patch.setattr(leaf_quality, "TABLE_MIN_CELLS", 0)
             patch.setattr(batch_assignment, "SOLVER_MIN_CELLS", 4)
-        if request.param == "lazy, one by one":
-            patch.setattr(matching_problems, "LARGE_PROBLEM_CELLS", 1)
-            patch.setattr(matching_problems, "BOUND_CHUNK_CELLS", 1)
-            patch.setattr(matching_problems, "DEEP_BOUND_CHUNK_CELLS", 1)
         if request.param.endswith("sparing"):
             spare(patch, dear=1 if request.param.startswith("lazy") else 2)
-        yield {"exhaustive": request.param == "exhaustive"}
+        yield {"exhaustive": request.param == "exhaustive", "limits": CellLimits(**LIMITS.get(request.param, {}))}
 
 
 def numbers(tally):
@@ -81,7 +80,7 @@ def check(case, mode):
     assert tally[:4] == pytest.approx(numbers(expected.tally)[:4], abs=NEAR)
     if expected.unique:  # else another matching may be as good: the squares of its qualities may add up otherwise
         assert tally == pytest.approx(numbers(expected.tally), abs=NEAR)
-        found = {path: sums[0].tolist() for path, sums in by_path(levels, 1).items()}
+        found = {path: sums[0, :5].tolist() for path, sums in by_path(levels, 1, CLOSE).items()}
         assert found.keys() == expected.by_path.keys()
         for path, tally in expected.by_path.items():
             assert found[path] == pytest.approx(numbers(tally), abs=NEAR), path
@@ -90,25 +89,32 @@ def check(case, mode):
 
 @slow
 @given(case=cases())
-def test_documents_with_ties(mode, case):
+def test_documents_with_ties_equal_the_textbook(mode, case):
     check(case, mode)
 
 
 @slow
+@given(data=st.data())
+def test_floors_and_ignored_undeclared_keys_equal_the_textbook(mode, data):
+    schema, gold, predicted = data.draw(cases(ties=data.draw(st.booleans())))
+    check((data.draw(floored(schema)), gold, predicted), mode)
+
+
+@slow
 @given(case=cases(ties=False))
-def test_documents_without_ties(mode, case):
+def test_documents_without_ties_equal_the_textbook(mode, case):
     check(case, mode)
 
 
 @slow
 @given(case=alternatives())
-def test_documents_with_alternatives(mode, case):
+def test_documents_with_alternatives_equal_the_textbook(mode, case):
     check(case, mode)
 
 
 @slow
 @given(case=alternatives(ties=False))
-def test_documents_with_alternatives_without_ties(mode, case):
+def test_documents_with_alternatives_without_ties_equal_the_textbook(mode, case):
     check(case, mode)
 
 
@@ -123,14 +129,14 @@ def test_a_document_with_alternatives_is_compared_with_itself_as_the_textbook_do
 
 @slow
 @given(data=st.data())
-def test_what_is_said_of_a_document_does_not_depend_on_the_others(mode, data):
+def test_the_tallies_of_a_document_do_not_depend_on_the_others(mode, data):
     schema = data.draw(schemas())
     plan = Comparator(schema).plan
     several = data.draw(st.lists(pairs(schema), min_size=2, max_size=4))
     together = compare_to_levels(plan, [gold for gold, _ in several], [predicted for _, predicted in several], **mode)
     for number, (gold, predicted) in enumerate(several):
         alone = compare_to_levels(plan, [gold], [predicted], **mode)
-        one, other = by_path(alone, 1), by_path(together, len(several))
+        one, other = by_path(alone, 1, CLOSE), by_path(together, len(several), CLOSE)
         for path, sums in one.items():
             assert sums[0].tolist() == other[path][number].tolist(), path
         assert of_nodes(alone, "", 1)[0].tolist() == of_nodes(together, "", len(several))[number].tolist()
@@ -148,7 +154,7 @@ def test_a_document_equals_itself(mode, data):
     assert (float(levels[0].quality[0]) if levels else 1.0) == pytest.approx(expected.quality, abs=NEAR)
 
 
-def test_a_tie_is_broken_alike_whatever_else_is_in_the_batch():
+def test_a_tie_is_broken_the_same_way_in_every_batch():
     lists = {"type": ["array", "null"], "items": {"type": "object", "properties": {"a": {"type": ["boolean", "null"]}}}}
     plan = Comparator(
         {"type": "object", "properties": {"a": lists, "c": {"properties": {"a": {"type": "string"}}}}}
@@ -159,10 +165,9 @@ def test_a_tie_is_broken_alike_whatever_else_is_in_the_batch():
         {"a": [{}, {}, {"a": False}, {"a": False}], "c": {"a": ""}},
         {"a": [{}, {"a": False}, {"a": False}], "c": {}},
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-        alone = by_path(compare_to_levels(plan, [gold], [predicted]), 1)
-        together = by_path(compare_to_levels(plan, [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]), 3)
+    sides = [{"a": []}, other[0], gold], [{"a": []}, other[1], predicted]
+    alone = by_path(compare_to_levels(plan, [gold], [predicted], limits=CellLimits(lazy=1)), 1, CLOSE)
+    together = by_path(compare_to_levels(plan, *sides, limits=CellLimits(lazy=1)), 3, CLOSE)
     assert {path: sums[0].tolist() for path, sums in alone.items()} == {
         path: together[path][2].tolist() for path in alone
     }
@@ -181,21 +186,21 @@ def test_the_text_that_is_nearest_in_length_need_not_be_the_nearest():
 
 @slow
 @given(data=st.data())
-def test_which_texts_are_not_compared_does_not_show(data):
+def test_skipping_comparisons_changes_no_result(data):
     """Not even where matchings tie."""
     schema = data.draw(schemas())
     several = data.draw(st.lists(pairs(schema), min_size=1, max_size=3))
     sides = [gold for gold, _ in several], [predicted for _, predicted in several]
-    plain = by_path(compare_to_levels(Comparator(schema).plan, *sides), len(several))
+    plain = by_path(compare_to_levels(Comparator(schema).plan, *sides), len(several), CLOSE)
     with pytest.MonkeyPatch.context() as patch:
         spare(patch)
-        spared = by_path(compare_to_levels(Comparator(schema).plan, *sides), len(several))
+        spared = by_path(compare_to_levels(Comparator(schema).plan, *sides), len(several), CLOSE)
     assert {path: sums.tolist() for path, sums in plain.items()} == {
         path: sums.tolist() for path, sums in spared.items()
     }
 
 
-def test_how_many_texts_are_compared_at_once_does_not_show():
+def test_the_batch_size_changes_no_result():
     """Not in the last digit."""
     draw = np.random.default_rng(3)
     text = {"type": "string", "x-arbitre": {"distance": "levenshtein"}}
@@ -206,14 +211,14 @@ def test_how_many_texts_are_compared_at_once_does_not_show():
 
     gold, predicted = [some() for _ in range(40)], [some() for _ in range(40)]
     assert edit.BOUND_MIN_PAIRS < 40 * 9 * 9
-    together = by_path(compare_to_levels(plan, gold, predicted), 40)
+    together = by_path(compare_to_levels(plan, gold, predicted), 40, CLOSE)
     for number in range(40):
-        alone = by_path(compare_to_levels(plan, [gold[number]], [predicted[number]]), 1)
+        alone = by_path(compare_to_levels(plan, [gold[number]], [predicted[number]]), 1, CLOSE)
         for path, sums in alone.items():
             assert sums[0].tolist() == together[path][number].tolist()
 
 
-def test_nested_lists_of_a_document_do_not_depend_on_the_others():
+def test_matchings_of_nested_lists_do_not_depend_on_other_documents():
     draw = np.random.default_rng(1)
     text = {"type": "string"}
     inner = {"type": "array", "items": {"type": "object", "properties": {"a": text, "b": text}}}
@@ -239,18 +244,16 @@ def test_nested_lists_of_a_document_do_not_depend_on_the_others():
         assert in_order(compare_to_levels(plan, [gold[number]], [predicted[number]]), 0) == in_order(together, number)
 
 
-def test_equal_items_are_matched_first_in_every_document_alike():
+def test_equal_items_are_matched_first_in_every_document():
     plan = Comparator({"type": "array", "items": {"type": ["string", "null"]}}).plan
     first, second = (["", "A", ""], ["", "", ""]), (["", "A", "AAa"], ["", "a", "AAA"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "LAZY_MIN_CELLS", 1)
-        patch.setattr(solver, "PLAIN_LAZY_MIN_CELLS", 0)
-        alone = of_nodes(compare_to_levels(plan, [second[0]], [second[1]]), "", 1)[0].tolist()
-        together = of_nodes(compare_to_levels(plan, [first[0], second[0]], [first[1], second[1]]), "", 2)[1].tolist()
+    limits, sides = CellLimits(**LAZY), zip(first, second, strict=True)
+    alone = of_nodes(compare_to_levels(plan, [second[0]], [second[1]], limits=limits), "", 1)[0].tolist()
+    together = of_nodes(compare_to_levels(plan, *map(list, sides), limits=limits), "", 2)[1].tolist()
     assert alone == together
 
 
-def test_digests_tell_what_stands_where():
+def test_digests_depend_on_value_and_position():
     strings = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": "sequence"}}
     names = {"type": "object", "additionalProperties": {"type": "string"}}
     for schema, values in (
@@ -273,7 +276,7 @@ def test_lists_of_integers_that_hold_other_things_are_matched_as_the_textbook_do
         check((schema, gold, predicted), {})
 
 
-def test_a_key_may_stand_under_a_key_of_a_map():
+def test_an_undeclared_key_can_identify_items():
     fields = {"type": "object", "properties": {"b": {"type": "number"}}, "additionalProperties": {"type": "string"}}
     plan = Comparator({"type": "array", "items": fields, "x-arbitre": {"match": {"keyed": {"key": "a"}}}}).plan
     gold, predicted = [{"a": "x", "b": 1}, {"a": "y", "b": 2}], [{"a": "y", "b": 2}, {"a": "z", "b": 1}]

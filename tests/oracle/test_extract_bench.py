@@ -22,7 +22,7 @@ def read(file):
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def test_both_schemas_have_gold():
+def test_both_schemas_have_gold_documents():
     assert {name: sum(file.parts[-3] == name for file in GOLD) for name in ("swimming", "credit_agreement")} == {
         "swimming": 5,
         "credit_agreement": 10,
@@ -42,7 +42,7 @@ def test_gold_equals_itself(file):
 
 
 @pytest.mark.parametrize("name", ["swimming", "credit_agreement"])
-def test_a_document_against_another_is_worse(name):
+def test_another_document_scores_below_gold_itself(name):
     first, second = [read(file) for file in GOLD if file.parts[-3] == name][:2]
     there, back = (judge(name).compare(gold=g, predicted=p) for g, p in ((first, second), (second, first)))
     assert there.quality == pytest.approx(back.quality)
@@ -51,7 +51,7 @@ def test_a_document_against_another_is_worse(name):
 
 
 @pytest.mark.parametrize("name", ["swimming", "credit_agreement"])
-def test_a_field_left_out_is_missed_where_it_stood(name):
+def test_an_omitted_field_is_missing_at_its_path(name):
     gold = read(next(file for file in GOLD if file.parts[-3] == name))
     key = next(key for key, value in gold.items() if value is not None)
     comparison = judge(name).compare(gold=gold, predicted={other: gold[other] for other in gold if other != key})

@@ -80,37 +80,37 @@ def is_best(quality, coupling, allowed=None, *, in_order=False):
 
 
 @given(matrices())
-def test_hungarian(quality):
+def test_hungarian_finds_the_optimum_of_all_assignments(quality):
     is_best(quality, hungarian(quality))
     assert len(hungarian(quality).gold) == min(quality.shape)
 
 
 @given(masked())
-def test_hungarian_of_the_pairs_allowed(case):
+def test_hungarian_finds_the_optimum_of_the_allowed_pairs(case):
     quality, allowed = case
     is_best(quality, hungarian(quality, allowed), allowed)
 
 
 @given(matrices(), VALUES)
-def test_hungarian_with_a_gate(quality, gate):
+def test_hungarian_finds_the_optimum_above_a_gate(quality, gate):
     is_best(quality, hungarian(quality, gate=gate), quality >= gate)
 
 
 @given(masked(), VALUES)
-def test_hungarian_with_a_gate_of_the_pairs_allowed(case, gate):
+def test_hungarian_finds_the_optimum_of_the_allowed_pairs_above_a_gate(case, gate):
     quality, allowed = case
     is_best(quality, hungarian(quality, allowed, gate=gate), allowed & (quality >= gate))
 
 
 @given(matrices())
-def test_sequence(quality):
+def test_sequence_finds_the_optimum_in_order(quality):
     is_best(quality, sequence(quality), in_order=True)
     pairs = made(sequence(quality))
     assert pairs == sorted(pairs, key=lambda pair: pair[1])
 
 
 @given(masked())
-def test_sequence_of_the_pairs_allowed(case):
+def test_sequence_finds_the_optimum_of_the_allowed_pairs_in_order(case):
     quality, allowed = case
     is_best(quality, sequence(quality, allowed), allowed, in_order=True)
 
@@ -126,7 +126,7 @@ def test_keyed_makes_every_pair_that_equal_keys_allow(case):
 
 
 @given(masked())
-def test_greedy_takes_the_nearest_that_is_free(case):
+def test_greedy_takes_the_nearest_unmatched_item(case):
     quality, allowed = case
     pairs, free = [], [*range(quality.shape[1])]
     for row in range(quality.shape[0]):
@@ -150,7 +150,7 @@ def test_ordered_pairs_equal_positions(case):
 
 
 @given(matrices())
-def test_none_is_better_than_hungarian_and_ordered_is_one_sequence(quality):
+def test_no_matching_beats_hungarian_and_ordered_is_a_sequence(quality):
     mass = {name: total(quality, made(name(quality))) for name in (hungarian, sequence, greedy, ordered)}
     assert max(mass.values()) <= mass[hungarian] + 1e-12
     assert mass[ordered] <= mass[sequence] + 1e-9

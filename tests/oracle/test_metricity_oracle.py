@@ -52,7 +52,7 @@ def pool():
         (RAW, 20, (45, 0.0187, 0.1496, 1.133, 3.43e-4)),
     ],
 )
-def test_ratcliff_is_asymmetric_and_breaks_few_triangles(pool, run, broken, expected):
+def test_ratcliff_obershelp_is_asymmetric_and_breaks_few_triangles(pool, run, broken, expected):
     matrix = pool(run)
     found = metricity(matrix)
     asymmetry = np.abs(matrix - matrix.T)
@@ -64,7 +64,7 @@ def test_ratcliff_is_asymmetric_and_breaks_few_triangles(pool, run, broken, expe
     assert 0.98 < found.metricity < 0.99  # the asymmetry is what costs
 
 
-def test_the_figures_of_one_pool(pool):
+def test_one_pool_has_its_published_figures(pool):
     found = metricity(pool(BOXES))
     assert f"{found.triangle_rate:.1e} {found.relaxed_triangle:.3f} {found.repair_mass:.1e}" == "3.5e-04 1.133 5.3e-04"
     table = metricity(pool(BOXES)[:23, 23:], pool=False)
@@ -77,21 +77,21 @@ def test_the_figures_of_one_pool(pool):
 
 @pytest.mark.parametrize("run", [VT, BOXES, RAW])
 @pytest.mark.parametrize("name", ["levenshtein", "yujian-bo"])
-def test_no_triangle_is_broken_there_by_levenshtein_nor_by_yujian_bo(pool, run, name):
+def test_levenshtein_and_yujian_bo_break_no_triangle_of_the_pools(pool, run, name):
     found = metricity(pool(run, name))
     assert (found.metricity, found.triangle_rate, found.symmetry_max, found.snowflake) == (1.0, 0.0, 0.0, 1.0)
     assert found.relaxed_triangle == pytest.approx(1.0)
     assert metricity(pool(run, name)[:23, 23:], pool=False).quadrangle_rate == 0.0
 
 
-def test_indel_breaks_some(pool):
+def test_indel_breaks_18_triangles_of_one_pool(pool):
     found = metricity(pool(BOXES, "indel"))
     assert (found.symmetry_max, found.triangle_rate) == (0.0, 18 / (44 * 43 * 42))
     assert found.relaxed_triangle == pytest.approx(1.026, abs=5e-4)
 
 
 @pytest.mark.parametrize(("name", "distorted", "matched"), [(None, 0.1633, 0.0556), ("yujian-bo", 0.1, 0.1)])
-def test_the_distortion_of_the_matching_made(pool, name, distorted, matched):
+def test_the_distortion_exceeds_the_matched_costs_without_a_metric(pool, name, distorted, matched):
     gold, predicted = entries("gold", "page_02.json"), entries("predicted", f"{BOXES}.json")
     made = judge(name).compare(gold={LIST: gold}, predicted={LIST: predicted}).alignment(f"/{LIST}")
     pairs = [(pair.gold, pair.predicted) for pair in made.pairs]

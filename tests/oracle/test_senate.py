@@ -27,7 +27,7 @@ def compared(judge, run):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_table_has_these_rows_and_columns(table):
+def test_the_published_tables_have_known_rows_and_columns(table):
     assert list(published(table)) == RUNS
     assert all(list(row) == list(COLUMNS) for row in published(table).values())
 
@@ -42,7 +42,7 @@ def test_a_published_row_is_reproduced(table, run):
     assert {title: f"{value:.4f}" for title, value in found.items()} | counts == expected
 
 
-def test_published_figures_and_scores_differ_where_the_page_says():
+def test_published_figures_differ_from_scores_where_documented():
     comparison = compared(comparator("senat-published"), "page_02_02_corpusense_boxes")
     figures, scores = arbitre.published(comparison), comparison.scores
     assert figures["imq"] == pytest.approx(scores.irq, abs=1e-3)  # divided by gold, on 1000 thresholds
@@ -52,7 +52,7 @@ def test_published_figures_and_scores_differ_where_the_page_says():
     assert 0.999 < figures["concordance_expressive"] < 1
 
 
-def test_the_means_of_the_nine_runs():
+def test_the_mean_over_nine_runs_equals_the_published_mean():
     judge = comparator("senat-published")
     pairs = [(run, read("gold", f"{run[:7]}.json"), read("predicted", f"{run}.json")) for run in RUNS]
     evaluation = judge.evaluate(pairs)
@@ -79,7 +79,7 @@ def overlay():
         ("predicted_03_corpusense_raw", 0.796, 48, 171),  # many actions run together into one
     ],
 )
-def test_an_overlay_finds_what_predictions_hold_elsewhere(run, f1q, found, asserted):
+def test_an_overlay_reads_fields_under_their_aliases(run, f1q, found, asserted):
     gold, predicted = read("nested", "gold.json"), read("nested", f"{run}.json")
     bridged, plain = (
         judge.compare(gold=gold, predicted=predicted)

@@ -50,7 +50,7 @@ def systems(comparator, triples):
     }
 
 
-def test_the_table_per_page_is_the_published_one(runs):
+def test_the_table_per_page_equals_the_published_one(runs):
     lines = summaries.documents(runs, tuple(COLUMNS.values())).texts
     expected = [
         [run, *(row[title] for title in COUNTS), *(row[title] for title in COLUMNS)] for run, row in published().items()
@@ -58,7 +58,7 @@ def test_the_table_per_page_is_the_published_one(runs):
     assert lines == expected
 
 
-def test_the_table_of_the_script_is_the_published_one(comparator, triples):
+def test_the_table_of_the_script_equals_the_published_one(comparator, triples):
     figures = {
         run: arbitre.published(comparator.compare(gold=gold, predicted=predicted)) for run, gold, predicted in triples
     }
@@ -71,7 +71,7 @@ def test_the_table_of_the_script_is_the_published_one(comparator, triples):
 
 
 @pytest.mark.parametrize(("by", "part"), [(OCR, slice(8, 10)), (PAGE, slice(0, 7))], ids=["ocr", "page"])
-def test_the_means_per_ocr_and_per_page_are_those_of_the_published_rows(runs, by, part):
+def test_the_means_per_ocr_and_per_page_equal_those_of_the_published_rows(runs, by, part):
     found = summaries.by_cluster(runs, by, tuple(COLUMNS.values()))
     groups = {}
     for run, row in published().items():
@@ -118,7 +118,7 @@ def test_intervals_by_page_are_wider_than_by_run(runs):
     assert "Fewer than 30 clusters (3): the interval is probably too narrow." in clustered.notes
 
 
-def test_three_pages_tell_no_ocr_from_another(systems):
+def test_three_pages_do_not_separate_the_ocr_variants(systems):
     found = rank(systems, "irq")
     means = {
         name: fmean(float(row["Integrated Recall Quality"]) for run, row in published().items() if run[8:10] == kind)
@@ -137,7 +137,7 @@ def test_three_pages_tell_no_ocr_from_another(systems):
     assert not any(pair.significant or pair.low > 0 or pair.high < 0 for pair in found.pairs)
 
 
-def test_the_best_one_still_gets_names_wrong(systems):
+def test_the_best_system_loses_most_on_names(systems):
     best = rank(systems).systems[0]
     assert best.name == "corrected"
     (path, share), *_ = best.lacking.items()
@@ -146,7 +146,7 @@ def test_the_best_one_still_gets_names_wrong(systems):
     assert sum(best.lacking.values()) == pytest.approx(1.0)
 
 
-def test_the_ocr_as_a_factor_says_what_the_systems_say(runs, comparator, triples, systems):
+def test_ocr_as_a_factor_agrees_with_ocr_as_systems(runs, comparator, triples, systems):
     pages = comparator.evaluate((run[:7], gold, predicted) for run, gold, predicted in triples)
     found = factor(pages, "ocr", {"ocr": [KINDS[run[8:10]] for run in runs.document_table.ids]}, "irq")
     ranking = rank(systems, "irq")

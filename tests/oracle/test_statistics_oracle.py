@@ -11,7 +11,10 @@ import pytest
 from scipy import stats
 
 from arbitre import Comparator, bundled
-from arbitre.corpus.statistics import Sample, interval, intervals, paired_difference, scored, swaps
+from arbitre.corpus.statistics import Sample, interval, paired_difference, scored
+from arbitre.corpus.statistics.bootstrap import _resampled
+from arbitre.corpus.statistics.sample import Statistic
+from arbitre.corpus.statistics.swaps import swapped
 from arbitre.tally import NAMES
 
 METHODS = ["percentile", "bca"]
@@ -84,7 +87,7 @@ def test_a_difference_has_the_interval_of_scipy(method):
 
 
 @pytest.mark.parametrize("size", [3, 8, 11])
-def test_an_exact_p_is_that_of_scipy(size):
+def test_an_exact_p_equals_scipy(size):
     one, other = corpus(7, size), corpus(8, size)
 
     def difference(*drawn, axis):  # noqa: ARG001
@@ -102,34 +105,31 @@ def test_an_exact_p_is_that_of_scipy(size):
     assert (found.estimate, found.p) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
 
 
-def test_a_sampled_p_is_near_the_exact_one(monkeypatch):
-    one, other = sample(corpus(9, 14)), sample(corpus(10, 14))
-    exact = paired_difference(one, other, "f1q")
-    monkeypatch.setattr(swaps, "ENUMERATED", 0)
-    monkeypatch.setattr(swaps, "DRAWN", 20_000)
-    drawn = paired_difference(one, other, "f1q")
+def test_a_sampled_p_is_close_to_the_exact_p():
+    statistics = [Statistic.scores(sample(corpus(seed, 14)), ["f1q"], "micro") for seed in (9, 10)]
+    exact, drawn = (swapped(statistics, [(0, 1)], alpha=5e-4, tests=1, seed=0, enumerated=most)[0] for most in (16, 0))
+    assert (exact.tried, drawn.tried) == (2**13, 20_000)
     assert (exact.exact, drawn.exact) == (True, False)
     assert 0.02 < exact.p < 0.98
     assert drawn.p == pytest.approx(exact.p, abs=0.015)
 
 
-def test_few_resamples_at_once_are_the_same_resamples(monkeypatch):
-    rows = corpus(11, 30)
-    whole = intervals(sample(rows), method="percentile")
-    monkeypatch.setattr("arbitre.corpus.statistics.bootstrap.CHUNK_CELLS", 70)
-    for name, part in intervals(sample(rows), method="percentile").items():
-        assert (part.low, part.high) == pytest.approx((whole[name].low, whole[name].high), abs=1e-12)
+def test_the_chunk_size_changes_no_resample():
+    units = np.random.default_rng(11).random((30, 5))
+    whole = _resampled(units, 500, seed=1)
+    for cells in (1, 70, 30 * 499):
+        assert _resampled(units, 500, seed=1, cells=cells) == pytest.approx(whole, abs=1e-12)
 
 
 @pytest.mark.parametrize("size", [2, 5, 25])
-def test_the_t_interval_of_a_mean_is_that_of_scipy(size):
+def test_the_t_interval_of_a_mean_equals_scipy(size):
     rows = corpus(12, size)
     found = interval(sample(rows), "imq", average="macro", method="t")
     expected = stats.ttest_1samp(score(rows, "imq"), 0.0).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((max(expected.low, 0), min(expected.high, 1)), abs=1e-12)
 
 
-def test_the_t_interval_of_a_ratio_is_that_of_the_jackknife():
+def test_the_t_interval_of_a_ratio_equals_the_jackknife():
     rows = corpus(13, 12)
     without = np.array([score(np.delete(rows, at, axis=0).sum(axis=0), "f1q") for at in range(12)])
     pseudo = 12 * score(rows.sum(axis=0), "f1q") - 11 * without
@@ -139,7 +139,7 @@ def test_the_t_interval_of_a_ratio_is_that_of_the_jackknife():
     assert (found.low, found.high) == pytest.approx((center - half, min(center + half, 1)), abs=1e-12)
 
 
-def test_the_adjusted_interval_is_that_of_weighted_units():
+def test_the_adjusted_interval_equals_that_of_weighted_units():
     """Half a unit at 0 and half a unit at 1, beside units of weight 1."""
     rows = corpus(14, 9)
     values = np.array([*score(rows, "imq"), 0.0, 1.0])
@@ -152,7 +152,7 @@ def test_the_adjusted_interval_is_that_of_weighted_units():
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_an_adjusted_interval_of_few_documents_holds_the_truth(average):
+def test_adjusted_intervals_of_few_documents_have_their_nominal_coverage(average):
     """BCa covers .86 of the means of 10 such documents."""
     for size, least in ((5, 0.90), (10, 0.92), (20, 0.93)):
         assert coverage(lambda seed, size=size: documents(seed, size), truth=0.8, average=average) >= least
@@ -187,18 +187,18 @@ def documents(seed, size=40, *, groups=None, clustered=False):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_an_interval_holds_the_truth_as_often_as_it_says(average, method):
+def test_intervals_have_their_nominal_coverage(average, method):
     assert 0.90 <= coverage(documents, truth=0.8, average=average, method=method) <= 0.98
 
 
-def test_documents_that_are_alike_must_be_drawn_in_clusters():
+def test_clustered_documents_need_cluster_resampling_for_coverage():
     naive = coverage(lambda seed: documents(seed, 120, groups=40), truth=0.8)
     honest = coverage(lambda seed: documents(seed, 120, groups=40, clustered=True), truth=0.8)
     assert naive < 0.80
     assert 0.90 <= honest <= 0.98
 
 
-def test_p_is_small_as_often_as_it_says():
+def test_the_test_has_its_nominal_error_rate():
     """Two systems that are alike: p <= .1 in about a tenth of the corpora, exact or sampled."""
     for size in (12, 30):
         ps = [
@@ -249,7 +249,7 @@ def test_the_runs_of_one_page_are_one_cluster(senate):
     assert "Fewer than 30 clusters (3)" in page_wise.notes[0]
 
 
-def test_three_pages_decide_nothing(senate):
+def test_three_pages_show_no_significant_difference(senate):
     by_hand, raw = (sample(senate[:, reading], clusters=[2, 3, 4]) for reading in (0, 2))
     found = paired_difference(by_hand, raw, "irq", average="macro")
     assert found.estimate == pytest.approx(np.diff(score(senate[:, [2, 0]], "irq")).mean())

@@ -56,11 +56,11 @@ def paths(result):
         ("exact", 1, 1.0, 0),
     ],
 )
-def test_distances(name, gold, predicted, expected):
+def test_distances_have_the_values_worked_by_hand(name, gold, predicted, expected):
     assert DISTANCES[name](gold, predicted) == pytest.approx(expected)
 
 
-def test_absolute_saturates():
+def test_absolute_reaches_1_at_the_scale():
     assert DISTANCES["absolute"](3, 10, scale=10) == pytest.approx(0.7)
     assert DISTANCES["absolute"](3, 33, scale=10) == 1
 
@@ -86,7 +86,7 @@ def test_a_leaf_is_compared_as_declared_or_by_kind(schema, gold, predicted, qual
     assert result.leaves == result.tally == result.by_path[""]
 
 
-def test_an_object_weighs_the_fields_present_on_either_side():
+def test_an_object_counts_the_weights_of_fields_present_on_either_side():
     schema = record(a=TEXT | {"x-arbitre": {"distance": "exact", "weight": 2}}, b=TEXT, d=TEXT)
     result = judge(schema, {"a": "x", "b": "y"}, {"a": "x", "extra": 1})
     assert masses(result.tally) == (3, 3, 2, 2, 2)
@@ -117,14 +117,14 @@ def test_undeclared_keys_are_compared_by_kind_under_their_escaped_name():
         ({"b": [], "c": [[], 1]}, "text", 3, 1),
     ],
 )
-def test_different_kinds_share_nothing(gold, predicted, gold_leaves, predicted_leaves):
+def test_values_of_different_kinds_have_quality_zero(gold, predicted, gold_leaves, predicted_leaves):
     result = judge(record(a={}), {"a": gold}, {"a": predicted})
     assert masses(result.tally) == (1, 1, 1, 0, 0)
     assert result.quality == 0
     assert masses(result.leaves) == (gold_leaves, predicted_leaves, 0, 0, 0)
 
 
-def test_documents_of_different_kinds_assert_what_each_asserts():
+def test_documents_of_different_kinds_count_each_side_as_unmatched():
     result = judge({}, [1, 2], {"a": 1})
     assert masses(result.tally) == (2, 1, 0, 0, 0)
     assert judge({}, [], {}).quality == 0
@@ -172,7 +172,7 @@ def test_absence_is_inherited_until_redefined():
     assert paths(result) == {"/inner/a": (1, 1, 1, 1, 1), "/inner/b": (0, 1, 0, 0, 0)}
 
 
-def test_null_items_are_dropped_before_matching_and_positions_are_those_of_the_document():
+def test_null_items_are_dropped_before_matching_and_keep_their_positions():
     result = judge(listed(WHOLE, "ordered"), [None, 1, 2], [1, None, 3])
     assert masses(result.tally) == (2, 2, 2, 1, 1)
     assert result.pairs == {"": ((1, 0, 1.0), (2, 2, 0.0))}
@@ -204,7 +204,7 @@ NEAR, FAR = [0, 0.36], [0.05, -0.31]
         ("set", [], 0),
     ],
 )
-def test_matchers_on_one_example(match, pairs, total):
+def test_every_matcher_makes_its_known_pairs(match, pairs, total):
     result = judge(listed(SHARE, match), NEAR, FAR)
     assert [(i, j) for i, j, _ in result.pairs.get("", ())] == pairs
     assert (result.tally.gold, result.tally.predicted, result.tally.matched) == (2, 2, len(pairs))
@@ -213,18 +213,18 @@ def test_matchers_on_one_example(match, pairs, total):
     assert paths(result) == {"/*": masses(result.tally)}
 
 
-def test_of_equal_sums_the_one_of_most_pairs():
+def test_among_equal_sums_the_matching_with_most_pairs_wins():
     # one pair of quality 1, or two of .5
     result = judge(listed(SHARE, {"hungarian": {"gate": 0.4}}), [0, 0.5], [0, -0.5])
     assert masses(result.tally) == (2, 2, 2, 1, 0.5)
 
 
-def test_greedy_takes_the_nearest_and_the_first_of_equals():
+def test_greedy_takes_the_nearest_pair_and_the_first_of_ties():
     assert judge(listed(SHARE, "greedy"), [0], [0.5, 0.25]).pairs == {"": ((0, 1, 0.75),)}
     assert judge(listed(WHOLE, "greedy"), [7, 1], [1, 7, 7]).pairs == {"": ((0, 1, 1.0), (1, 0, 1.0))}
 
 
-def test_sequence_keeps_the_order():
+def test_sequence_pairs_keep_the_order_of_both_lists():
     result = judge(listed(WHOLE, "sequence"), [1, 2, 3], [2, 3, 1])
     assert result.pairs == {"": ((1, 0, 1.0), (2, 1, 1.0))}
     assert result.quality == 0.5
@@ -240,7 +240,7 @@ def test_sequence_breaks_the_triangle_inequality_on_the_known_witness():
     assert 1 - compare(node, y, z).quality == pytest.approx(0.78 / 3)
 
 
-def test_keyed_items_meet_under_their_normalised_key_only():
+def test_keyed_items_are_paired_by_their_normalised_key():
     items = record(id=TEXT | {"x-arbitre": {"normalize": ["lower"], "distance": "exact"}}, v=SHARE)
     gold = [{"id": "A", "v": 0}, {"id": "A", "v": 1}, {"id": "b", "v": 0}, {"v": 0}, "a"]
     predicted = [{"v": 0}, {"id": "a", "v": 1}, {"id": "a", "v": 0.5}, {"id": "c", "v": 0}, "a"]
@@ -302,11 +302,11 @@ def test_items_that_are_leaves_are_counted_once_as_items():
         ("sequence", [1, 1], [1], False),
     ],
 )
-def test_unique_tells_where_another_matching_is_as_good(match, gold, predicted, unique):
+def test_unique_is_false_if_another_matching_is_as_good(match, gold, predicted, unique):
     assert judge(listed(WHOLE, match), gold, predicted).unique is unique
 
 
-def test_unique_looks_below_the_pairs_made():
+def test_unique_considers_nested_matchings():
     schema = listed(record(id=WHOLE, v=listed(WHOLE)))
     assert not judge(schema, [{"id": 1, "v": [1, 1]}], [{"id": 1, "v": [1]}]).unique
     gold, predicted = [{"id": 1, "v": [1]}, {"id": 2, "v": [3, 3]}], [{"id": 1, "v": [1]}, {"id": 2, "v": [3]}]
@@ -376,7 +376,7 @@ def test_exchanging_the_sides_exchanges_gold_and_predicted(case):
 
 
 @given(cases(ties=False))
-def test_each_side_counts_its_leaves_and_items_whatever_the_other_is(case):
+def test_the_counts_of_a_side_do_not_depend_on_the_other_side(case):
     schema, gold, predicted = case
     result, missing, spurious = (
         judge(schema, *sides) for sides in ((gold, predicted), (gold, None), (None, predicted))
@@ -386,6 +386,6 @@ def test_each_side_counts_its_leaves_and_items_whatever_the_other_is(case):
     assert {path: mass for path, mass in ours.items() if mass} == {path: mass for path, mass in theirs.items() if mass}
 
 
-def test_a_schema_of_two_types_is_refused():
+def test_a_schema_with_two_types_is_refused():
     with pytest.raises(ValueError, match="too many values"):
         spec({"type": ["string", "number"]})

@@ -160,7 +160,7 @@ def test_kullback_leibler_meets_the_first_order_conditions(shape, seed, price, r
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 4), (3, 3)])
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("price", [0.05, 0.5])
-def test_kullback_leibler_against_a_general_minimiser(shape, seed, price, relaxed):
+def test_kullback_leibler_equals_a_general_minimiser(shape, seed, price, relaxed):
     quality, masses = drawn(shape, seed)
     (gold, predicted), cost = rescaled(masses), 1.0 - quality
 
@@ -181,7 +181,7 @@ def test_kullback_leibler_against_a_general_minimiser(shape, seed, price, relaxe
 
 @pytest.mark.parametrize(("n", "m"), [(1, 3), (2, 3), (4, 6), (5, 3), (6, 4), (7, 5)])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_unequal_lists_are_assigned_by_their_replicas(n, m, seed):
+def test_exact_transport_of_unequal_lists_is_an_assignment_of_replicas(n, m, seed):
     quality = drawn((n, m), seed)[0]
     count = lcm(n, m)
     replicas = np.repeat(np.repeat(quality, count // n, axis=0), count // m, axis=1)
@@ -205,7 +205,7 @@ def scaled(cost, gold, predicted, epsilon):
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 5), (4, 4)])
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("epsilon", [0.1, 0.5])
-def test_sinkhorn_against_matrix_scaling(shape, seed, epsilon):
+def test_sinkhorn_equals_matrix_scaling(shape, seed, epsilon):
     random = np.random.default_rng(seed)
     quality, masses = drawn(shape, seed)
     inner = [random.random((side, side)) for side in shape]
@@ -222,7 +222,7 @@ def test_sinkhorn_against_matrix_scaling(shape, seed, epsilon):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sinkhorn_tends_to_exact(seed):
+def test_sinkhorn_converges_to_exact_transport(seed):
     quality, masses = drawn((6, 5), seed)
     exact = solved(quality, masses, ExactSolver()).cost[0]
     costs = [

@@ -48,7 +48,7 @@ def names(documents, field):
     return [[entry[field] for entry in document[SPEAKERS[1:]]] for document in documents]
 
 
-def test_the_speaker_is_listed_twice():
+def test_one_speaker_is_listed_twice_in_gold():
     for documents, field, name in ((flat(), "nom", "Barthou (Louis)"), (nested(), "nom_de_famille", "Barthou")):
         gold, predicted = names(documents, field)
         assert tuple(at for at, found in enumerate(gold) if found == name) == TWICE
@@ -56,21 +56,21 @@ def test_the_speaker_is_listed_twice():
 
 
 @pytest.mark.parametrize("name", ["senat-published", "senat-nested"])
-def test_one_to_one_leaves_the_other_entry_out(name):
+def test_hungarian_leaves_the_second_entry_unmatched(name):
     alignment = plan(name, flat() if name == "senat-published" else nested(), "hungarian")
     assert TWICE[0] in alignment.missing
-    assert np.flatnonzero(alignment.coupling[:, ONCE]).tolist() == [TWICE[1]]
+    assert np.flatnonzero(alignment.plan[:, ONCE]).tolist() == [TWICE[1]]
 
 
-def test_sizes_let_both_entries_feed_the_one():
+def test_size_masses_couple_both_entries_with_the_merged_one():
     alignment = plan("senat-nested", nested(), {"transport": {"masses": "size"}})
-    fed = alignment.coupling[:, ONCE]
+    fed = alignment.plan[:, ONCE]
     assert np.flatnonzero(fed).tolist() == [*TWICE]
     assert fed[[*TWICE]] == pytest.approx([0.1540, 0.7833], abs=5e-5)
-    gold, predicted = alignment.plan.masses
+    gold, predicted = alignment.coupling.masses
     assert fed.sum() == pytest.approx(predicted[ONCE])  # nothing else goes into it
     assert fed[TWICE[1]] == pytest.approx(gold[TWICE[1]])  # all of the larger entry goes there
-    assert alignment.plan.partners[1][ONCE] == pytest.approx(1.563, abs=1e-3)
+    assert alignment.coupling.partners[1][ONCE] == pytest.approx(1.563, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_sizes_let_both_entries_feed_the_one():
         ("senat-nested", {"solver": "unbalanced", "masses": "size"}, (0.1970, 0.6943)),
     ],
 )
-def test_unbalanced_lets_nothing_else_feed_it(name, match, masses):
+def test_unbalanced_transport_couples_only_the_two_entries(name, match, masses):
     alignment = plan(name, flat() if name == "senat-published" else nested(), {"transport": match})
-    fed = alignment.coupling
+    fed = alignment.plan
     assert np.flatnonzero(fed[:, ONCE]).tolist() == [*TWICE]
     assert fed[[*TWICE], ONCE] == pytest.approx(masses, abs=5e-3)  # to the square root of what the solver proves
     for entry in TWICE:
         assert np.flatnonzero(fed[entry]).tolist() == [ONCE]
-        assert alignment.plan.unmatched_gold[entry] == pytest.approx(
-            alignment.plan.masses[0][entry] - fed[entry, ONCE], abs=1e-12
+        assert alignment.coupling.unmatched_gold[entry] == pytest.approx(
+            alignment.coupling.masses[0][entry] - fed[entry, ONCE], abs=1e-12
         )
 
 
@@ -103,7 +103,7 @@ def corpora():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_every_document_of_every_corpus_is_transported(solver):
+def test_every_document_of_every_corpus_has_a_transport_plan(solver):
     found = []
     for schema, gold, predicted in corpora():
         judge = Comparator(schema, match={"transport": {"solver": solver}})

@@ -57,6 +57,7 @@ def edits(left: str, right: str) -> int:
 class Node:
     """How the values at one place are compared; without a `kind`, by the kind that each happens to be.
 
+    A quality below `floor` counts 0. Where it is `closed`, keys that are not declared are not there.
     `absent` names the kinds whose empty value (null, "", [], {}) counts as absent. `fields` are those of an object, or
     the positions of a list that are compared as fields are; `rest` compares the entries of a map. `alternatives` is the
     name of the sibling that holds further readings in gold, or True where a list stands for its readings.
@@ -72,6 +73,8 @@ class Node:
     item: Node | None = None
     match: str = "hungarian"
     how: Mapping[str, Any] = field(default_factory=dict)
+    floor: float = 0.0
+    closed: bool = False
     alternatives: str | bool | None = None
 
     @property
@@ -129,6 +132,8 @@ def spec(schema: Mapping[str, Any], absent: frozenset[str] = Node.absent) -> Nod
         item=spec(schema["items"], absent) if "items" in schema else None,
         match=match,
         how=how,
+        floor=options.get("floor", 0.0),
+        closed=options.get("undeclared") == "ignore",
         alternatives=sibling.removeprefix("/").replace("~1", "/") if isinstance(sibling, str) else sibling,
     )
 
@@ -178,6 +183,7 @@ def read(node: Node, value: Any, gold: Mapping[str, Any] | None = None) -> Tree 
     node, parts = node.of(kind), {}
     if kind in ("object", "array"):
         inside = value.items() if kind == "object" else enumerate(value)
+        inside = [pair for pair in inside if not node.closed or kind == "array" or pair[0] in node.fields]
         tokens = ((node.token(name), inner) for name, inner in inside if name not in node.hidden)
         around = None if gold is None else value if kind == "object" else {}
         parts = {token: part for token, inner in tokens if (part := read(node.part(token), inner, around))}
@@ -303,6 +309,7 @@ def judged(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
     node, ours, theirs = (gold or predicted).node, gold.parts if gold else {}, predicted.parts if predicted else {}
     if not (ours or theirs):  # a leaf: a scalar, or an empty container, which asserts no field and no item
         quality = 1.0 - node.distance(gold.value, predicted.value) if gold and predicted else 0.0
+        quality *= quality >= node.floor - 1e-12
         tally, is_item = seen(gold, predicted, quality), path and isinstance(path[-1], int)
         own = Tally() if node.kind in ("object", "array") and (gold or predicted).value is None else tally
         return Result(quality, own, tally, {} if is_item else {wild(path): tally})

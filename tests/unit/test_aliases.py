@@ -73,7 +73,7 @@ NESTED = listed(obj(name=STRING, action=obj(pages=also(listed(NUMBER), "referenc
         ({"anyOf": [FLAT, {"type": "null"}]}, {"a": "v"}, {"b": "v"}, 1.0),
     ],
 )
-def test_where_a_field_is_found(schema, gold, predicted, expected):
+def test_a_field_is_read_under_its_name_or_an_alias(schema, gold, predicted, expected):
     assert quality(schema, gold, predicted) == pytest.approx(expected)
 
 
@@ -82,14 +82,14 @@ def test_a_field_is_named_as_the_schema_has_it():
     assert list(comparison.by_path()) == ["/*", "/*/action/pages/*"]
 
 
-def test_a_recursive_schema():
+def test_aliases_apply_on_every_level_of_a_recursive_schema():
     schema = obj(label=also(STRING, "name"), children=listed({"$ref": "#"}), next={"$ref": "#"})
     gold = {"label": "a", "children": [{"label": "b"}], "next": {"label": "c"}}
     predicted = {"name": "a", "children": [{"name": "b"}], "next": {"name": "c"}}
     assert quality(schema, gold, predicted) == 1.0
 
 
-def test_two_fields_with_one_alias_the_first_by_name_takes_it():
+def test_an_alias_of_two_fields_goes_to_the_first_by_name():
     schema = obj(b=also(STRING, "x"), a=also(STRING, "x"))
     assert quality(schema, {"a": "v"}, {"x": "v"}) == 1.0
     assert quality(schema, {"b": "v"}, {"x": "v"}) == 0.0
@@ -101,23 +101,23 @@ class TestCollisions:
             Comparator(schema)
         return caught.value.problems
 
-    def test_an_alias_that_is_a_declared_field(self):
+    def test_an_alias_that_is_a_declared_field_is_refused(self):
         (problem,) = self.refused(obj(a=also(STRING, "b"), b=STRING))
         assert problem.message == 'Expected `aliases` to name no declared field, got "b"'
         assert problem.pointer == "/properties/a/x-arbitre/aliases"
 
-    def test_one_that_is_a_declared_field_of_the_item_around(self):
+    def test_an_alias_that_is_a_field_of_the_enclosing_item_is_refused(self):
         (problem,) = self.refused(listed(obj(name=STRING, action=obj(label=also(STRING, "name")))))
         assert problem.message == 'Expected `aliases` to name no declared field, got "name"'
 
-    def test_one_that_is_inside_a_declared_field(self):
+    def test_an_alias_inside_a_declared_field_is_refused(self):
         (problem,) = self.refused(obj(a=also(STRING, "b/c"), b=obj(c=STRING)))
         assert problem.message == 'Expected `aliases` to name no declared field, got "b/c"'
 
-    def test_an_ignored_field_may_be_one(self):
+    def test_an_ignored_field_can_be_an_alias(self):
         schema = obj(a=also(STRING, "b"), b={**STRING, "x-arbitre": {"ignore": True}})
         assert quality(schema, {"a": "v", "b": "old"}, {"b": "v"}) == 1.0
 
-    def test_the_name_of_the_field_itself_stands_for_the_item_around(self):
+    def test_an_alias_equal_to_the_field_name_reads_the_enclosing_item(self):
         schema = listed(obj(action=obj(pages=also(STRING, "pages"))))
         assert quality(schema, [{"action": {"pages": "v"}}], [{"pages": "v"}]) == 1.0

@@ -169,7 +169,7 @@ def test_the_reading_that_was_used_is_stated_everywhere():
     assert aligned.rows[0]["entry"]["below"][0]["reading"] == "Lutèce"
 
 
-def test_one_reading_is_no_choice():
+def test_a_single_reading_is_not_reported_as_a_choice():
     (row,) = compared(EITHER, ["a", "a", None], "b").explain()
     assert row.reading is ABSENT
 

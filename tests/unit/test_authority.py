@@ -136,7 +136,7 @@ def test_the_signature_changes_with_the_content_of_the_file_and_not_with_its_pla
 
 
 @pytest.mark.parametrize("distance", ["yujian-bo", "token-sort"])
-def test_a_pseudo_metric_stays_one(folder, distance):
+def test_an_authority_file_keeps_a_pseudo_metric(folder, distance):
     schema = schema_of("casefold", {"authority": JSON})
     schema["x-arbitre"]["distance"] = distance
     write(folder / "schema.json", json.dumps(schema))

@@ -93,14 +93,14 @@ def test_every_bad_line_is_one_failure(corpus):
     assert sum(pair.failure is None for pair in joined) == SIZE - len(corpus)
 
 
-def test_lines_that_lost_their_id_leave_their_document_without_prediction(corpus):
+def test_a_line_without_readable_id_leaves_its_document_without_prediction(corpus):
     reading = ReadOptions(max_depth=DEPTH)
     joined = join(reading.records("gold.jsonl", "gold"), reading.records("predicted.jsonl", "predicted"))
     lost = [name_of(line - 1) for line, kind in corpus.items() if KINDS[kind][3] is not True]
     assert [one.id for one in joined.failures if one.reason == "no prediction"] == lost
 
 
-def test_it_finishes_with_exit_code_0(corpus):
+def test_a_bad_corpus_is_evaluated_with_exit_code_0(corpus):
     result = run("--out", "out", "--format", "json")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
@@ -119,7 +119,7 @@ def test_strict_stops_with_exit_code_2_and_the_first_failure(corpus):
     assert result.stdout == ""
 
 
-def test_bad_gold_is_listed_and_not_scored(corpus):
+def test_unreadable_gold_is_listed_and_not_scored(corpus):
     bad = Path("predicted.jsonl").read_bytes()
     Path("predicted.jsonl").write_bytes(Path("gold.jsonl").read_bytes())
     Path("gold.jsonl").write_bytes(bad)

@@ -67,7 +67,7 @@ def texts(items):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_beside_a_field_that_tells_the_items_apart_there_is_about_one_call_for_each(judge, size):
+def test_a_field_that_identifies_items_reduces_calls_to_one_for_each(judge, size):
     gold, predicted = documents(size)
     comparison = comparator(NAMED, judge).compare(gold=gold, predicted=predicted)
     assert size <= len(judge.asked) <= 2 * size
@@ -76,20 +76,20 @@ def test_beside_a_field_that_tells_the_items_apart_there_is_about_one_call_for_e
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_with_a_bound_there_is_about_one_call_for_each_item(judge, size):
+def test_a_bound_reduces_calls_to_one_for_each_item(judge, size):
     gold, predicted = documents(size)
     made = comparator(ALONE, judge, bound=a_little_less)
     assert made.compare(gold=texts(gold), predicted=texts(predicted)).quality == pytest.approx(0.75)
     assert size <= len(judge.asked) <= 2 * size
 
 
-def test_alone_and_without_a_bound_what_may_be_needed_is_told_before_any_call(judge):
+def test_the_number_of_possible_calls_is_reported_before_any_call(judge):
     gold, predicted = documents(20)
     assert comparator(ALONE, judge).most_calls(gold=texts(gold), predicted=texts(predicted)) == {"/*": 400}
     assert judge.asked == []
 
 
-def test_what_may_need_more_calls_than_agreed_is_refused_before_any(judge):
+def test_too_many_possible_calls_are_refused_before_any_call(judge):
     gold, predicted = documents(20)
     with pytest.raises(SolverError, match=r"at most 399 calls to `judge` for a document, got up to 400 at /\*"):
         comparator(ALONE, judge, max_calls=399).compare(gold=texts(gold), predicted=texts(predicted))
@@ -97,7 +97,7 @@ def test_what_may_need_more_calls_than_agreed_is_refused_before_any(judge):
     assert comparator(ALONE, judge, max_calls=400).compare(gold=texts(gold), predicted=texts(predicted)).quality == 0.75
 
 
-def test_what_few_calls_promised_to_do_stops_where_it_does_not(judge):
+def test_a_comparison_stops_at_the_limit_of_calls(judge):
     gold, predicted = documents(20)
     for item in gold + predicted:
         item["name"] = "all the same"
@@ -106,7 +106,7 @@ def test_what_few_calls_promised_to_do_stops_where_it_does_not(judge):
     assert len(judge.asked) <= 30
 
 
-def test_only_the_two_sides_of_one_document_meet(judge):
+def test_calls_are_limited_to_pairs_within_a_document(judge):
     pairs = [(str(number), *map(texts, documents(size))) for number, size in enumerate((3, 5))]
     made = comparator(ALONE, judge, max_calls=25)
     assert made.evaluate(pairs).micro.irq == pytest.approx(0.75)
@@ -134,7 +134,7 @@ class TestCommand:
             app, ["compare", "gold.json", "predicted.json", "--schema", "schema.json", *arguments]
         )
 
-    def test_a_catalogue_of_ones_own_is_found_and_its_calls_are_announced(self):
+    def test_a_custom_catalogue_is_loaded_and_its_calls_are_announced(self):
         result = self.run("--functions", "judges:own")
         assert result.exit_code == 0, result.output
         assert "The function at /* may be called up to 4 times." in result.output
@@ -150,7 +150,7 @@ class TestCommand:
             (["--functions", "judges:Facts"], "got type for 'judges:Facts'"),
         ],
     )
-    def test_what_cannot_be_is_refused(self, arguments, message):
+    def test_wrong_catalogues_and_limits_are_refused(self, arguments, message):
         result = self.run(*arguments)
         assert result.exit_code == 2
         assert message in " ".join(result.output.replace("│", " ").split())

@@ -89,29 +89,29 @@ def test_all_problems_are_reported_at_once():
         ),
     ],
 )
-def test_a_choice_that_cannot_be(choice, message, pointer):
+def test_an_invalid_choice_is_refused(choice, message, pointer):
     assert [problem[:2] for problem in problems(choice, "/t")] == [(message, pointer)]
 
 
-def test_long_values_are_cut_in_messages():
+def test_long_values_are_truncated_in_messages():
     ((message, _, _),) = problems({"hammer": "x" * 500})
     assert message.endswith("xxx…")
     assert len(message) < 150
 
 
-def test_a_catalogue_grows_into_another_one():
+def test_adding_a_factory_returns_a_new_catalogue():
     larger = TOOLS.with_factory("axe", Factory(build=lambda _: "chop", summary="Chops."))
     assert larger.build("axe") == "chop"
     assert larger.names == ("axe", "hammer", "saw")
     assert TOOLS.names == ("hammer", "saw")
 
 
-def test_a_name_never_changes_its_meaning():
+def test_a_name_cannot_be_redefined():
     with pytest.raises(SchemaError, match='The name "saw" is already taken by a tool'):
         TOOLS.with_factory("saw", SAW)
 
 
-def test_a_catalogue_does_not_follow_the_table_it_was_made_of():
+def test_a_catalogue_is_independent_of_the_mapping_it_was_made_from():
     entries = {"saw": SAW}
     catalogue = Catalogue("tool", entries)
     entries.clear()

@@ -57,7 +57,7 @@ NULL = ("", "absent", "null and a missing value")
         ),
     ],
 )
-def test_what_is_not_told_apart(schema, expected):
+def test_the_certificate_lists_values_it_does_not_separate(schema, expected):
     assert identified(schema) == [NULL, *expected]
 
 
@@ -95,12 +95,12 @@ def test_values_that_are_identified_are_equal(schema, pair):
     assert Comparator(schema).compare(gold=gold, predicted=predicted).quality == 1.0
 
 
-def test_a_recursive_schema_is_listed_once_around():
+def test_a_recursive_schema_is_listed_once():
     schema = {"$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}, "$ref": "#/$defs/tree"}
     assert identified(schema) == [NULL, ("", "hungarian", "lists with the same items in a different order")]
 
 
-def test_items_without_their_key_are_taken_for_granted():
+def test_the_certificate_assumes_that_items_have_their_key():
     schema = annotated({"type": "array", "items": {"type": "object"}}, match={"keyed": {"key": ["id", "/a/b"]}})
     found = certificate(schema)
     assert found.verdict == "metric"
@@ -143,7 +143,7 @@ def test_a_witness_shows_the_fact_of_its_break():
     assert len(one.witness) == 3
 
 
-def test_a_function_of_yours_is_not_called_for_a_witness():
+def test_a_custom_distance_is_not_called_for_a_witness():
     def never(gold, predicted):
         raise AssertionError((gold, predicted))
 
@@ -152,7 +152,7 @@ def test_a_function_of_yours_is_not_called_for_a_witness():
     assert one.witness is None
 
 
-def test_as_json():
+def test_a_certificate_is_written_as_plain_json():
     schema = {"type": "object", "properties": {"name": annotated(WORD, distance="levenshtein", normalize="strip")}}
     found = certificate(schema).to_dict()
     assert json.loads(json.dumps(found)) == found
@@ -175,7 +175,7 @@ def test_as_json():
     }
 
 
-def test_a_choice_in_place_of_the_schema_is_certified_too():
+def test_an_override_is_certified():
     people = {"type": "array", "items": {"type": "object", "properties": {"name": WORD}}}
     assert certificate(people).verdict == "metric"
     assert [one.path for one in certificate(people, distance="levenshtein").breaks] == ["/*/name"]
@@ -183,7 +183,7 @@ def test_a_choice_in_place_of_the_schema_is_certified_too():
     assert certificate(people, match={"transport": {"solver": "dummy"}}).verdict == "not a metric"
 
 
-def test_transport_beside_items_by_position_is_not_symmetric():
+def test_transport_with_items_compared_by_position_is_not_symmetric():
     number = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 1}}}}
     schema = {"type": "array", "prefixItems": [number], "items": number, "x-arbitre": {"match": "transport"}}
     comparator = Comparator(schema)

@@ -77,18 +77,18 @@ def listed(names, year):
     )
 
 
-def test_every_citation_is_listed():
+def test_every_citation_has_a_reference():
     cited = {(names, year): place for place, text in texts() for names, year in citations(text)}
     assert len(cited) > 50
     assert {one: place for one, place in cited.items() if not listed(*one)} == {}
 
 
-def test_no_source_is_listed_twice():
+def test_no_reference_is_listed_twice():
     keys = [(entry["names"], entry["year"]) for entry in entries()]
     assert len(keys) == len(set(keys))
 
 
-def test_dois_are_well_formed_and_lead_where_they_say():
+def test_dois_are_well_formed_and_equal_their_links():
     text = LISTED.read_text(encoding="utf-8")
     found = list(DOI.finditer(text))
     assert len(found) == text.count("doi.org/") == text.count("doi:[")
@@ -109,11 +109,11 @@ def test_dois_are_well_formed_and_lead_where_they_say():
         ("a metric (Li Yujian and Liu Bo, 2007)", [(("Li Yujian", "Liu Bo"), "2007")]),
     ],
 )
-def test_what_a_citation_is(text, expected):
+def test_citations_are_recognised_in_text(text, expected):
     assert list(citations(text)) == expected
 
 
-def test_one_that_is_not_listed_is_found():
+def test_a_citation_without_a_reference_is_detected():
     assert not listed(("Nobody",), "1955")
     assert not listed(("Kuhn",), "1956")
     assert listed(("Kuhn",), "1955")

@@ -49,7 +49,7 @@ GOLD = {"page": 7, "speakers": [{"name": "Ada", "pages": [1, 2]}, {"name": "Bob"
 PREDICTED = {"page": 7, "speakers": [{"name": "Bob", "pages": [3, 4]}]}
 
 
-def test_one_document_in_every_view():
+def test_one_document_has_consistent_scores_in_every_view():
     comparison = compare(SPEECHES, GOLD, PREDICTED)
     bob = (2 * 1 + 1 * 1 / 2) / 3  # the name counts double; of the pages 3 and 4 one is right
     assert comparison.quality == pytest.approx((1 + bob / 2) / 2)
@@ -80,7 +80,7 @@ def test_one_document_in_every_view():
     assert repr(comparison) == "Comparison(quality=0.7083, entries='/speakers')"
 
 
-def test_a_node_holds_both_sides_and_where_they_stand():
+def test_a_node_holds_both_values_and_their_pointers():
     node = compare(SPEECHES, GOLD, PREDICTED).at("/speakers/1/name")
     assert (node.path, node.pointer, node.predicted_pointer) == (
         "/speakers/*/name",
@@ -124,7 +124,7 @@ OUTCOMES = {(0, 0, 0, 0): ".", (1, 0, 0, 0): "o", (0, 1, 0, 0): "o", (1, 1, 1, 1
         ([None, "", [], {}], ["....", "....", "....", "...."]),
     ],
 )
-def test_the_policy_says_what_is_absent(absent, table):
+def test_the_absence_policy_decides_what_is_absent(absent, table):
     schema = record(a={}) | {"x-arbitre": {"absent": absent}}
     found = [
         "".join(OUTCOMES[tuple(compare(schema, {"a": g}, {"a": p}).scores.to_dict().values())[:4]] for p in EMPTIES)
@@ -185,7 +185,7 @@ TREE = record(name=TEXT, kids=listed({"$ref": "#"}), parent={"anyOf": [{"$ref": 
         pytest.param(listed(record(lines=MARKED)), "/*/lines", id="marked below another list"),
     ],
 )
-def test_entries_are(schema, entries):
+def test_entries_are_the_marked_list_or_the_only_list_of_objects(schema, entries):
     assert Comparator(schema).entries == entries
 
 
@@ -197,12 +197,12 @@ def test_an_overlay_marks_the_root():
         Comparator(marked, overlay={"": {"entries": True}})
 
 
-def test_a_mark_that_changes_nothing_leaves_the_signature():
+def test_a_redundant_mark_keeps_the_signature():
     plain = record(a=TEXT, b=ROWS)
     assert Comparator(plain, overlay={"": {"entries": True}}).signature == Comparator(plain).signature
 
 
-def test_only_one_list_may_be_marked():
+def test_more_than_one_marked_list_is_refused():
     with pytest.raises(SchemaError, match="Expected only one list to be marked as entries, got /a, /b"):
         Comparator(record(a=MARKED, b=MARKED))
 
@@ -347,7 +347,7 @@ each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 @each_case
-def test_quality_leaves_and_paths(case):
+def test_each_case_has_its_quality_leaves_and_paths(case):
     schema, gold, predicted, quality, leaves, by_path = case
     comparison = compare(schema, gold, predicted)
     assert comparison.quality == pytest.approx(quality)
@@ -375,13 +375,13 @@ def holds_together(comparison):
 
 
 @each_case
-def test_the_explanation_adds_up_and_plain_json_reads_back(case):
+def test_each_explanation_adds_up_and_survives_a_json_round_trip(case):
     holds_together(compare(*case[:3]))
 
 
 @pytest.mark.slow
 @given(cases())
-def test_any_explanation_adds_up_and_any_plain_json_reads_back(case):
+def test_generated_explanations_add_up_and_survive_a_json_round_trip(case):
     holds_together(compare(*case))
 
 
@@ -391,7 +391,7 @@ TREE = {"$defs": {"n": {"additionalProperties": {"$ref": "#/$defs/n"}}}, "$ref":
 @pytest.mark.slow
 @pytest.mark.parametrize("tokens", [["k", "**"], ["k"] * 64, ["k"] * 65, ["k"] * 70, ["**"] * 70], ids=len)
 @pytest.mark.parametrize("schema", [{}, TREE, {"additionalProperties": {}}])
-def test_so_do_deep_paths(schema, tokens):
+def test_explanations_of_deep_paths_add_up(schema, tokens):
     gold, predicted = 1, 2
     for token in tokens:
         gold, predicted = {token: gold, "x": [1]}, {token: predicted, "x": [1]}
@@ -399,7 +399,7 @@ def test_so_do_deep_paths(schema, tokens):
 
 
 @each_case
-def test_nothing_is_changed_and_the_same_again_is_the_same(case):
+def test_comparing_changes_no_input_and_is_repeatable(case):
     before = copy.deepcopy(case)
     comparator = Comparator(case[0])
     first, second = (comparator.compare(gold=case[1], predicted=case[2]).to_dict() for _ in range(2))
@@ -408,7 +408,7 @@ def test_nothing_is_changed_and_the_same_again_is_the_same(case):
 
 
 @pytest.mark.parametrize("case", [case for name, case in CASES.items() if name != "a field under its alias"])
-def test_what_is_said_of_the_sides_is_exchanged_with_them(case):
+def test_exchanging_the_sides_exchanges_the_counts(case):
     schema, gold, predicted, quality, (mass, other, matched), _ = case
     comparison = compare(schema, predicted, gold)
     assert comparison.quality == pytest.approx(quality)
@@ -442,7 +442,7 @@ ORDER = ["correct", "close", "wrong", "wrong type", "missing", "spurious"]
         ([], [1], "wrong", "wrong"),
     ],
 )
-def test_a_verdict(gold, predicted, verdict, above):
+def test_each_pair_has_its_verdict(gold, predicted, verdict, above):
     schema = record(a={"anyOf": [SHARE, {"type": "array", "items": SHARE}]})
     comparison = compare(schema, {"a": gold}, {"a": predicted})
     assert comparison.at("").verdict == above
@@ -450,14 +450,14 @@ def test_a_verdict(gold, predicted, verdict, above):
     assert found.verdict == verdict
 
 
-def test_from_which_quality_a_value_is_close_can_be_chosen():
+def test_close_sets_the_quality_from_which_a_value_is_close():
     assert Comparator(SHARE, close=0.5).compare(gold=1, predicted=0.5).at("").verdict == "close"
     assert Comparator(SHARE, close=1.0).compare(gold=1, predicted=0.99).at("").verdict == "wrong"
 
 
 @pytest.mark.slow
 @given(cases())
-def test_no_verdict_beats_what_it_holds(case):
+def test_no_verdict_is_better_than_those_below_it(case):
     comparison = compare(*case)
     for row in comparison.explain():
         pointer = row.pointer
@@ -522,7 +522,7 @@ def two_keys(*values):
         ({}, "set", [True, 1, 1.0, "1", {"a": []}], [{"a": []}, 1], [(1, 1), (4, 0)], 2),
     ],
 )
-def test_a_matching(case):
+def test_each_matching_makes_its_known_pairs(case):
     items, match, gold, predicted, pairs, mass = case
     comparison = compare(listed(items, match=match), gold, predicted)
     alignment = comparison.alignment("")
@@ -536,12 +536,12 @@ def test_a_matching(case):
     assert not {*alignment.spurious} & {one.predicted for one in alignment.pairs}
 
 
-def test_positions_are_those_of_the_document_though_nulls_are_dropped():
+def test_positions_count_the_nulls_that_are_dropped():
     alignment = compare(listed(WHOLE, match="ordered"), [None, 1, None, 2, 3], [1, None, 2]).alignment("")
     assert who(alignment) == ((Match(1, 0, 1.0, 1.0), Match(3, 2, 1.0, 1.0)), (4,), ())
 
 
-def test_a_list_opposite_another_kind_lists_its_items():
+def test_items_of_a_list_against_another_kind_are_unmatched():
     schema = record(a=MARKED)
     comparison = compare(schema, {"a": [{"x": 1}, {"x": 2}]}, {"a": {"x": 1}})
     assert who(comparison.alignment("/a")) == ((), (0, 1), ())
@@ -559,14 +559,14 @@ def test_a_list_opposite_another_kind_lists_its_items():
         ("speakers", "Expected a JSON Pointer .* got 'speakers'\n  Did you mean \"/speakers\"?"),
     ],
 )
-def test_a_pointer_to_nothing_is_refused(pointer, message):
+def test_an_unknown_pointer_is_refused(pointer, message):
     comparison = compare(SPEECHES, GOLD, PREDICTED)
     for look in (comparison.at, comparison.alignment):
         with pytest.raises(DataError, match=message):
             look(pointer)
 
 
-def test_an_alignment_is_of_a_list():
+def test_an_alignment_requires_a_list():
     with pytest.raises(DataError, match="Expected a list at /page"):
         compare(SPEECHES, GOLD, PREDICTED).alignment("/page")
 
@@ -587,7 +587,7 @@ def test_an_alignment_is_of_a_list():
     ids=repr,
 )
 @pytest.mark.parametrize("schema", [{}, record(a=listed(WHOLE)), record(a=listed({}, match="set"))], ids=repr)
-def test_what_is_not_json_is_refused_where_it_stands(schema, value, what):
+def test_values_that_are_not_json_are_refused_with_their_pointer(schema, value, what):
     good, bad = {"a": [1, 2]}, {"a": [1, value]}
     for side, documents in (("gold", (bad, good)), ("predicted", (good, bad))):
         with pytest.raises(DataError, match=f"Expected {what} in the {side} document at /a/1") as caught:
@@ -596,7 +596,7 @@ def test_what_is_not_json_is_refused_where_it_stands(schema, value, what):
         assert caught.value.hint
 
 
-def test_violations_are_of_the_prediction_and_change_no_score():
+def test_violations_concern_the_prediction_and_change_no_score():
     schema = record(a=WHOLE | {"minimum": 0}) | {"required": ["a"]}
     comparison = compare(schema, {"a": -1}, {"a": -1})
     (violation,) = comparison.violations
@@ -613,7 +613,7 @@ def test_plain_json_of_another_format_is_refused():
         Comparison.from_dict(plain | {"format": "arbitre-comparison/9"})
 
 
-def test_plain_json_says_what_it_was_measured_with():
+def test_plain_json_holds_the_signature():
     comparator = Comparator(SPEECHES)
     plain = comparator.compare(gold=GOLD, predicted=PREDICTED).to_dict()
     assert plain["signature"] == comparator.signature.to_dict()
@@ -621,7 +621,7 @@ def test_plain_json_says_what_it_was_measured_with():
     assert plain["by_path"]["/speakers/*/name"]["recall"] == 0.5
 
 
-def test_the_arguments_are_named():
+def test_compare_takes_keyword_arguments_only():
     with pytest.raises(TypeError):
         Comparator(WHOLE).compare(1, 1)
 

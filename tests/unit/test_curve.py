@@ -31,7 +31,7 @@ def test_a_pair_counts_up_to_its_quality_inclusive(threshold, surviving, f1):
     assert (point.precision, point.recall, point.f1) == pytest.approx((surviving / 5, surviving / 4, f1))
 
 
-def test_the_quality_of_what_survives_is_a_panoptic_quality():
+def test_a_point_of_the_curve_has_its_panoptic_quality():
     point = CURVE.at(0.7)
     assert point.pq == pytest.approx(2 * (0.7 + 0.8 + 0.93) / 9)
     assert point.pq == pytest.approx((0.7 + 0.8 + 0.93) / 3 * point.f1)  # segmentation times recognition quality
@@ -49,7 +49,7 @@ def test_equal_qualities_are_one_step():
     assert (curve.qualities.tolist(), curve.counts.tolist()) == ([0.5, 1.0], [1, 2])
 
 
-def test_a_curve_of_nothing():
+def test_an_empty_curve_has_undefined_scores():
     point = Curve.of([], 0, 0).at(0.5)
     assert (point.precision, point.recall, point.f1, point.pq) == (None, None, None, None)
     assert Curve.of([], 0, 2).at(0.5).precision == 0.0
@@ -61,12 +61,12 @@ def test_a_curve_of_nothing():
     }
 
 
-def test_masses_are_summed_without_regard_to_their_order():
+def test_the_order_of_masses_changes_no_sum():
     masses = [0.1, 0.2, 0.3, 0.7] * 25
     forth, back = Curve.of([1.0] * 100, 1, 1, masses), Curve.of([1.0] * 100, 1, 1, masses[::-1])
     assert forth.counts.tolist() == back.counts.tolist() == [32.5]
 
 
-def test_it_is_plain_json_and_reads_from_any_iterable():
+def test_a_curve_is_built_from_any_iterable_and_written_as_plain_json():
     plain = Curve.of(iter(np.array([0.25, 0.25])), 2, 2).to_dict()
     assert json.loads(json.dumps(plain)) == {"qualities": [0.25], "counts": [2.0], "gold": 2.0, "predicted": 2.0}

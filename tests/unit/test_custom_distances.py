@@ -10,7 +10,7 @@ from tests.builders import crossed
 
 from arbitre.distances import DistanceCatalogue, Facts, catalogue
 from arbitre.distances.base import Blocks
-from arbitre.errors import SchemaError, SolverError
+from arbitre.errors import FunctionError, SchemaError, SolverError
 from arbitre.values import Kind
 
 WORDS = ["Paris", "Pau", "Lyon", "Paris"]
@@ -39,7 +39,7 @@ def whole(size):
     return Blocks(np.array([0, size]), np.array([0, size]))
 
 
-def test_a_catalogue_grows_into_another_one():
+def test_adding_a_distance_returns_a_new_catalogue():
     larger = catalogue.with_distance("judge", Judge(), Facts(separating=False))
     assert isinstance(larger, DistanceCatalogue)
     assert set(larger.names) - set(catalogue.names) == {"judge"}
@@ -51,20 +51,20 @@ def test_a_catalogue_grows_into_another_one():
 
 
 @pytest.mark.parametrize("name", ["exact", "judge"])
-def test_a_name_never_changes_its_meaning(name):
+def test_a_name_cannot_be_redefined(name):
     larger = catalogue.with_distance("judge", Judge(), Facts())
     with pytest.raises(SchemaError, match=f'The name "{name}" is already taken by a distance'):
         larger.with_distance(name, Judge(), Facts())
 
 
-def test_it_takes_no_options():
+def test_a_custom_distance_takes_no_options():
     larger = catalogue.with_distance("judge", Judge(), Facts())
     with pytest.raises(SchemaError, match="Expected an option of `judge` to be absent") as caught:
         larger.build({"judge": {"model": "large"}}, pointer="/d")
     assert caught.value.pointer == "/d/judge/model"
 
 
-def test_each_pair_is_asked_for_once():
+def test_each_pair_is_computed_once():
     judge = Judge()
     pool = own(judge).pool(WORDS)
     assert pool.calls == 0
@@ -74,7 +74,7 @@ def test_each_pair_is_asked_for_once():
     assert (pool.calls, len(judge.asked)) == (3, 3)
 
 
-def test_an_asymmetric_one_is_asked_both_ways():
+def test_an_asymmetric_distance_is_computed_in_both_directions():
     judge = Judge(lambda gold, predicted: 0.25 if gold < predicted else 0.5)
     pool = own(judge, Facts(symmetric=False)).pool(["a", "b"])
     assert crossed(pool, np.arange(2), np.arange(2)).tolist() == [[0, 0.25], [0.5, 0]]
@@ -82,7 +82,7 @@ def test_an_asymmetric_one_is_asked_both_ways():
     assert pool.calls == 2
 
 
-def test_equal_values_are_asked_for_where_the_identity_is_denied():
+def test_equal_values_are_computed_where_identity_is_denied():
     judge = Judge(lambda *_: 0.3)
     pool = own(judge, Facts(identity=False, range=(0.1, 0.5))).pool(["a", "a", 1, True])
     assert pool.distances(np.array([0, 1, 2]), np.array([1, 1, 3])).tolist() == [0.3, 0.3, 0.3]
@@ -90,14 +90,14 @@ def test_equal_values_are_asked_for_where_the_identity_is_denied():
     assert pool.calls == 2
 
 
-def test_values_equal_as_json_are_one():
+def test_values_equal_as_json_share_one_call():
     judge = Judge(lambda *_: 0.5)
     pool = own(judge).pool([{"a": 1, "b": []}, {"b": [], "a": 1.0}, 1, 1.0, True])
     assert crossed(pool, np.arange(5), np.arange(5))[0].tolist() == [0, 0, 0.5, 0.5, 0.5]
     assert pool.calls == 3
 
 
-def test_bounds_and_glimpses_ask_for_nothing():
+def test_lower_bounds_make_no_calls():
     judge = Judge(lambda *_: 0.5)
     pool = own(judge).pool(WORDS)
     rows, columns = all_pairs(4)
@@ -108,13 +108,13 @@ def test_bounds_and_glimpses_ask_for_nothing():
     assert (judge.asked, pool.calls) == ([], 0)
 
 
-def test_the_range_bounds_what_was_never_asked():
+def test_the_declared_range_bounds_uncomputed_distances():
     facts = Facts(identity=False, range=(0.25, 0.75))
     pool = own(Judge(lambda *_: 0.5), facts).pool(["a", "b"])
     assert pool.lower_bounds_blockwise(whole(2), np.arange(2), np.arange(2)).tolist() == [0.25] * 4
 
 
-def test_a_bound_is_taken_and_never_above_the_distance():
+def test_a_declared_bound_is_used_and_stays_below_the_distance():
     judge = Judge(lambda gold, predicted: float(gold != predicted))
     bound = Judge(lambda gold, predicted: 0.5 if gold[0] != predicted[0] else 0.0)
     pool = own(judge, Facts(), bound=bound).pool(["Paris", "Pau", "Lyon"])
@@ -125,7 +125,7 @@ def test_a_bound_is_taken_and_never_above_the_distance():
     assert np.all(bounds <= crossed(pool, np.arange(3), np.arange(3)))
 
 
-def test_what_is_known_by_now_changes_no_bound():
+def test_computed_distances_change_no_bound():
     pool = own(Judge(lambda *_: 0.5)).pool(["a", "b", "c"])
     before = pool.lower_bounds_blockwise(whole(3), np.arange(3), np.arange(3))
     pool.distances(*all_pairs(3))
@@ -141,7 +141,7 @@ def test_a_bound_above_the_distance_is_an_error():
         pool.distances(np.array([0]), np.array([1]))
 
 
-def test_a_batch_is_asked_for_at_once():
+def test_a_batch_function_is_called_once_for_all_pairs():
     judge = Judge(lambda gold, predicted: np.array([len(a + b) / 20 for a, b in zip(gold, predicted, strict=True)]))
     pool = own(judge, batch=True).pool(WORDS)
     assert crossed(pool, np.arange(2), np.arange(3)).tolist() == [[0, 0.4, 0.45], [0.4, 0, 0.35]]
@@ -163,14 +163,14 @@ def test_a_batch_is_asked_for_at_once():
         ([0.1, 0.2], r"1 numbers, one for each pair, got an array of shape \(1, 2\)"),
     ],
 )
-def test_what_a_function_returns_is_checked(answer, message):
+def test_a_result_outside_the_declared_range_is_an_error(answer, message):
     pool = own(lambda *_: answer, Facts(range=(0.0, 0.5))).pool(["a", "b"])
     with pytest.raises(SolverError, match=f"^Expected `judge` to return {message}"):
         pool.distances(np.array([0]), np.array([1]))
 
 
 @pytest.mark.parametrize("answer", [[], [0.1], [0.1, 0.2, 0.3], 0.5, [[0.1], [0.2, 0.3]], None])
-def test_a_batch_has_as_many_results_as_pairs(answer):
+def test_a_batch_with_too_few_results_is_an_error(answer):
     pool = own(lambda *_: answer, batch=True).pool(["a", "b", "c"])
     with pytest.raises(SolverError, match=r"^Expected `judge` to return"):
         pool.distances(np.array([0, 0]), np.array([1, 2]))
@@ -178,21 +178,25 @@ def test_a_batch_has_as_many_results_as_pairs(answer):
 
 
 @pytest.mark.parametrize("answer", [np.float32(0.5), np.float64(0.5), np.array(0.5), 0.5])
-def test_results_become_float64(answer):
+def test_results_are_converted_to_float64(answer):
     distances = own(lambda *_: answer).pool(["a", "b"]).distances(np.array([0]), np.array([1]))
     assert distances.dtype == np.float64
     assert distances.tolist() == [0.5]
 
 
-def test_an_error_of_the_function_is_its_own():
+def test_an_exception_of_the_function_becomes_a_typed_error_with_both_values():
     def broken(gold, predicted):
         raise ZeroDivisionError(gold, predicted)
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(
+        FunctionError, match=r"^`judge` raised ZeroDivisionError: \('a', 'b'\), for 'a' and 'b'$"
+    ) as caught:
         own(broken)("a", "b")
+    assert caught.value.values == ("a", "b")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_a_pool_of_nothing():
+def test_an_empty_pool_makes_no_calls():
     pool = own(Judge()).pool([])
     none = np.array([], dtype=np.intp)
     assert pool.distances(none, none).shape == (0,)
@@ -204,7 +208,7 @@ def length(gold, predicted):
     return abs(len(gold) - len(predicted)) / 10
 
 
-def test_a_function_of_a_module_travels_between_processes(monkeypatch):
+def test_a_distance_of_a_module_function_can_be_pickled(monkeypatch):
     module = type(sys)("of_the_user")
     module.length = length
     monkeypatch.setitem(sys.modules, "of_the_user", module)
@@ -215,7 +219,7 @@ def test_a_function_of_a_module_travels_between_processes(monkeypatch):
     assert copy("a", "abc") == 0.2
 
 
-def test_numbers_of_calls_for_a_long_column():
+def test_a_long_column_computes_each_pair_once():
     values = [f"text {number}" for number in range(200)]
     judge = Judge(lambda *_: 0.5)
     pool = own(judge).pool(values)

@@ -104,12 +104,12 @@ def test_the_error_names_the_side():
 
 
 @pytest.mark.parametrize("make", [lambda: lists(1_000_000), cyclic_list, cyclic_object])
-def test_calls_of_user_distances_are_not_counted_in_them(make):
+def test_calls_of_custom_distances_do_not_count_as_depth(make):
     with pytest.raises(DataError, match="in the gold document"):
         Comparator(ANYTHING).most_calls(gold=make(), predicted=[])
 
 
-def test_in_a_corpus_they_are_failures():
+def test_too_deep_documents_in_a_corpus_are_failures():
     deep = lists(MAX_DEPTH + 1)
     pairs = [("a", [], []), ("b", [[]], deep), ("c", [], cyclic_list()), ("d", deep, []), ("e", [[]], ABSENT)]
     evaluation = Comparator(LISTS).evaluate(pairs)

@@ -135,6 +135,15 @@ def distance(choice, gold, predicted):
         ({"tolerance": {"within": 2}}, 10**400, 10**400 + 3, 1),
         ({"tolerance": {"within": 0.5}}, 1.5, 1, 0),
         ({"tolerance": {"within": 1}}, 1e308, -1e308, 1),
+        ({"tolerance": {"relative": 0.05}}, 100, 95, 0),
+        ({"tolerance": {"relative": 0.05}}, 95, 100, 0),
+        ({"tolerance": {"relative": 0.05}}, 100, 94, 1),
+        ({"tolerance": {"relative": 0.05}}, 0, 1e-9, 1),
+        ({"tolerance": {"relative": 0.29}}, 100, 71, 0),
+        ({"tolerance": {"relative": 0.05, "within": 1}}, 0, 1, 0),
+        ({"tolerance": {"relative": 0.05, "within": 1}}, 100, 105, 0),
+        ({"tolerance": {"relative": 0.05}}, -100, 100, 1),
+        ({"tolerance": {"relative": 0.5}}, 10**400, 10**400 // 2, 0),
         ({"cycle": {"period": 12}}, 12, 1, 1 / 6),
         ({"cycle": {"period": 12}}, 3, 9, 1),
         ({"cycle": {"period": 12}}, 12, 0, 0),
@@ -184,11 +193,11 @@ def distance(choice, gold, predicted):
         ("exact", [], {}, 1),
     ],
 )
-def test_distance(choice, gold, predicted, expected):
+def test_each_distance_has_its_known_value(choice, gold, predicted, expected):
     assert distance(choice, gold, predicted) == expected
 
 
-def test_jaro_winkler_of_the_note():
+def test_jaro_winkler_has_its_published_values():
     assert distance("jaro-winkler", "aba", "abab") == pytest.approx(0.0583, abs=5e-5)
     assert distance("jaro-winkler", "abab", "bab") == pytest.approx(0.1944, abs=5e-5)
     assert 1 - distance("ratcliff-obershelp", "larcher (gérard)", "gérard larcher") == pytest.approx(0.467, abs=5e-4)
@@ -210,7 +219,7 @@ def test_empty_pools_give_empty_results(choice):
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_tables_are_rectangular(choice):
+def test_crossed_distances_have_the_shape_of_rows_by_columns(choice):
     built = catalogue.build(choice)
     pool = built.pool(next(values for kind, values in SAMPLES.items() if built.kinds in ({kind}, SCALARS, set(Kind))))
     assert crossed(pool, np.array([0]), np.array([1, 2])).shape == (1, 2)
@@ -218,14 +227,14 @@ def test_tables_are_rectangular(choice):
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_distances_travel_between_processes(choice):
+def test_distances_can_be_pickled(choice):
     built = catalogue.build(choice)
     copy = pickle.loads(pickle.dumps(built))  # noqa: S301
     assert copy == built
     assert type(copy.pool([])) is type(built.pool([]))
 
 
-def test_different_numbers_are_apart_where_their_distance_is_below_the_smallest_float():
+def test_different_numbers_have_a_positive_distance_even_below_the_smallest_float():
     least = math.ulp(0.0)
     assert distance("relative", 10**400, 10**400 + 1) == least
     assert distance({"absolute": {"scale": 1e308}}, 0, 5e-324) == least
@@ -238,7 +247,7 @@ def test_the_distance_of_two_numbers_does_not_depend_on_the_others():
     assert np.array_equal(crossed(relative.pool(floats), three, three), crossed(relative.pool(mixed), three, three))
 
 
-def test_options_hold_the_defaults():
+def test_options_include_defaults():
     assert catalogue.build("date").options == {"scale": 365}
     assert catalogue.build("ratcliff-obershelp").options == {"autojunk": False}
     assert catalogue.build({"absolute": {"scale": 2}}).options == {"scale": 2}
@@ -246,7 +255,7 @@ def test_options_hold_the_defaults():
     assert catalogue.build("date") == catalogue.build({"date": {"scale": 365}})
 
 
-def test_options_of_those_with_defaults():
+def test_options_of_parametrised_distances_are_normalised():
     assert catalogue.build("jaccard-ngrams").options == {"n": 3}
     assert catalogue.build("rouge-n").options == {"n": 1}
     assert catalogue.build("rouge-s").options == {"skip": 4}
@@ -257,20 +266,20 @@ def test_options_of_those_with_defaults():
     assert catalogue.build("rouge-1") != catalogue.build("rouge-n")
 
 
-def test_words_are_those_of_unicode():
+def test_words_follow_unicode():
     assert words("L’Été 2024, à Paris-Nord !") == ["l", "été", "2024", "à", "paris", "nord"]
     assert words("STRASSE straße nai\u0308ve snake_case") == ["strasse", "strasse", "nai\u0308ve", "snake_case"]
     assert words("") == words(" …—!") == []
 
 
-def test_long_texts_are_bounded_by_what_they_have_in_common():
+def test_bounds_of_long_texts_use_common_characters():
     pool = catalogue.build("damerau-levenshtein").pool(["ab" * 50, "ba" * 50, "b" * 100, "c" * 100])
     blocks = Blocks(np.array([0, 1]), np.array([0, 3]))
     bounds = pool.lower_bounds_blockwise(blocks, np.array([0]), np.array([1, 2, 3]))
     assert bounds.tolist() == [1 / 100, 50 / 100, 1]
 
 
-def test_scores_of_sacrebleu_are_bounded_by_what_is_in_common():
+def test_bounds_of_sacrebleu_scores_use_common_ngrams():
     pytest.importorskip("sacrebleu")
     blocks = Blocks(np.array([0, 1]), np.array([0, 3]))
     pool = catalogue.build({"bleu": {"n": 2}}).pool(["a b c d", "a b c", "a x", "x y"])
@@ -290,7 +299,7 @@ def test_a_run_of_words_is_counted_without_a_loop_over_pairs():
     assert np.array_equal(distances[0, ::35], np.zeros(9))
 
 
-def test_an_order_changed_by_its_owner_changes_no_distance():
+def test_changing_the_given_order_afterwards_changes_no_distance():
     order = ["low", "medium", "high"]
     ordinal = catalogue.build({"ordinal": {"order": order}})
     order.reverse()
@@ -331,7 +340,7 @@ def test_an_order_changed_by_its_owner_changes_no_distance():
         ),
     ],
 )
-def test_a_choice_that_cannot_be(choice, message, hint, pointer):
+def test_an_invalid_choice_is_refused(choice, message, hint, pointer):
     with pytest.raises(SchemaError) as caught:
         catalogue.build(choice, pointer="/d")
     assert (caught.value.message, caught.value.hint, caught.value.pointer) == (message, hint, pointer)
@@ -390,6 +399,11 @@ def test_a_choice_that_cannot_be(choice, message, hint, pointer):
         ({"cycle": {"period": 2.5}}, [("Expected `period` to be of type integer, got 2.5", "/d/cycle/period")]),
         ({"jaccard-ngrams": {"n": 0}}, [("Expected `n` to be at least 1, got 0", "/d/jaccard-ngrams/n")]),
         ({"rouge-s": {"skip": -1}}, [("Expected `skip` to be at least 0, got -1", "/d/rouge-s/skip")]),
+        (
+            {"tolerance": {"relative": 1}},
+            [("Expected `relative` to be at most 0.9999999999999999, got 1", "/d/tolerance/relative")],
+        ),
+        ("tolerance", [("Expected `tolerance` to have the option `within`, `relative` or both, got neither", "/d")]),
         ({"tolerance": {"within": 0}}, [("Expected `within` to be greater than 0, got 0", "/d/tolerance/within")]),
         (
             {"rounded": {"grid": 5e-324}},
@@ -414,7 +428,7 @@ def test_a_missing_library_is_named_with_its_extra(name, monkeypatch):
     assert caught.value.pointer == "/d"
 
 
-def test_what_sacrebleu_returns_is_checked(monkeypatch):
+def test_an_invalid_result_of_sacrebleu_is_an_error(monkeypatch):
     metrics = pytest.importorskip("sacrebleu.metrics")
     monkeypatch.setattr(metrics.CHRF, "sentence_score", lambda *_: SimpleNamespace(score=math.nan))
     with pytest.raises(SolverError, match="Expected `sacrebleu` to return finite distances within"):
@@ -437,7 +451,7 @@ def test_what_sacrebleu_returns_is_checked(monkeypatch):
         ({"chrf": {"words": 2}}, "a b", "ab", 1 / 3),
     ],
 )
-def test_distances_through_sacrebleu(choice, gold, predicted, expected):
+def test_sacrebleu_distances_have_their_known_values(choice, gold, predicted, expected):
     pytest.importorskip("sacrebleu")
     assert distance(choice, gold, predicted) == pytest.approx(expected, abs=1e-15)
     assert pickle.loads(pickle.dumps(catalogue.build(choice))) == catalogue.build(choice)  # noqa: S301
@@ -450,7 +464,7 @@ def test_a_scale_is_a_positive_float(scale):
 
 
 @pytest.mark.parametrize("scale", [5e-324, sys.float_info.max, 10**308])
-def test_a_scale_may_be_extreme(scale):
+def test_an_extreme_scale_gives_a_finite_distance(scale):
     assert 0 < distance({"date": {"scale": scale}}, "1931", "1932") <= 1
     assert 0 < distance({"absolute": {"scale": scale}}, 1, 2) <= 1
 
@@ -460,14 +474,14 @@ def test_a_scale_may_be_extreme(scale):
     [np.array([[1.0]]), np.array([[0.5, np.nan]]), np.array([[-1, 0]]), np.array([[0, 9]]), np.array([[np.inf, 0]])],
     ids=["shape", "nan", "negative", "beyond", "infinite"],
 )
-def test_what_rapidfuzz_returns_is_checked(monkeypatch, wrong):
+def test_an_invalid_result_of_rapidfuzz_is_an_error(monkeypatch, wrong):
     monkeypatch.setattr(process, "cpdist", lambda *_, **__: wrong[0])
     pool = catalogue.build("levenshtein").pool(["abc", "abd"])
     with pytest.raises(SolverError, match="Expected `rapidfuzz` to return"):
         pool.distances(np.array([0, 0]), np.array([0, 1]))
 
 
-def test_what_cydifflib_returns_is_checked(monkeypatch):
+def test_an_invalid_result_of_cydifflib_is_an_error(monkeypatch):
     class Broken(ratcliff.SequenceMatcher):
         def ratio(self):
             return math.nan
@@ -491,7 +505,7 @@ def test_each_prediction_is_indexed_once(monkeypatch):
     assert [text for text, _ in groupby(indexed) if text] == ["ab", "abc", "abcd"]
 
 
-def test_two_empty_texts_are_equal_whatever_rapidfuzz_says(monkeypatch):
+def test_two_empty_texts_are_equal_regardless_of_rapidfuzz(monkeypatch):
     monkeypatch.setattr(process, "cpdist", lambda rows, _, **__: np.ones(len(rows)))
     pool = catalogue.build("jaro-winkler").pool(["", "a"])
     both = np.array([0, 1])

@@ -33,13 +33,13 @@ def said(schema, distance, **settings):
         (said({"enum": [0, 12]}, {"cycle": {"period": 12}}), "pseudo-metric", None),
     ],
 )
-def test_what_the_schema_allows_may_be_a_metric(schema, verdict, assumed):
+def test_the_values_a_schema_allows_decide_the_certificate(schema, verdict, assumed):
     comparator = Comparator({"type": "array", "items": schema})
     assert comparator.certificate.verdict == verdict
     assert [(one.path, one.condition) for one in comparator.certificate.assumes] == [("/*", assumed)] * bool(assumed)
 
 
-def test_shortcuts_do_not_rely_on_it():
+def test_optimisations_do_not_rely_on_the_declared_values():
     comparator = Comparator({"type": "array", "items": said({"enum": ["aba", "ab"]}, "levenshtein")})
     assert comparator.certificate.verdict == "metric"
     gold, predicted = ["aba", "ab"] * 32, ["aba", "ba"] * 32  # not valid: but compared
@@ -50,7 +50,7 @@ def test_shortcuts_do_not_rely_on_it():
     assert scores[0] == pytest.approx(scores[1], abs=1e-12)
 
 
-def test_places_that_compare_alike_are_certified_apart_and_share_a_signature():
+def test_sites_with_equal_settings_are_certified_separately():
     text = said({"type": "string"}, "levenshtein")
     listed = said({"type": "string", "enum": ["a", "b"]}, "levenshtein")
     for names in (("a", "b"), ("b", "a")):
@@ -63,7 +63,7 @@ def test_places_that_compare_alike_are_certified_apart_and_share_a_signature():
     assert Comparator(plain).signature == Comparator(both).signature
 
 
-def test_a_function_of_yours_is_taken_at_its_word_for_two_values():
+def test_declared_facts_of_a_custom_distance_are_trusted():
     def never(gold, predicted):
         raise AssertionError((gold, predicted))
 

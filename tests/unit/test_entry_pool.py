@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError
-from arbitre.diagnosis import entry_pool as pools
-from arbitre.diagnosis.entry_pool import build_entry_pool, cardinality
+from arbitre.diagnosis.entry_pool import _Entries, build_entry_pool
+from arbitre.engine import pairwise_qualities
 
 PERSON = {
     "type": "object",
@@ -45,7 +45,7 @@ def alone(one, other):
     return 1.0 - Comparator(PERSON).compare(gold=one, predicted=other).quality
 
 
-def test_every_distance_is_that_of_the_two_entries_alone():
+def test_every_distance_equals_that_of_the_two_entries_alone():
     found = build_entry_pool(plan(INDEX), [document(*PEOPLE[:2]), document()], [document(*PEOPLE[2:])])
     expected = [[alone(one, other) for other in PEOPLE] for one in PEOPLE]
     assert found.distances == pytest.approx(np.array(expected))
@@ -55,7 +55,7 @@ def test_every_distance_is_that_of_the_two_entries_alone():
     assert found.documents.tolist() == [0, 0, 0, 0, 0]
 
 
-def test_entries_of_many_documents_know_theirs():
+def test_entries_hold_the_number_of_their_document():
     found = build_entry_pool(
         plan(INDEX), [document(PEOPLE[0]), document(*PEOPLE[1:3])], [ABSENT, document(PEOPLE[3])][1:]
     )
@@ -63,7 +63,7 @@ def test_entries_of_many_documents_know_theirs():
     assert found.pointers == ("/people/0", "/people/0", "/people/1", "/people/0")
 
 
-def test_what_is_absent_is_no_entry():
+def test_absent_items_are_not_entries():
     schema = {"type": "array", "items": {"type": "string"}}
     found = build_entry_pool(plan(schema), [["a", None, "b"]], [[None]])
     assert found.pointers == ("/0", "/2")
@@ -81,23 +81,21 @@ def test_entries_of_lists_in_lists_are_pooled_together():
     )
     assert found.pointers == ("/0/people/0", "/1/people/0", "/0/people/0")
     assert found.distances[0, 2] == pytest.approx(alone(PEOPLE[0], PEOPLE[2]))
-    assert cardinality(plan(schema), [], []) is None
 
 
 def test_documents_without_a_list_are_the_entries():
     found = build_entry_pool(plan(PERSON), PEOPLE[:1], PEOPLE[1:2])
     assert found.pointers == ("", "")
     assert found.distances[0, 1] == pytest.approx(alone(PEOPLE[0], PEOPLE[1]))
-    assert cardinality(plan(PERSON), *PEOPLE[:2]) is None
 
 
-def test_measuring_in_parts_is_measuring_at_once(monkeypatch):
-    whole = build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances
-    monkeypatch.setattr(pools, "CHUNK_CELLS", 3)
-    assert (build_entry_pool(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)]).distances == whole).all()
+def test_the_chunk_size_changes_no_quality():
+    entries = _Entries.of(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)])
+    whole, chunked = (pairwise_qualities(entries.column, entries.rows, entries.rows, cells) for cells in (1 << 18, 3))
+    assert (chunked == whole).all()
 
 
-def test_a_sample_is_a_part_of_the_pool():
+def test_a_sample_is_a_subset_of_the_pool():
     documents = [document(*PEOPLE)], [document(*PEOPLE[::-1])]
     whole, part = build_entry_pool(plan(INDEX), *documents), build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)
     again = build_entry_pool(plan(INDEX), *documents, sample=4, seed=1)
@@ -127,35 +125,3 @@ def test_a_pool_that_is_too_large_is_refused():
     with pytest.raises(DataError, match="got 4001") as raised:
         build_entry_pool(plan(words), [["a"] * 4000], [["b"]])
     assert "sample" in raised.value.hint
-
-
-NEAR = {"type": "array", "items": {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 1}}}}}
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "w1", "ospa"),
-    [
-        ([0, 0.5], [0.5, 0], 0.0, 0.0),
-        ([0, 0.5], [0.25, 0.5], 0.125, 0.125),  # as many on both sides: a matching is the best plan
-        ([0], [0, 0], 0.0, 0.5),
-        ([0, 1], [0.5], 0.5, 0.75),
-        ([0, 0, 0], [0, 0, 1, 1], 0.5, 0.5),
-        ([], [0], None, 1.0),
-        ([0], [], None, 1.0),
-    ],
-)
-def test_what_lists_differ_by(gold, predicted, w1, ospa):
-    found = cardinality(plan(NEAR), gold, predicted)
-    assert found.w1 == (None if w1 is None else pytest.approx(w1, abs=1e-12))
-    assert found.ospa == pytest.approx(ospa)
-    assert found.share == (None if w1 is None else pytest.approx(ospa - w1, abs=1e-12))
-
-
-def test_the_costs_are_those_of_the_matchings():
-    gold, predicted = document(*PEOPLE[:4]), document(*PEOPLE[1:])
-    found = cardinality(plan(INDEX), gold, document(*PEOPLE[3:]))
-    ospa = Comparator(INDEX).compare(gold=gold, predicted=document(*PEOPLE[3:])).scores.quality
-    w1 = Comparator(INDEX, overlay={"/people": {"match": "transport"}})
-    assert found.ospa == pytest.approx(1.0 - ospa)
-    assert found.w1 == pytest.approx(1.0 - w1.compare(gold=gold, predicted=document(*PEOPLE[3:])).scores.irq)
-    assert cardinality(plan(INDEX), gold, predicted).share == pytest.approx(0.0, abs=1e-12)

@@ -13,8 +13,8 @@ from tests.oracle.strategies import pairs, schemas
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.corpus.joining.join import Pair, join
 from arbitre.corpus.reading.options import Failure, Record
-from arbitre.corpus.running import worker as module
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.running.worker import Worker
 from arbitre.errors import DataError
 
 WHOLE = {"type": "integer"}
@@ -42,7 +42,7 @@ def masses(scores):
     return (scores.gold, scores.predicted, scores.matched, scores.quality_mass)
 
 
-def test_micro_sums_and_macro_means():
+def test_micro_scores_pool_tallies_and_macro_scores_are_means():
     evaluation = NUMBERS.evaluate([("a", [1, 2], [1, 2]), ("b", [3, 4, 5, 6], [3])])
     assert masses(evaluation.micro) == (6, 3, 3, 3)
     assert evaluation.micro.f1q == pytest.approx(6 / 9)
@@ -76,7 +76,7 @@ def test_a_failure_is_an_empty_prediction_in_the_sums_and_zero_in_the_means(gold
 
 
 @pytest.mark.parametrize("gold", [[1, 2, 3], [], None])
-def test_a_failure_is_zero_in_the_means_whatever_there_was_to_find(gold):
+def test_a_failure_is_zero_in_the_means_even_with_empty_gold(gold):
     evaluation = NUMBERS.evaluate([("good", [1], [1]), ("bad", gold, ABSENT)])
     assert (evaluation.macro.f1q, evaluation.macro.quality, evaluation.macro.vacuous) == (0.5, 0.5, 0)
     assert evaluation.documents[1].quality == 0.0
@@ -89,7 +89,7 @@ def test_a_vacuous_document_is_left_out_of_the_means_and_counted():
     assert evaluation.by_document["empty"] == Scores(Tally())
 
 
-def test_an_invention_is_no_vacuity():
+def test_an_invented_item_is_not_vacuous():
     evaluation = NUMBERS.evaluate([("a", [1], [1]), ("b", [], [2])])
     assert (evaluation.macro.f1q, evaluation.macro.irq, evaluation.macro.documents["irq"]) == (0.5, 1.0, 1)
 
@@ -150,7 +150,7 @@ def test_a_null_prediction_is_a_failure_unless_the_schema_allows_null():
 
 
 @pytest.mark.parametrize("entry", [("a", ADA), ("a", ADA, ADA, ADA), ADA, "abc", None])
-def test_what_is_no_triple_is_an_error(entry):
+def test_an_entry_that_is_not_a_triple_is_an_error(entry):
     with pytest.raises(DataError, match=r"Expected \(id, gold, predicted\) triples, got a"):
         Comparator(PEOPLE).evaluate([("a", ADA, ADA), entry])
 
@@ -175,13 +175,13 @@ def test_gold_that_is_not_json_is_listed_and_not_scored():
     assert (evaluation.macro.f1q, evaluation.macro.failed) == (1.0, 0)
 
 
-def test_a_violation_of_the_schema_is_no_failure():
+def test_a_schema_violation_is_not_a_failure():
     evaluation = NUMBERS.evaluate([("a", [1, 2], ["1", 2])])
     assert evaluation.failures == ()
     assert masses(evaluation.micro) == (2, 2, 2, 1)
 
 
-def test_runs_are_kept_apart():
+def test_runs_of_a_document_are_separate_documents():
     evaluation = NUMBERS.evaluate([("a", [1], [1]), ("b", [1], [1]), ("a", [1], [2]), ("a", [1], ABSENT)])
     assert {key: scores.f1q for key, scores in evaluation.by_document.items()} == {"a": 1, "b": 1, "a/2": 0, "a/3": 0}
     assert [(document.id, document.run) for document in evaluation.documents] == [
@@ -193,7 +193,7 @@ def test_runs_are_kept_apart():
     assert (evaluation.failures[0].id, evaluation.failures[0].run) == ("a", "3")
 
 
-def test_no_run_is_taken_for_another_document():
+def test_a_run_key_never_collides_with_a_document_id():
     evaluation = NUMBERS.evaluate([("a", [1], [1]), ("a", [1], [2]), ("a/2", [1], [1]), (1, [1], [1]), ("1", [1], [2])])
     assert {key: scores.f1q for key, scores in evaluation.by_document.items()} == {
         "a": 1,
@@ -224,14 +224,14 @@ def test_by_path_counts_missing_and_spurious_subtrees_and_failures():
 
 
 @pytest.mark.parametrize("chunk", [1, 64])
-def test_items_of_lists_and_keys_of_maps_under_one_path_are_all_counted(chunk, monkeypatch):
-    monkeypatch.setattr(module, "FIRST_BATCH", chunk)
+def test_items_of_lists_and_keys_of_maps_under_one_path_are_all_counted(chunk):
     comparator = Comparator({"type": ["array", "object"], "items": WHOLE, "additionalProperties": WHOLE})
-    evaluation = comparator.evaluate([("list", [1, 2], [1]), ("map", {"k": 1}, {"k": 1})])
+    documents = [("list", [1, 2], [1]), ("map", {"k": 1}, {"k": 1})]
+    evaluation = evaluate(comparator.plan, documents, ExecutionOptions(first_batch=chunk))
     assert {path: masses(scores) for path, scores in evaluation.by_path.items()} == {"/*": (3, 2, 2, 2)}
 
 
-def test_what_was_joined_keeps_its_failures_and_what_has_no_gold():
+def test_evaluating_a_join_keeps_its_failures():
     gold = [Record(name, None, [1], "gold.jsonl") for name in "abc"]
     predicted = [
         Record("b", None, [1], "p.jsonl"),
@@ -248,14 +248,14 @@ def test_what_was_joined_keeps_its_failures_and_what_has_no_gold():
     assert evaluation.macro.failed == 2
 
 
-def test_an_empty_corpus():
+def test_an_empty_corpus_has_undefined_means():
     evaluation = NUMBERS.evaluate([])
     assert (evaluation.micro, evaluation.macro.f1q, evaluation.by_path) == (Scores(Tally()), None, {})
     assert json.loads(json.dumps(evaluation.to_dict()))["documents"] == 0
     assert repr(evaluation) == "Evaluation(0 documents, micro f1q=none)"
 
 
-def test_plain_json_says_all_there_is_to_say():
+def test_plain_json_holds_every_result():
     plain = NUMBERS.evaluate([("a", [1, 2], [1, 2]), ("b", [3], [NAN]), ("c", [], [])]).to_dict()
     assert (plain["format"], plain["documents"], plain["failed"], plain["vacuous"]) == ("arbitre-evaluation/1", 3, 1, 1)
     assert plain["signature"] == NUMBERS.signature.to_dict()
@@ -310,22 +310,19 @@ def test_the_same_corpus_gives_the_same_bytes():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 3, 64, 1000])
-def test_how_many_are_compared_at_once_does_not_show(chunk, monkeypatch):
+def test_the_batch_size_changes_no_result(chunk):
     expected = everything(WEIGHED.evaluate(corpus(150)))
-    monkeypatch.setattr(module, "FIRST_BATCH", chunk)
-    assert everything(WEIGHED.evaluate(corpus(150))) == expected
+    assert everything(evaluate(WEIGHED.plan, corpus(150), ExecutionOptions(first_batch=chunk))) == expected
 
 
 @pytest.mark.slow
 @given(st.data(), schemas())
-def test_nor_does_it_for_any_schema(data, schema):
+def test_the_batch_size_changes_no_result_for_generated_schemas(data, schema):
     documents = [(str(number), *data.draw(pairs(schema))) for number in range(data.draw(st.integers(1, 4)))]
     comparator = Comparator(schema)
-    with pytest.MonkeyPatch.context() as patch:
-        found = []
-        for chunk in (1, 2, 64):
-            patch.setattr(module, "FIRST_BATCH", chunk)
-            found.append(everything(comparator.evaluate(documents)))
+    found = [
+        everything(evaluate(comparator.plan, documents, ExecutionOptions(first_batch=chunk))) for chunk in (1, 2, 64)
+    ]
     assert found[0] == found[1] == found[2]
     for row, (_, gold, predicted) in zip(found[0][1], documents, strict=True):
         comparison = comparator.compare(gold=gold, predicted=predicted)
@@ -341,7 +338,7 @@ def test_the_order_of_the_documents_does_not_change_a_sum():
         assert json.dumps(forth[name]) == json.dumps(back[name])
 
 
-def test_no_input_is_changed():
+def test_evaluating_changes_no_input():
     documents = corpus(20)
     before = repr(documents)
     WEIGHED.evaluate(documents)
@@ -355,10 +352,10 @@ def test_an_observer_sees_every_document_once():
     assert [(pair.id, pair.failure is not None) for pair in seen] == [("a", False), ("b", True)]
 
 
-def test_steps_come_document_by_document_however_many_are_compared_together():
+def test_progress_is_reported_for_each_document_in_any_batch_size():
     kinds = {"type": "array", "items": {"type": ["object", "array"], "properties": {"a": {"type": "string"}}}}
     plan = Comparator(kinds).plan
     documents = [[{"a": "ab"}, ["x", "y"]], [{"a": "abcd"}, ["x", "z", "w"]], [["x"], {"a": "abc"}]]
     found = [Pair(f"{at}", None, one, [{"a": "abx"}, ["x"]]) for at, one in enumerate(documents)]
-    alone, together = (module.Worker(plan, size=size)(iter(found)).steps for size in (1, 3))
+    alone, together = (Worker(plan, size=size)(iter(found)).steps for size in (1, 3))
     assert [one.tolist() for one in alone] == [one.tolist() for one in together]

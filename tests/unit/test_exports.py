@@ -19,7 +19,7 @@ from arbitre.errors import DataError
 from arbitre.report.tables.exports import FORMS, Export, ExportTable, parse_exports, write
 from arbitre.report.tables.summaries import ROWS
 from arbitre.report.tables.table import SCORE, Table, TableColumn, count
-from arbitre.tally import COUNTS, NAMES
+from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
@@ -60,7 +60,7 @@ def parquet(name):
 
 
 class TestFiles:
-    def test_every_form_of_one_table(self, tmp_path):
+    def test_a_table_is_written_in_every_format(self, tmp_path):
         names = [f"t.{form}" for form in FORMS]
         assert write(tmp_path / "out", parse_exports(names, ["t"]), {"t": ExportTable.of(TABLE)}) == tuple(names)
         assert Path("out/t.md").read_text("utf-8").splitlines()[2:] == [r"| a\_b | 0.6667 | 1 |", "| c | – | 2 |"]
@@ -69,25 +69,25 @@ class TestFiles:
         assert parquet("t.parquet").to_pydict() == {"name": ["a_b", "c"], "f1q": [2 / 3, None], "n": [1, 2]}
         assert sorted(path.name for path in Path("out").iterdir()) == sorted(names)
 
-    def test_a_name_given_twice_is_one_file(self):
+    def test_a_repeated_name_is_one_file(self):
         assert parse_exports(["t.md", "t.tex", "t.md"], ["t"]) == (Export("t", "md"), Export("t", "tex"))
 
     @pytest.mark.parametrize("name", ["t", "t.html", "u.md", ".md", "md", "", "t.md.tex", "../t.md", "T.md"])
-    def test_what_is_no_table_is_said_with_all_that_there_are(self, name):
+    def test_an_unknown_table_is_refused_with_the_available_ones(self, name):
         with pytest.raises(DataError) as caught:
             parse_exports(["t.md", name], ["t", "v"])
         assert str(caught.value) == (
             f"Expected the name of a table, got {name!r}\n  Available tables: t, v. Extensions: .md, .tex, .csv, .parquet."
         )
 
-    def test_parquet_is_refused_at_once_without_its_library(self, monkeypatch):
+    def test_parquet_without_pyarrow_is_refused_before_comparing(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         with pytest.raises(DataError, match="pyarrow is not installed") as caught:
             parse_exports(["t.parquet"], ["t"])
         assert caught.value.file == "t.parquet"
 
     @pytest.mark.parametrize("form", FORMS)
-    def test_a_file_that_cannot_be_written_stays_as_it_was(self, tmp_path, form):
+    def test_a_failed_write_leaves_no_other_file(self, tmp_path, form):
         (tmp_path / f"t.{form}").mkdir()
         with pytest.raises(DataError, match="Cannot write the file"):
             write(tmp_path, [Export("t", form)], {"t": ExportTable.of(TABLE)})
@@ -95,15 +95,23 @@ class TestFiles:
 
 
 class TestEvaluate:
-    def test_every_table_in_every_form(self):
+    def test_evaluate_writes_every_table_in_every_format(self):
         names = [f"{rows}.{form}" for rows in ROWS for form in FORMS]
         said = evaluate("--out", "out", "--cluster-by", r"[0-9]$", *wanted(*names))
-        always = ["evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl"]
+        always = [
+            "evaluation.json",
+            "documents.csv",
+            "paths.csv",
+            "matches.csv",
+            "failures.csv",
+            "failures.jsonl",
+            "results.npz",
+        ]
         others = [name for name in names if name not in always]
         assert said.endswith(f"Wrote {', '.join((*always, *others))} to out")
         assert {path.name for path in Path("out").iterdir() if path.is_file()} == {*always, *others}
 
-    def test_people_see_the_scores_they_name_and_programs_all(self):
+    def test_text_tables_show_the_named_scores_and_data_files_show_all(self):
         names = ("documents.md", "paths.md", "groups.md", "groups.csv", "paths.parquet", "documents.parquet")
         evaluate("--out", "out", "--cluster-by", "page", *wanted(*names), "--score", "omq", "--score", "irq")
         heads = {name: Path("out", name).read_text("utf-8").splitlines()[0] for name in names if name.endswith("md")}
@@ -113,12 +121,14 @@ class TestEvaluate:
             "groups.md": "| group | documents | omq | irq |",
         }
         assert list(read("groups.csv")[0]) == ["group", "documents", *NAMES, "signature"]
-        assert parquet("paths.parquet").column_names == ["path", *COUNTS, *NAMES, "signature"]
+        assert parquet("paths.parquet").column_names == [
+            *("path", *COUNTS, *NAMES), *OUTCOMES, "exact_match_rate", "signature"
+        ]  # fmt: skip
         assert parquet("documents.parquet").column_names == [
             *("id", "run", "failed", "document_quality"), *COUNTS, *NAMES, "signature"
         ]  # fmt: skip
 
-    def test_programs_get_the_numbers_of_the_evaluation(self):
+    def test_data_files_hold_the_numbers_of_the_evaluation(self):
         evaluate("--out", "out", *wanted("documents.parquet", "paths.parquet", "scores.csv"))
         plain = json.loads(Path("out/evaluation.json").read_text("utf-8"))
         rows = parquet("paths.parquet").to_pylist()
@@ -133,7 +143,7 @@ class TestEvaluate:
         failed = [row for row in parquet("documents.parquet").to_pylist() if row["failed"]]
         assert [(row["id"], row["run"], row["imq"], row["irq"]) for row in failed] == [("page_04", None, None, 0.0)]
 
-    def test_groups_are_means_over_what_the_option_names(self):
+    def test_groups_are_means_over_the_named_property(self):
         evaluate("--out", "out", "--cluster-by", "/page/volume", *wanted("groups.csv"))
         (row,) = read("groups.csv")
         documents = read("documents.csv")
@@ -141,7 +151,7 @@ class TestEvaluate:
         mean = math.fsum(float(one["irq"] or 0.0) for one in documents) / 6
         assert float(row["irq"]) == pytest.approx(mean, abs=1e-15)
 
-    def test_asking_for_a_table_changes_no_other_file(self):
+    def test_requesting_a_table_changes_no_other_file(self):
         evaluate("--out", "out")
         before = {path.name: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
         evaluate("--out", "out", *wanted("documents.csv", "paths.csv", "paths.tex"))
@@ -162,7 +172,7 @@ class TestEvaluate:
             (["--out", "out", "--table", "paths.md", "--score", "f1qq"], "got 'f1qq' Did you mean \"f1q\""),
         ],
     )
-    def test_what_cannot_be_is_said_before_anything_is_compared(self, arguments, message):
+    def test_evaluate_refuses_wrong_options_before_comparing(self, arguments, message):
         assert message in evaluate(*arguments, code=2)
         assert list(Path().iterdir()) == []
 
@@ -172,7 +182,7 @@ class TestRank:
     def rank(*arguments, code=0):
         return run("rank", "--schema", SCHEMA, "--no-report", *arguments, code=code)
 
-    def test_systems(self):
+    def test_rank_exports_the_tables_of_its_result(self):
         systems = ("--gold", GOLD, f"careful={CAREFUL}", f"hasty={HASTY}")
         self.rank(*systems, "--out", "out", *wanted("systems.tex", "pairs.md", "pairs.parquet", "runs.csv"))
         assert Path("out/systems.tex").read_text("utf-8") in Path("out/ranking.tex").read_text("utf-8")
@@ -183,7 +193,7 @@ class TestRank:
         assert read("runs.csv") == []  # no system has several
         assert "Variation between runs" not in Path("out/ranking.md").read_text("utf-8")
 
-    def test_factors(self):
+    def test_rank_exports_the_table_of_levels(self):
         Path("gold.json").write_text('{"speakers": []}', encoding="utf-8")
         Path("m.csv").write_text(
             "id,run,gold,predicted,ocr\na,1,gold.json,gold.json,x\na,2,gold.json,gold.json,y\n", encoding="utf-8"
@@ -196,7 +206,7 @@ class TestRank:
         said = self.rank("--manifest", "m.csv", "--factor", "ocr", "--out", "o", *wanted("systems.md"), code=2)
         assert "Available tables: levels, pairs. Extensions" in said
 
-    def test_the_names_that_help_gives_are_those_of_tables(self, monkeypatch):
+    def test_help_lists_the_names_of_all_tables(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
         for command, rows in (("evaluate", [ROWS]), ("rank", [RankingOutput.rows, FactorsOutput.rows])):
             (said,) = re.findall(r"Extra table to write to --out, such as (\S+) or (\S+):", run(command, "--help"))
@@ -212,6 +222,6 @@ class TestRank:
             ),
         ],
     )
-    def test_what_cannot_be_is_said_before_anything_is_compared(self, arguments, message):
+    def test_rank_refuses_wrong_options_before_comparing(self, arguments, message):
         assert message in self.rank("--gold", GOLD, f"careful={CAREFUL}", *arguments, code=2)
         assert list(Path().iterdir()) == []

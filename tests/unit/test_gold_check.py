@@ -71,17 +71,17 @@ def found(schema, *documents, **options):
         ),
     ],
 )
-def test_values_under_an_alias(schema, document, pointers):
+def test_gold_values_under_an_alias_are_found(schema, document, pointers):
     assert found(schema, document) == [("alias", "0", one) for one in pointers]
 
 
-def test_an_alias_of_an_overlay_counts_and_what_is_ignored_does_not():
+def test_aliases_of_an_overlay_are_checked_and_ignored_fields_are_not():
     plain = {"type": "object", "properties": {"sent": {"type": "string"}, "note": LETTER}}
     overlay = {"/sent": {"aliases": ["date"]}, "/note": {"ignore": True}}
     assert found(plain, {"date": "1", "note": {"to": "x", "date": "1"}}, overlay=overlay) == [("alias", "0", "/date")]
 
 
-def test_gold_under_an_alias_is_what_the_certificate_excludes():
+def test_the_certificate_assumes_no_gold_under_an_alias():
     """Such a document is not at distance 0 from itself, and is the only kind of which the certificate does not speak."""
     comparator = Comparator(LETTER)
     assert ("/sent", "gold has no value under the alias /date") in [
@@ -96,7 +96,7 @@ def test_a_schema_without_aliases_assumes_nothing_of_them():
     assert Comparator({"type": "object", "properties": {"to": {"type": "string"}}}).certificate.assumes == ()
 
 
-def test_violations_of_the_schema_and_values_that_are_not_json():
+def test_schema_violations_and_values_that_are_not_json_are_found():
     assert found(LETTERS, [{"to": 1}], [{"sent": "1"}, {"to": "x"}]) == [
         ("schema", "0", "/0/to"),
         ("schema", "1", "/0"),
@@ -104,7 +104,7 @@ def test_violations_of_the_schema_and_values_that_are_not_json():
     assert found(LETTER, ("a", {"to": float("nan")}), ("b", {"to": "x"})) == [("unreadable", "a", "/to")]
 
 
-def test_a_finding_says_what_to_do():
+def test_a_finding_has_advice():
     (one,) = Comparator(LETTERS).check_gold([("page_1", [{"to": "x", "date": "1"}])]).findings
     assert str(one) == (
         "page_1: Gold has a value under an alias of /0/sent at /0/date\n"
@@ -117,7 +117,7 @@ def test_a_tuple_of_another_length_is_an_error():
         Comparator({"type": "object"}).check_gold([("a", {}, {})])
 
 
-def test_one_object_is_no_list_of_documents():
+def test_a_single_object_instead_of_a_list_is_refused():
     with pytest.raises(DataError, match="Put it in a list"):
         Comparator(LETTER).check_gold({"to": "x"})
 
@@ -166,7 +166,7 @@ def test_clean_gold_passes_from_every_kind_of_file():
 
 
 @pytest.mark.usefixtures("files")
-def test_json_for_programs():
+def test_the_json_lists_the_findings():
     plain = json.loads(check("--gold", "gold", "--format", "json", code=2))
     assert plain["gold"] == {
         "documents": 2,
@@ -187,7 +187,7 @@ def test_json_for_programs():
 
 
 @pytest.mark.usefixtures("files")
-def test_exit_codes():
+def test_the_exit_code_tells_violations_from_gold_problems():
     """1 where documents violate the schema, 2 where gold has a problem, 2 where both are so."""
     check("array.json", code=0)
     Path("bad.json").write_text('{"to": 1}', encoding="utf-8")

@@ -27,7 +27,7 @@ def test_a_comparison_and_an_evaluation_are_tables():
     assert cells(html, "Per-document mean (macro)")[0] == "0.5000"
 
 
-def test_names_from_data_stay_text():
+def test_names_from_data_are_escaped():
     comparison = arbitre.Comparator({}).compare(gold={"<script>": 1}, predicted={"<script>": 2})
     html = comparison._repr_html_()
     assert "<script>" not in html

@@ -101,7 +101,7 @@ def test_the_headline_covers_the_header():
     assert (quality.at_least(0.1), quality.at_least(0.5)) == (1.0, 0.0)
 
 
-def test_what_marked_entries_leave_outside_is_named():
+def test_paths_outside_the_marked_entries_are_listed():
     comparator = arbitre.Comparator(Invoice, overlay=MARKED)
     evaluation = comparator.evaluate(pairs())
     assert (evaluation.entries, evaluation.micro.f1q) == ("/line_items", 1.0)
@@ -116,7 +116,7 @@ def test_what_marked_entries_leave_outside_is_named():
         }
 
 
-def test_keys_that_are_not_declared_are_named_too():
+def test_undeclared_keys_outside_the_entries_are_listed():
     schema = {"type": "object", "properties": {"lines": {"type": "array", "items": {"type": "object"}}}}
     evaluation = arbitre.Comparator(schema).evaluate([("a", {"lines": [{}]}, {"lines": [{}], "note": "spurious"})])
     assert (evaluation.entries, evaluation.micro.f1q) == ("/lines", 1.0)
@@ -137,7 +137,7 @@ def test_document_quality_counts_failures_as_0_and_empty_documents_as_1():
         found.at_least(float("nan"))
 
 
-def test_gates_in_python():
+def test_gates_are_checked_in_python():
     evaluation = arbitre.Comparator(Invoice, overlay=MARKED).evaluate([*pairs(), ("lost", invoice(1), arbitre.ABSENT)])
     under = {"micro.f1q": 0.9, "document_quality": 0.9, "leaves.f1q": 0.9, "/total:f1q": 0.9}
     assert [str(one) for one in arbitre.gate(evaluation, fail_under=under, fail_over=["failed=0"])] == [
@@ -172,7 +172,7 @@ def test_one_comparison_has_a_document_quality_and_no_failures():
 
 @pytest.mark.usefixtures("elsewhere")
 class TestCommandLine:
-    def test_evaluate(self):
+    def test_evaluate_applies_gates_to_document_quality(self):
         found = evaluate("wrong", "--fail-under", "document_quality=0.9", "--fail-under", "f1q=0.9", code=1)
         assert "entries (the whole): 72 gold, 72 predicted, 72 matched" in found.stdout
         assert "document quality: mean 0.1667, median 0.1667, 0.9 or more in 0% of documents" in found.stdout
@@ -184,7 +184,7 @@ class TestCommandLine:
         assert "(micro)" in found.stdout
         assert "mean (macro)" in found.stdout
 
-    def test_marked_entries(self):
+    def test_evaluate_lists_the_paths_outside_the_entries(self):
         said = " ".join(evaluate("wrong", "--overlay", "marked.json", "--out", "out").stdout.split())
         paths = ", ".join(f"/{name} 0.0000" for name in sorted(HEADER))
         assert f"Outside the entries, not counted in the entry scores (f1q, pooled (micro)): {paths}" in said
@@ -194,13 +194,13 @@ class TestCommandLine:
         assert "Hors des entrées, et non compris dans leurs scores" in render_page(view, Language.FR)
         assert "Qualité des documents" in render_page(view, Language.FR)
 
-    def test_marked_entries_of_one_comparison(self):
+    def test_compare_lists_the_paths_outside_the_entries(self):
         Path("g.json").write_text(json.dumps(invoice(10)), encoding="utf-8")
         Path("p.json").write_text(json.dumps(invoice(10, wrong=True)), encoding="utf-8")
         one = run("compare", "g.json", "p.json", "--schema", "schema.json", "--overlay", "marked.json").stdout
         assert "Outside the entries, not counted in the entry scores (f1q): /currency 0.0000" in " ".join(one.split())
 
-    def test_diff(self):
+    def test_diff_shows_and_gates_the_document_quality(self):
         evaluate("gold", "--out", "before", "--no-report")
         evaluate("wrong", "--out", "after", "--no-report")
         files = ("before/evaluation.json", "after/evaluation.json")
@@ -226,7 +226,7 @@ class TestCommandLine:
         found = run("diff", "gold/evaluation.json", "wrong/evaluation.json", "--fail-if-worse", code=1)
         assert "worse: f1q or document quality fell" in found.stderr
 
-    def test_rank(self):
+    def test_rank_shows_and_gates_the_document_quality(self):
         systems = ("right=gold.jsonl", "wrong=wrong.jsonl")
         sources = ("--schema", "schema.json", "--gold", "gold.jsonl", "--workers", 1, "--no-report", "--out", "out")
         found = run("rank", *systems, *sources, "--fail-under", "document_quality=0.9", code=1)

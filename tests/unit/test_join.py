@@ -27,7 +27,7 @@ def reasons(joined):
     return [(failure.side, failure.id, failure.run, failure.reason) for failure in joined.failures]
 
 
-def test_by_id_and_not_by_position():
+def test_documents_are_joined_by_id_and_not_by_position():
     joined = join([doc("a", 1), doc("b", 2), doc("c", 3)], [doc("c", 30), doc("a", 10), doc("b", 20)])
     assert rows(joined) == [("a", 1, 10), ("b", 2, 20), ("c", 3, 30)]
     assert (joined.failures, joined.without_gold, len(joined)) == ((), (), 3)
@@ -67,52 +67,52 @@ def test_unreadable_gold_leaves_its_predictions_without_gold():
     assert joined.without_gold == ("a",)
 
 
-def test_of_equal_gold_ids_the_first_is_kept():
+def test_the_first_of_equal_gold_ids_is_kept():
     joined = join([doc("a", 1), doc("a", 2)], [doc("a", 10)])
     assert rows(joined) == [("a", 1, 10)]
     assert reasons(joined) == [("gold", "a", None, "duplicate id")]
 
 
 class TestRuns:
-    def test_are_kept_apart_in_gold_order(self):
+    def test_runs_are_separate_pairs_in_gold_order(self):
         joined = join(
             [doc("b", 2), doc("a", 1)], [doc("a", 10, "y"), doc("b", 20, "x"), doc("a", 11, "x"), doc("b", 21, "z")]
         )
         assert rows(joined) == [("b/x", 2, 20), ("b/z", 2, 21), ("a/y", 1, 10), ("a/x", 1, 11)]
 
-    def test_without_a_name_are_numbered(self):
+    def test_unnamed_runs_are_numbered(self):
         joined = join([doc("a", 1), doc("b", 2)], [doc("a", 10), doc("b", 20), doc("a", 11), broken("a")])
         assert rows(joined) == [("a/1", 1, 10), ("a/2", 1, 11), ("a/3", 1, ABSENT), ("b", 2, 20)]
         assert reasons(joined) == [("predicted", "a", "3", "broken")]
 
-    def test_numbers_pass_over_names(self):
+    def test_numbers_of_unnamed_runs_skip_existing_names(self):
         joined = join([doc("a", 1)], [doc("a", 10), doc("a", 11, "2"), doc("a", 12), doc("a", 13)])
         assert rows(joined) == [("a/1", 1, 10), ("a/2", 1, 11), ("a/3", 1, 12), ("a/4", 1, 13)]
 
-    def test_one_without_a_name_among_others_stays_so(self):
+    def test_a_single_unnamed_run_stays_unnamed(self):
         assert rows(join([doc("a", 1)], [doc("a", 10), doc("a", 11, "x")])) == [("a", 1, 10), ("a/x", 1, 11)]
 
-    def test_of_equal_runs_the_first_is_kept(self):
+    def test_the_first_of_equal_runs_is_kept(self):
         joined = join([doc("a", 1)], [doc("a", 10, "x"), doc("a", 11, "x")])
         assert rows(joined) == [("a/x", 1, 10)]
         assert reasons(joined) == [("predicted", "a", "x", "duplicate id and run")]
 
 
 class TestOneDocumentEach:
-    def test_joins_whatever_the_names(self):
+    def test_one_document_on_each_side_joins_despite_different_names(self):
         joined = join([doc("gold", 1, named=False)], [doc("answer", 2, named=False)])
         assert rows(joined) == [("gold", 1, 2)]
 
     @pytest.mark.parametrize(("gold", "predicted"), [(True, False), (False, True), (True, True)])
-    def test_not_where_an_id_was_given(self, gold, predicted):
+    def test_explicit_ids_must_agree(self, gold, predicted):
         with pytest.raises(DataError):
             join([doc("gold", 1, named=gold)], [doc("answer", 2, named=predicted)])
 
-    def test_not_where_there_are_two(self):
+    def test_two_unnamed_documents_on_one_side_are_refused(self):
         with pytest.raises(DataError):
             join([doc("gold", 1, named=False)], [doc("x", 2, named=False), doc("y", 2, named=False)])
 
-    def test_from_files(self, tmp_path):
+    def test_two_files_of_one_document_are_joined(self, tmp_path):
         (tmp_path / "gold.json").write_text('{"x": 1}')
         (tmp_path / "answer.json").write_text('{"x": 2}')
         joined = join(read_records(tmp_path / "gold.json", "gold"), read_records(tmp_path / "answer.json", "predicted"))
@@ -120,7 +120,7 @@ class TestOneDocumentEach:
 
 
 class TestOnly:
-    def test_some_ids(self):
+    def test_only_the_requested_ids_are_joined(self):
         joined = join(
             [doc("a", 1), doc("b", 2), broken("c", side="gold")],
             [doc("b", 20), doc("c", 30), doc("x", 9), broken(None)],
@@ -130,7 +130,7 @@ class TestOnly:
         assert [failure.reason for failure in joined.failures] == ["broken", "no prediction"]
         assert joined.without_gold == ()
 
-    def test_an_id_that_gold_does_not_have(self):
+    def test_a_requested_id_without_gold_is_refused(self):
         with pytest.raises(DataError) as caught:
             join([doc("page_1", 1)], [doc("page_1", 1)], only=["pge_1"])
         assert caught.value.message == "Expected `only` to name gold documents, got 'pge_1'"
@@ -138,7 +138,7 @@ class TestOnly:
 
 
 class TestNothing:
-    def test_names_ids_of_either_side(self):
+    def test_without_common_ids_the_error_names_ids_of_both_sides(self):
         with pytest.raises(DataError) as caught:
             join([doc(name, 1) for name in "abcdef"], [doc("x", 1), doc("y", 1)])
         assert caught.value.message == (
@@ -147,13 +147,13 @@ class TestNothing:
         assert "--id-key" in caught.value.hint
         assert "--id-pattern" in caught.value.hint
 
-    def test_shows_what_could_not_be_read(self):
+    def test_without_common_ids_the_error_shows_unreadable_records(self):
         with pytest.raises(DataError) as caught:
             join([doc("a", 1)], [broken(None)])
         assert caught.value.message.endswith("got 'a' and none")
         assert (caught.value.problems[1].message, caught.value.problems[1].line) == ("broken", 3)
 
-    def test_a_damaged_prediction_joins(self):
+    def test_a_damaged_prediction_with_a_known_id_joins(self):
         assert len(join([doc("a", 1), doc("b", 1)], [broken("a")])) == 2
 
 
@@ -163,7 +163,7 @@ class TestPaired:
         path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
         return paired(ReadOptions(**options).rows(path), only=only)
 
-    def test_pairs(self, tmp_path):
+    def test_rows_with_both_sides_become_pairs(self, tmp_path):
         joined = self.read(
             tmp_path,
             {"id": 1, "gold": {"x": 1}, "predicted": {"x": 2}},
@@ -177,7 +177,7 @@ class TestPaired:
         assert (third.failure.side, third.failure.line, third.failure.reason) == ("predicted", 3, "no prediction")
         assert joined.failures == (third.failure,)
 
-    def test_failures(self, tmp_path):
+    def test_damaged_and_repeated_rows_are_failures(self, tmp_path):
         joined = self.read(
             tmp_path,
             {"id": 1, "gold": 1, "predicted": 1},
@@ -191,18 +191,18 @@ class TestPaired:
         assert joined.failures[0].reason == "duplicate id and run: rows with the same id need different values of `run`"
         assert joined.failures[1].reason == "Expected a record to contain 'gold' and 'predicted', got no 'gold'"
 
-    def test_other_keys(self, tmp_path):
+    def test_other_keys_can_name_the_sides(self, tmp_path):
         joined = self.read(
             tmp_path, {"doc": "a", "right": 1, "answer": 2}, id_key="doc", gold_key="right", predicted_key="answer"
         )
         assert joined.pairs == (Pair("a", None, 1, 2),)
 
-    def test_an_array(self, tmp_path):
+    def test_an_array_of_rows_becomes_pairs(self, tmp_path):
         path = tmp_path / "both.json"
         path.write_text('[{"id": "a", "gold": 1, "predicted": 2}, {"id": "b", "gold": 3}]')
         assert rows(paired(ReadOptions().rows(path))) == [("a", 1, 2), ("b", 3, ABSENT)]
 
-    def test_only_some(self, tmp_path):
+    def test_only_the_requested_rows_are_paired(self, tmp_path):
         lines = ({"id": 1, "gold": 1, "predicted": 1}, {"id": 2, "gold": 2}, {"id": 2, "gold": 3}, {"id": 1})
         joined = self.read(tmp_path, *lines, only=["2"])
         assert rows(joined) == [("2", 2, ABSENT)]
@@ -215,7 +215,7 @@ class TestPaired:
 
 
 @pytest.mark.skipif(not SENAT.is_dir(), reason="the shared data are not here")
-def test_nine_predictions_of_three_pages():
+def test_nine_predictions_of_three_pages_are_nine_runs():
     joined = join(
         read_records(SENAT / "gold", "gold", id_pattern=r"page_\d+"),
         read_records(SENAT / "predicted", "predicted", id_pattern=r"page_\d+"),

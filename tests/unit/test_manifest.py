@@ -34,7 +34,7 @@ def joined(table):
     return paired(table.rows(), factors=table.factors)
 
 
-def test_pairs_and_factors(folder):
+def test_a_manifest_gives_pairs_and_factors(folder):
     table = manifest(
         folder,
         "\ufeffocr,id,run,gold,predicted,prompt",
@@ -87,7 +87,7 @@ def test_a_bad_line_is_a_failure(folder):
     ]
 
 
-def test_is_read_as_everything_else_is(folder):
+def test_manifest_files_are_read_with_the_read_options(folder):
     result = joined(
         manifest(
             folder,
@@ -113,10 +113,10 @@ def test_is_read_as_everything_else_is(folder):
         ),
         (("",), "Expected one column 'id', got the columns none"),
         (("id,gold,predicted,x,x", "a,b,c,d,e"), "Expected each column once"),
-        (("id,gold,predicted", 'a,"b,c'), "Cannot read the manifest as CSV"),
+        (("id,gold,predicted", 'a,"b,c'), "Cannot read the file as CSV"),
     ],
 )
-def test_refused(folder, lines, words):
+def test_a_malformed_manifest_is_refused(folder, lines, words):
     with pytest.raises(DataError) as caught:
         joined(manifest(folder, *lines))
     assert words in caught.value.message
@@ -124,9 +124,9 @@ def test_refused(folder, lines, words):
     assert caught.value.hint
 
 
-def test_is_not_there(tmp_path):
+def test_a_missing_or_undecodable_manifest_is_refused(tmp_path):
     with pytest.raises(DataError, match="Cannot read the file"):
         Manifest(tmp_path / "none.csv", ReadOptions())
     (tmp_path / "bad.csv").write_bytes(b"id,gold,\xff")
-    with pytest.raises(DataError, match="Cannot read the manifest as CSV"):
+    with pytest.raises(DataError, match="Expected CSV in UTF-8"):
         Manifest(tmp_path / "bad.csv", ReadOptions())

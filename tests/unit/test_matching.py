@@ -34,7 +34,7 @@ def pairs(coupling):
         (ordered, np.zeros((3, 2)), [(0, 0), (1, 1)]),
     ],
 )
-def test_who_is_matched(matcher, quality, expected):
+def test_each_matcher_makes_its_known_pairs(matcher, quality, expected):
     assert pairs(matcher(quality)) == expected
 
 
@@ -51,11 +51,11 @@ def test_who_is_matched(matcher, quality, expected):
         (greedy, 1.0, []),
     ],
 )
-def test_a_gate_keeps_pairs_out(matcher, gate, expected):
+def test_pairs_below_the_gate_are_not_made(matcher, gate, expected):
     assert pairs(matcher(CROSSED, gate=gate)) == expected
 
 
-def test_of_equal_sums_the_one_with_most_pairs():
+def test_among_equal_sums_the_matching_with_most_pairs_wins():
     assert pairs(hungarian(TIED, gate=0.4)) == [(0, 1), (1, 0)]
     assert pairs(hungarian(TIED, np.array([[True, True], [True, False]]))) == [(0, 1), (1, 0)]
     assert pairs(sequence(np.array([[0.0, 1.0], [0.0, 0.0]]))) == [(0, 1)]
@@ -74,14 +74,14 @@ ALLOWED = np.array([[False, True], [True, True]])
         (sequence, [(0, 1)]),
     ],
 )
-def test_pairs_that_are_not_allowed_are_never_made(matcher, expected):
+def test_forbidden_pairs_are_never_made(matcher, expected):
     assert pairs(matcher(CROSSED, ALLOWED)) == expected
     assert pairs(matcher(CROSSED, np.zeros((2, 2), dtype=bool))) == []
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 @pytest.mark.parametrize("matcher", [hungarian, greedy, ordered, sequence, keyed])
-def test_an_empty_side(matcher, shape):
+def test_an_empty_side_leaves_the_other_unmatched(matcher, shape):
     coupling = matcher(np.zeros(shape))
     assert (pairs(coupling), coupling.missing.tolist(), coupling.spurious.tolist()) == (
         [],
@@ -91,14 +91,14 @@ def test_an_empty_side(matcher, shape):
 
 
 @pytest.mark.parametrize("matcher", [hungarian, greedy, ordered, sequence, keyed])
-def test_the_matrix_is_left_as_it_was(matcher):
+def test_the_matrix_is_not_changed(matcher):
     quality, allowed = CROSSED.copy(), ALLOWED.copy()
     matcher(quality, allowed)
     assert (quality == CROSSED).all()
     assert (allowed == ALLOWED).all()
 
 
-def test_a_coupling_is_in_gold_order_and_knows_who_is_left():
+def test_a_coupling_is_in_gold_order_and_lists_unmatched_items():
     coupling = Coupling.of([2, 0], [1, 3], (4, 5))
     assert pairs(coupling) == [(0, 3), (2, 1)]
     assert (coupling.missing.tolist(), coupling.spurious.tolist()) == ([1, 3], [0, 2, 4])
@@ -117,7 +117,7 @@ def test_a_coupling_is_in_gold_order_and_knows_who_is_left():
         ("set", Candidates.SAME_VALUE, True, False),
     ],
 )
-def test_what_a_matching_declares(choice, candidates, metric, forced):
+def test_matchers_declare_their_properties(choice, candidates, metric, forced):
     matcher = catalogue.build(choice)
     assert (matcher.candidates, matcher.metric, matcher.full_matching) == (candidates, metric, forced)
     assert matcher.name in str(choice)
@@ -153,6 +153,6 @@ def test_a_key_is_a_pointer_below_the_item(key, expected):
         ({"keyed": {"key": []}}, "`key`"),
     ],
 )
-def test_a_wrong_choice_is_refused(choice, message):
+def test_an_invalid_choice_is_refused(choice, message):
     with pytest.raises(SchemaError, match=message):
         catalogue.build(choice)

@@ -86,9 +86,8 @@ def evaluated(folder):
 
 
 @pytest.mark.parametrize("limit", [0, 1, 100, 1 << 26])
-def test_a_column_is_the_same_wherever_it_stands(small, monkeypatch, limit):
-    monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
-    found = SpillArray(np.float64, 5)
+def test_an_array_is_the_same_in_memory_and_on_disk(small, limit):
+    found = SpillArray(np.float64, 5, memory_limit=limit)
     found.extend(np.arange(15.0).reshape(3, 5))
     found.pad(5)
     assert found.view().sum() == 105.0
@@ -104,7 +103,7 @@ def test_an_empty_column_has_the_shape_of_its_rows():
 
 
 @pytest.mark.usefixtures("small")
-def test_a_table_on_the_disk_is_written_over():
+def test_an_array_on_disk_can_be_overwritten():
     found = spill_zeros(100, 3)
     found[7] = 1.5
     found[:, 2] += 1.0
@@ -112,7 +111,7 @@ def test_a_table_on_the_disk_is_written_over():
     assert exact_sum(found[:, 2]) == 101.5
 
 
-def test_a_disk_without_room_is_an_error_with_a_way_out(small, monkeypatch):
+def test_a_full_disk_is_an_error_with_advice(small, monkeypatch):
     def full(**_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -123,14 +122,14 @@ def test_a_disk_without_room_is_an_error_with_a_way_out(small, monkeypatch):
     assert "TMPDIR" in str(caught.value)
 
 
-def test_a_database_without_room_is_an_error_with_a_way_out():
+def test_a_full_database_is_an_error_with_advice():
     database = Database("CREATE TABLE some (value BLOB); PRAGMA max_page_count = 10")
     with pytest.raises(DataError, match="Not enough space for temporary files: database or disk is full") as caught:
         database.insert("INSERT INTO some VALUES (?)", ([bytes(1000)] for _ in range(100)))
     assert "TMPDIR" in str(caught.value)
 
 
-def test_what_readers_raise_is_not_taken_for_a_full_disk():
+def test_other_read_errors_are_not_reported_as_a_full_disk():
     def broken():
         raise OSError(errno.EIO, "Input/output error")
         yield
@@ -140,9 +139,9 @@ def test_what_readers_raise_is_not_taken_for_a_full_disk():
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 26])
-def test_texts_are_a_sequence_of_any_texts(monkeypatch, limit):
-    monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
-    texts = StringArray.of(TEXTS)
+def test_a_string_array_is_a_sequence_of_any_texts(limit):
+    texts = StringArray(memory_limit=limit)
+    texts.extend(TEXTS)
     assert texts == TEXTS
     assert texts == tuple(TEXTS)
     assert texts != TEXTS[:-1]
@@ -155,11 +154,11 @@ def test_texts_are_a_sequence_of_any_texts(monkeypatch, limit):
         texts[len(TEXTS)]
 
 
-def test_texts_beyond_one_portion_follow_each_other():
+def test_texts_beyond_one_chunk_keep_their_order():
     assert list(StringArray.of(map(str, range(3000)))) == [str(number) for number in range(3000)]
 
 
-def test_equal_ids_of_triples_are_told_apart_by_runs_whatever_the_ids_are():
+def test_documents_with_equal_ids_are_distinguished_by_run():
     ids = [*TEXTS, "a", "a/2", "a", "a", "\ud800"]
     evaluation = PEOPLE.evaluate((one, {"people": []}, {"people": []}) for one in ids)
     assert list(evaluation.document_table.ids) == ids
@@ -168,7 +167,7 @@ def test_equal_ids_of_triples_are_told_apart_by_runs_whatever_the_ids_are():
     assert keys[-4:] == ["a/2", "a/3", "a/4", "\ud800/2"]
 
 
-def test_equal_names_of_runs_are_kept_once():
+def test_equal_run_names_are_stored_once():
     evaluation = PEOPLE.evaluate([("a", {"people": []}, {"people": []})] * 3 + [("b", {"people": []}, None)] * 3)
     runs = evaluation.document_table.runs
     assert list(runs) == [None, "2", "3"] * 2
@@ -179,7 +178,7 @@ masses = st.floats(0, 1e9) | st.sampled_from([0.0, 0.1, 1 / 3, 5e-324, 1e300])
 
 
 @given(st.lists(st.lists(masses, max_size=20), max_size=5))
-def test_sums_are_those_of_all_at_once(blocks):
+def test_sums_over_chunks_equal_the_sum_of_all(blocks):
     parts = []
     for block in blocks:
         parts = _compressed([*parts, *block])
@@ -195,7 +194,7 @@ def tallies(draw):
 
 
 @given(st.lists(st.tuples(tallies(), st.booleans())))
-def test_means_of_columns_are_those_of_scores(documents):
+def test_means_of_columns_equal_means_of_scores(documents):
     rows = np.array([attrgetter(*Tally.__slots__)(tally) for tally, _ in documents], dtype=np.float64).reshape(-1, 5)
     failed = np.array([lost for _, lost in documents], dtype=np.bool_)
     found = means(rows, failed)
@@ -208,7 +207,7 @@ def test_means_of_columns_are_those_of_scores(documents):
         assert (name, getattr(found, name)) == (name, fmean(known) if known else None)
 
 
-def test_what_stands_on_the_disk_gives_the_same_bytes(small, monkeypatch, tmp_path):
+def test_results_on_disk_give_the_same_bytes(small, monkeypatch, tmp_path):
     folder, texts = written(tmp_path, 300), []
     for limit in (1 << 26, 300):
         monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
@@ -222,7 +221,7 @@ def test_what_stands_on_the_disk_gives_the_same_bytes(small, monkeypatch, tmp_pa
     assert len(texts[0][1].splitlines()) == 401
 
 
-def test_documents_are_made_when_they_are_asked_for():
+def test_documents_are_created_on_access():
     evaluation = PEOPLE.evaluate([("a", {"people": []}, {"people": [{}]}), ("b", {"people": [{}]}, ABSENT)] * 2)
     assert [one.key for one in evaluation.documents] == ["a", "b", "a/2", "b/2"]
     assert (evaluation.documents[-1].failed, evaluation.documents[0].tally) == (True, Tally(0, 1))
@@ -248,7 +247,7 @@ def resident(folder, size):
 
 
 @pytest.mark.slow
-def test_no_more_is_kept_of_a_document_than_is_stated(tmp_path):
+def test_memory_per_document_stays_within_the_stated_bound(tmp_path):
     (few, _), (many, evaluation) = resident(tmp_path, 1500), resident(tmp_path, 4500)
     held, most, documents = (many - few).tolist()
     paths = len(evaluation.document_table.paths)
@@ -278,7 +277,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("what", ["join", "triples"])
-def test_ids_and_places_of_documents_take_no_memory_beyond_a_cache(what):
+def test_ids_and_locations_stay_on_disk_beyond_a_cache(what):
     """Measured in processes of their own, as the system counts: SQLite does not allocate through Python."""
     path = {"PYTHONPATH": str(Path(arbitre.__file__).parents[1])}
     command = [sys.executable, "-c", SCRIPT, what]

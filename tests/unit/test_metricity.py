@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from dataclasses import fields
@@ -25,7 +24,7 @@ def squares(size):
     return ((points[:, None] - points[None]) ** 2).sum(axis=-1)
 
 
-def test_a_broken_triangle():
+def test_a_broken_triangle_has_known_figures():
     found = metricity(BROKEN)
     assert (found.triangle_rate, found.triangle_max, found.triangle_mean) == (1 / 3, 2.0, 2 / 3)
     assert (found.relaxed_triangle, found.snowflake, found.witness) == (2.0, 0.5, (0, 1, 2))
@@ -35,23 +34,23 @@ def test_a_broken_triangle():
     assert (found.pool, found.size, found.exact, found.samples, found.triangle_interval) == (True, 3, True, None, None)
 
 
-def test_a_metric():
+def test_a_metric_has_no_defects():
     found = metricity(LINE)
     assert (found.metricity, found.triangle_rate, found.relaxed_triangle, found.snowflake) == (1.0, 0.0, 1.0, 1.0)
     assert (found.repair_mass, found.repaired, found.witness, found.triangle_max) == (0.0, 0, None, 0.0)
 
 
-def test_all_pairs_at_one():
+def test_equal_distances_have_a_relaxed_triangle_constant_of_one_half():
     assert metricity(1 - np.eye(5)).relaxed_triangle == 0.5
 
 
-def test_asymmetry():
+def test_asymmetry_lowers_the_metricity():
     found = metricity([[0.0, 0.25], [0.5, 0.0]])
     assert (found.symmetry_defect, found.symmetry_max) == (1 / 3, 0.25)
     assert found.metricity == 1 - 1 / 3
 
 
-def test_identity():
+def test_a_positive_self_distance_lowers_the_metricity():
     found = metricity([[0.25, 0.5], [0.5, 0.0]])
     assert (found.identity_defect, found.metricity) == (0.125, 0.875)
     assert metricity([[8.0, 9.0], [9.0, 0.0]]).metricity == 0.0  # never below
@@ -63,7 +62,7 @@ def test_the_three_defects_multiply():
     assert found.metricity == pytest.approx(17 / 21 * 5 / 6 * 4 / 5)
 
 
-def test_different_values_at_distance_zero():
+def test_different_values_at_distance_zero_are_a_separation_defect():
     matrix = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
     assert metricity(matrix).separation_defect is None
     assert metricity(matrix, same=np.eye(3, dtype=bool)).separation_defect == 1 / 3
@@ -75,12 +74,12 @@ def test_different_values_at_distance_zero():
     assert metricity(matrix).metricity == 1.0  # a pseudo-metric
 
 
-def test_values_at_zero_from_each_other_that_differ_towards_a_third():
+def test_values_at_zero_that_differ_towards_a_third_have_no_finite_relaxation():
     found = metricity([[0, 0, 1], [0, 0, 0], [1, 0, 0]])
     assert (found.relaxed_triangle, found.snowflake, found.repair_mass) == (math.inf, 0.0, 1.0)
 
 
-def test_a_table():
+def test_a_rectangular_table_has_quadrangle_figures():
     found = metricity([[0.125, 1.0], [0.125, 0.25]], pool=False)
     assert (found.quadrangle_rate, found.quadrangle_max, found.quadrangle_mean) == (0.25, 0.5, 0.125)
     assert (found.relaxed_quadrangle, found.witness, found.repaired) == (2.0, (0, 1, 1, 0), 1)
@@ -107,7 +106,7 @@ def test_a_square_is_read_as_a_table_where_asked():
         (np.zeros((2, 3)), False, 0.0),
     ],
 )
-def test_what_is_too_small_or_zero_has_no_defect(matrix, pool, rate):
+def test_small_and_zero_matrices_have_no_defect(matrix, pool, rate):
     found = metricity(matrix, pool=pool)
     assert (found.triangle_rate if pool else found.quadrangle_rate) == rate
     assert (found.triangle_max if pool else found.quadrangle_max) == rate
@@ -117,7 +116,7 @@ def test_what_is_too_small_or_zero_has_no_defect(matrix, pool, rate):
         assert (found.metricity, found.symmetry_defect, found.identity_defect, found.snowflake) == (1.0, 0.0, 0.0, 1.0)
 
 
-def test_rounding_is_no_defect_and_what_is_above_it_is():
+def test_only_differences_above_rounding_are_defects():
     noise = LINE / 5 + 1e-12 * np.random.default_rng(0).random(LINE.shape)
     assert metricity(noise).metricity == 1.0
     assert metricity(noise, tolerance=0).metricity < 1.0
@@ -127,12 +126,12 @@ def test_rounding_is_no_defect_and_what_is_above_it_is():
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e300, 1.7e308])
-def test_numbers_at_the_ends_of_the_range(scale):
+def test_extreme_magnitudes_are_handled(scale):
     found = metricity([[0, scale, scale], [scale, 0, 0], [scale, 0, 0]])
     assert (found.metricity, found.triangle_rate, found.relaxed_triangle) == (1.0, 0.0, 1.0)
 
 
-def test_lengths_next_to_zero_are_no_missing_edges():
+def test_lengths_close_to_zero_are_not_missing_edges():
     near = np.array([[0.0, 1e-9, 0.5], [1e-9, 0.0, 0.4], [0.5, 0.4, 0.0]])
     assert repair(near)[0].tolist() == [0.0, 1e-9, 0.4 + 1e-9]
     assert floyd_warshall(near)[0, 1] == pytest.approx(0.9)  # the trap: 1e-9 is taken for no edge at all
@@ -157,7 +156,7 @@ def test_a_sample_estimates_the_rate():
     assert matrix[i, k] - matrix[i, j] - matrix[j, k] == pytest.approx(part.triangle_max)
 
 
-def test_a_sample_of_a_table():
+def test_a_sample_of_a_table_estimates_the_quadrangle_rate():
     matrix = squares(40)[:20, 20:]
     whole, part = (metricity(matrix, pool=False, exact_up_to=limit, samples=20_000) for limit in (10**6, 0))
     low, high = part.quadrangle_interval
@@ -167,7 +166,7 @@ def test_a_sample_of_a_table():
     assert matrix[i, j] - matrix[i, h] - matrix[k, h] - matrix[k, j] == pytest.approx(part.quadrangle_max)
 
 
-def test_a_seed_decides_and_nothing_else_does():
+def test_the_seed_alone_determines_the_sample():
     matrix = squares(30)
     one, again, other = (metricity(matrix, exact_up_to=0, samples=500, seed=seed) for seed in (0, 0, 1))
     assert one == again
@@ -175,7 +174,7 @@ def test_a_seed_decides_and_nothing_else_does():
     assert metricity(matrix, seed=0).triangle_rate == metricity(matrix, seed=1).triangle_rate
 
 
-def test_none_seen_among_so_many_bounds_the_rate():
+def test_a_sample_without_violations_bounds_the_rate():
     found = metricity(LINE, exact_up_to=0, samples=10_000)
     assert (found.triangle_rate, found.witness) == (0.0, None)
     assert found.triangle_interval == (0.0, pytest.approx(1 - 0.025 ** (1 / 10_000)))
@@ -183,7 +182,7 @@ def test_none_seen_among_so_many_bounds_the_rate():
     assert wider.triangle_interval[1] > found.triangle_interval[1]
 
 
-def test_tuples_are_drawn_of_different_points_and_evenly():
+def test_sampled_tuples_are_distinct_and_uniform():
     i, j, k = draw_tuples(np.random.default_rng(0), 4, 3, 24_000)
     codes, counts = np.unique(i * 16 + j * 4 + k, return_counts=True)
     assert len(codes) == 4 * 3 * 2
@@ -192,19 +191,17 @@ def test_tuples_are_drawn_of_different_points_and_evenly():
     assert counts.max() < 1150
 
 
-def test_what_is_too_large_is_repaired_in_part(monkeypatch):
-    module = importlib.import_module("arbitre.diagnosis.metricity")
-    monkeypatch.setattr(module, "MAX_REPAIRED", 15)
+def test_a_large_matrix_is_repaired_in_part():
     matrix = squares(40)
-    part = metricity(matrix, exact_up_to=0, samples=100)
+    part = metricity(matrix, exact_up_to=0, samples=100, repair_up_to=15)
     assert (part.size, part.repair_size) == (40, 15)
     assert 0 < part.repair_mass < metricity(matrix).repair_mass
-    table = metricity(matrix[:10, 10:], pool=False, exact_up_to=0, samples=100)
+    table = metricity(matrix[:10, 10:], pool=False, exact_up_to=0, samples=100, repair_up_to=15)
     assert (table.size, table.repair_size) == (40, 3 + 11)
-    assert metricity(matrix).repair_size == 40  # where all is looked at, all is repaired
+    assert metricity(matrix, repair_up_to=15).repair_size == 40  # where all is looked at, all is repaired
 
 
-def test_plain_json():
+def test_the_result_is_plain_json():
     plain = metricity(BROKEN, exact_up_to=0, samples=10).to_dict()
     assert list(plain) == [field.name for field in fields(Metricity)]
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
@@ -239,7 +236,7 @@ def test_plain_json():
         ([[0, 1]], "Expected `matrix` to be square, got shape (1, 2)", None),
     ],
 )
-def test_a_matrix_that_is_none_is_refused(matrix, message, pointer):
+def test_an_invalid_matrix_is_refused(matrix, message, pointer):
     with pytest.raises(DataError) as caught:
         metricity(matrix)
     assert (caught.value.message, caught.value.pointer) == (message, pointer)
@@ -251,6 +248,7 @@ def test_a_matrix_that_is_none_is_refused(matrix, message, pointer):
     [
         ({"samples": 0}, "Expected `samples` to be at least 1, got 0"),
         ({"exact_up_to": -1}, "Expected `exact_up_to` to be at least 0, got -1"),
+        ({"repair_up_to": 0}, "Expected `repair_up_to` to be at least 1, got 0"),
         ({"seed": -1}, "Expected `seed` to be at least 0, got -1"),
         ({"level": 1.0}, "Expected `level` to be between 0 and 1, got 1.0"),
         ({"tolerance": math.nan}, "Expected `tolerance` to be in [0, 1), got nan"),
@@ -266,7 +264,7 @@ def test_an_option_out_of_range_is_refused(options, message):
     assert caught.value.message == message
 
 
-def test_the_matrix_is_left_as_it_is():
+def test_the_matrix_is_not_changed():
     matrix = squares(10)
     before = matrix.copy()
     metricity(matrix)
@@ -275,7 +273,7 @@ def test_the_matrix_is_left_as_it_is():
     assert (matrix == before).all()
 
 
-def test_distortion():
+def test_distortion_compares_matched_costs_with_inner_distances():
     within = [[0.0, 1.0, 0.5], [1.0, 0.0, 0.75], [0.5, 0.75, 0.0]]
     costs = [[1.0, 0.25], [0.5, 0.75], [0.75, 0.25]]
     assert distortion(costs, within, [(1, 0), (2, 1)]) == Distortion(0.5, (0 + 0.5 + 0 + 0.25 + 0 + 0.25) / 6)
@@ -287,12 +285,12 @@ def test_distortion():
 
 
 @pytest.mark.parametrize("pairs", [[(2, 0)], [(0, -1)], [(0, 2)], [(0.0, 1.0)], [0, 1], [(0, 0), (1,)], [(0, 0, 0)]])
-def test_pairs_outside_of_the_matrix_are_refused(pairs):
+def test_pairs_outside_the_matrix_are_refused(pairs):
     with pytest.raises(DataError, match=r"Expected `pairs` to be positions .* of shape \(2, 2\)"):
         distortion(np.eye(2), np.eye(2), pairs)
 
 
-def test_matrices_that_do_not_fit_are_refused():
+def test_matrices_of_different_sizes_are_refused():
     with pytest.raises(DataError, match=r"Expected `gold_matrix` to have shape \(2, 2\), got \(3, 3\)"):
         distortion(np.eye(2), np.eye(3), [])
     with pytest.raises(DataError, match="Expected every entry of `gold_matrix`"):

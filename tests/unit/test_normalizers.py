@@ -1,5 +1,8 @@
 import pickle
+import sys
 from copy import deepcopy
+from datetime import datetime
+from importlib.metadata import version
 
 import pytest
 from hypothesis import given
@@ -14,8 +17,13 @@ NAMES = (
     *("strip-punctuation", "text", "unaccent", "upper"),
 )
 
+ENGLISH = {"number": {"decimal": ".", "group": ","}}
+FRENCH = {"number": {"decimal": ",", "group": ". "}}
+AMOUNT = {"number": {"decimal": ".", "group": ", ", "currency": True, "percent": True, "accounting": True}}
+SPELLED = {"date": {"languages": ["fr", "en"]}}
 
-def test_the_names():
+
+def test_the_catalogue_lists_every_normalizer():
     assert catalogue.names == ("authority", *NAMES)
 
 
@@ -64,6 +72,55 @@ def test_the_names():
         ("number", ["1", ["2", "x"], None, {"a": "1"}], [1, [2, "x"], None, {"a": "1"}]),
         ({"number": {"decimal": ","}}, "1 234,5", 1234.5),
         ({"number": {"decimal": ","}}, "1.5", "1.5"),
+        ("number", "1 234'567", "1 234'567"),
+        ("number", "0 123", "0 123"),
+        ("number", "5 €", "5 €"),
+        ("number", "5 %", "5 %"),
+        ("number", "(5)", "(5)"),
+        (ENGLISH, "1,234.50", 1234.5),
+        (ENGLISH, "1,234", 1234),
+        (ENGLISH, "1,234,567", 1234567),
+        (ENGLISH, "1 234", "1 234"),
+        (ENGLISH, "1,23,4", "1,23,4"),
+        (ENGLISH, "12,34,567", "12,34,567"),
+        (ENGLISH, "0,123", "0,123"),
+        (ENGLISH, "1234,567", "1234,567"),
+        (ENGLISH, "1,234.567,8", "1,234.567,8"),
+        (FRENCH, "1.234", 1234),
+        (FRENCH, "1.234,50", 1234.5),
+        (FRENCH, "1 234,50", 1234.5),
+        (FRENCH, "1\u202f234\u00a0567,5", 1234567.5),
+        (FRENCH, "1 234.567", "1 234.567"),
+        (FRENCH, "1.23", "1.23"),
+        ({"number": {"decimal": ".", "group": ""}}, "1 234", "1 234"),
+        ({"number": {"decimal": ".", "group": ""}}, "1234.5", 1234.5),
+        (AMOUNT, "(1,234.50)", -1234.5),
+        (AMOUNT, "($1,234.50)", -1234.5),
+        (AMOUNT, "$(5.25)", -5.25),
+        (AMOUNT, "(5) €", -5),
+        (AMOUNT, "€ 5", 5),
+        (AMOUNT, "-€5", -5),
+        (AMOUNT, "€−5", -5),
+        (AMOUNT, "12.5\u00a0€", 12.5),
+        (AMOUNT, "EUR 12", 12),
+        (AMOUNT, "12 FRF", 12),
+        (AMOUNT, "$12.50 USD", 12.5),
+        (AMOUNT, "12 %", 12),
+        (AMOUNT, "12.5%", 12.5),
+        (AMOUNT, "(-5)", "(-5)"),
+        (AMOUNT, "-(5)", "-(5)"),
+        (AMOUNT, "-5-", "-5-"),
+        (AMOUNT, "(5", "(5"),
+        (AMOUNT, "5)", "5)"),
+        (AMOUNT, "12 % €", "12 % €"),
+        (AMOUNT, "$12€", "$12€"),
+        (AMOUNT, "EUR 12 USD", "EUR 12 USD"),
+        (AMOUNT, "12 KGM", "12 KGM"),
+        (AMOUNT, "12 eur", "12 eur"),
+        (AMOUNT, "€", "€"),
+        (AMOUNT, "EUR", "EUR"),
+        (AMOUNT, "()", "()"),
+        (AMOUNT, "1,23,4 €", "1,23,4 €"),
         ("numbers", "pp. 12-15, 17 and 19.5", [12, 15, 17, 19.5]),
         ("numbers", "-5 °C (−3)", [-5, -3]),
         ("numbers", "none", []),
@@ -89,6 +146,35 @@ def test_the_names():
         ({"date": {"formats": ["year %Y"]}}, "year 1931", "1931"),
         ({"date": {"formats": ["%d in %Y"]}}, "5 in 1931", "1931"),
         ({"date": {"formats": ["%Y.%j"]}}, "1931.060", "1931-03-01"),
+        (SPELLED, "3 novembre 1918", "1918-11-03"),
+        (SPELLED, "1er août 1914", "1914-08-01"),
+        (SPELLED, "dimanche 3 novembre 1918", "1918-11-03"),
+        (SPELLED, "NOVEMBRE 1918", "1918-11"),
+        (SPELLED, "November 3rd, 1918", "1918-11-03"),
+        (SPELLED, "3rd of May 1918", "1918-05-03"),
+        (SPELLED, "Feb 29 1916", "1916-02-29"),
+        (SPELLED, "Feb 29 1917", "Feb 29 1917"),
+        (SPELLED, "1918-11-03", "1918-11-03"),
+        (SPELLED, "hier", "hier"),
+        (SPELLED, "yesterday", "yesterday"),
+        (SPELLED, "now 1918", "now 1918"),
+        (SPELLED, "3 novembre", "3 novembre"),
+        (SPELLED, "3 nov 18", "3 nov 18"),
+        (SPELLED, "mardi 1918", "mardi 1918"),
+        (SPELLED, "mardi 12 1918", "mardi 12 1918"),
+        (SPELLED, "12 1918", "12 1918"),
+        (SPELLED, "3/11/1918", "3/11/1918"),
+        (SPELLED, "Mar 4 1918", "Mar 4 1918"),
+        (SPELLED, "about 3 November 1918", "about 3 November 1918"),
+        (SPELLED, "environ novembre 1918", "environ novembre 1918"),
+        (SPELLED, "May 1918 (?)", "May 1918 (?)"),
+        (SPELLED, "1 mai 1920 - 3 mai 1920", "1 mai 1920 - 3 mai 1920"),
+        (SPELLED, "3 November 1918 10:00", "3 November 1918 10:00"),
+        (SPELLED, "mai" + " " * 90 + "1918", "mai" + " " * 90 + "1918"),
+        (SPELLED, "3 de noviembre de 1918", "3 de noviembre de 1918"),
+        ({"date": {"languages": ["es"]}}, "3 de noviembre de 1918", "1918-11-03"),
+        ({"date": {"languages": ["fr"]}}, "November 3rd, 1918", "November 3rd, 1918"),
+        ({"date": {"languages": ["fr"], "formats": ["%d/%m/%Y"]}}, "3/11/1918", "1918-11-03"),
         ("concat", [1, 23], "123"),
         ("concat", ["a", ["b", [2.0, 0.5]], True, False, None, {"c": 1}], "ab20.5truefalse"),
         ({"concat": {"separator": ", "}}, ["a", ["b"], None, "c"], "a, b, c"),
@@ -104,7 +190,7 @@ def test_the_names():
         ("text", [1, "a"], ["1", "a"]),
     ],
 )
-def test_normalizer(choice, value, expected):
+def test_each_normalizer_has_its_known_result(choice, value, expected):
     result = catalogue.build(choice)(value)
     assert result == expected
     assert canonical(result) == canonical(expected)
@@ -141,7 +227,7 @@ JSON = st.recursive(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(value=JSON)
-def test_a_normalizer_takes_any_value_and_leaves_it_as_it_was(name, value):
+def test_a_normalizer_accepts_any_value_and_does_not_change_it(name, value):
     before = deepcopy(value)
     result = catalogue.build(name)(value)
     canonical(result)
@@ -150,7 +236,7 @@ def test_a_normalizer_takes_any_value_and_leaves_it_as_it_was(name, value):
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"concat"}))
 @given(value=JSON)
-def test_a_normalizer_applied_twice_is_applied_once(name, value):
+def test_normalizers_are_idempotent(name, value):
     normalizer = catalogue.build(name)
     once = normalizer(value)
     assert canonical(normalizer(once)) == canonical(once)
@@ -164,7 +250,7 @@ def test_equal_numbers_become_equal_values(name, number):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_says_what_it_identifies_and_travels_between_processes(name):
+def test_each_normalizer_declares_what_it_identifies_and_can_be_pickled(name):
     normalizer = catalogue.build(name)
     assert normalizer.name == name
     assert normalizer.identifies
@@ -173,7 +259,7 @@ def test_each_says_what_it_identifies_and_travels_between_processes(name):
     assert copy(" A 1 ") == normalizer(" A 1 ")
 
 
-def test_options_hold_the_defaults():
+def test_options_include_defaults():
     assert catalogue.build("number").options == {"decimal": "."}
     assert catalogue.build("date").options == {"formats": []}
     assert catalogue.build({"concat": {"separator": " "}}).options == {"separator": " "}
@@ -187,7 +273,76 @@ def test_a_format_that_strptime_cannot_read_is_refused(form):
     assert caught.value.pointer == "/n/0/date/formats/0"
 
 
-def test_an_unknown_normalizer():
+@pytest.mark.parametrize("choice", [ENGLISH, FRENCH, AMOUNT, SPELLED], ids=str)
+def test_a_normalizer_with_options_travels_between_processes(choice):
+    normalizer = catalogue.build(choice)
+    copy = pickle.loads(pickle.dumps(normalizer))  # noqa: S301
+    texts = ["1.234", "5 €", "3 mai 1918"]
+    assert copy(texts) == normalizer(texts)
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer", "message"),
+    [
+        ({"currency": True}, "/n/0/number", "`number` requires `decimal` with `currency`"),
+        ({"group": ",", "percent": True}, "/n/0/number", "`number` requires `decimal` with `group` and `percent`"),
+        ({"decimal": ",", "group": ","}, "/n/0/number/group", 'Expected `group` to differ from `decimal`, got ","'),
+        ({"decimal": ".", "group": "-"}, "/n/0/number/group", "Expected `group` to be a text that matches"),
+    ],
+)
+def test_an_ambiguous_notation_is_refused(options, pointer, message):
+    with pytest.raises(SchemaError) as caught:
+        catalogue.build({"number": options}, pointer="/n/0")
+    assert caught.value.pointer == pointer
+    assert caught.value.message.startswith(message)
+
+
+def test_amounts_in_different_currencies_are_identified_in_words():
+    assert catalogue.build(AMOUNT).identifies.endswith("whatever its currency or percent sign")
+    assert "currency" not in catalogue.build(ENGLISH).identifies
+
+
+def test_a_spelled_date_does_not_depend_on_the_present_day(monkeypatch):
+    import dateparser.parser
+    import dateparser.utils
+
+    texts = ["novembre 1918", "3 novembre", "février 1917", "31 novembre 1918", "mardi 1918", "nov. 29"]
+    expected = ["1918-11", "3 novembre", "1917-02", "31 novembre 1918", "mardi 1918", "nov. 29"]
+
+    class Now(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2031, 1, 31, tzinfo=tz)
+
+        utcnow = now
+
+    assert catalogue.build(SPELLED)(texts) == expected
+    monkeypatch.setattr(dateparser.parser, "datetime", Now)
+    monkeypatch.setattr(dateparser.utils, "datetime", Now)
+    assert dateparser.parse("3 novembre", languages=["fr"]).year in {2030, 2031}  # the patch works
+    assert catalogue.build(SPELLED)(texts) == expected
+
+
+def test_an_unknown_language_is_refused():
+    with pytest.raises(SchemaError, match='got "frr"') as caught:
+        catalogue.build({"date": {"languages": ["en", "frr"]}}, pointer="/n/0")
+    assert caught.value.pointer == "/n/0/date/languages/1"
+    assert caught.value.hint.startswith('Did you mean "fr"')
+
+
+def test_spelled_dates_name_the_missing_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dateparser.data.languages_info", None)
+    with pytest.raises(SchemaError, match="needs dateparser") as caught:
+        catalogue.build(SPELLED, pointer="/n/0")
+    assert caught.value.hint == "Install it: pip install 'arbitre[dates]'"
+    assert catalogue.build("date")("1918-11-03T10:00") == "1918-11-03"
+
+
+def test_the_version_of_dateparser_is_in_the_signature():
+    assert catalogue.build(SPELLED).options["dateparser"] == version("dateparser")
+
+
+def test_an_unknown_normalizer_is_refused_with_a_hint():
     with pytest.raises(SchemaError, match='Did you mean "casefold"') as caught:
         catalogue.build("case-fold", pointer="/properties/nom/x-arbitre/normalize/0")
     assert caught.value.message == f'Expected `normalize` to be one of {", ".join(catalogue.names)}, got "case-fold"'

@@ -33,7 +33,7 @@ def struck(found):
     return [at for at, entry in enumerate(LISTS[0]) if entry not in found["omission"][0]]
 
 
-def test_the_same_entries_are_struck_by_every_fault(found):
+def test_every_fault_changes_the_same_entries(found):
     at = struck(found)
     assert len(at) == 2
     assert at[1] - at[0] >= 2
@@ -45,7 +45,7 @@ def test_the_same_entries_are_struck_by_every_fault(found):
     assert noisy == at
 
 
-def test_nothing_is_planted_under_none_and_into_short_lists(found):
+def test_no_fault_is_planted_under_none_or_into_short_lists(found):
     assert found["none"] == LISTS
     assert list(found) == ["none", *FAULTS]
     for lists in found.values():
@@ -82,12 +82,12 @@ def test_noise_replaces_letters_alone(found):
     ]
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_faults():
     assert plant_faults(LISTS, seed=1) == plant_faults(LISTS, seed=1)
     assert plant_faults(LISTS, seed=1)["omission"] != plant_faults(LISTS, seed=2)["omission"]
 
 
-def test_gold_is_left_as_it_is(found):
+def test_planting_faults_does_not_change_gold(found):
     before = json.dumps(LISTS)
     plant_faults(LISTS, seed=5)
     assert json.dumps(LISTS) == before
@@ -95,12 +95,12 @@ def test_gold_is_left_as_it_is(found):
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 0.6, float("nan")])
-def test_a_share_that_cannot_be_is_refused(share):
+def test_an_invalid_share_is_refused(share):
     with pytest.raises(ArbitreError, match=r"Expected `share` to be above 0 and at most 0\.5"):
         plant_faults(LISTS, share=share)
 
 
-def test_the_scores_of_a_one_to_one_matching_tell_omission_from_duplicate(found):
+def test_one_to_one_scores_distinguish_omissions_from_duplicates(found):
     scores = score_faults(Comparator(SCHEMA).plan, LISTS, found)
     assert {name: (one.gold, one.predicted) for name, one in scores.items()} == {
         "none": (11, 11),

@@ -47,7 +47,7 @@ def test_texts_are_kept_where_the_schema_allows_them(tmp_path):
     assert (record.value, record.repair) == ("1931", None)
 
 
-def test_each_side_has_its_expression(tmp_path):
+def test_each_side_is_projected_by_its_own_expression(tmp_path):
     gold = write(tmp_path / "gold.jsonl", {"id": "a", "truth": {"names": ["Ada"]}})
     predicted = write(tmp_path / "predicted.jsonl", {"id": "a", "people": [{"name": "Ada"}, {"name": "Bo"}]})
     reading = ReadOptions(projection=Projection.from_expressions({"gold": "truth", **PEOPLE}))
@@ -63,7 +63,7 @@ def test_each_side_has_its_expression(tmp_path):
     assert "close" in dict(plan.signature.entries)
 
 
-def test_a_side_without_expression_is_taken_as_it_is(tmp_path):
+def test_a_side_without_expression_is_not_changed(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "people": []})
     reading = ReadOptions(projection=Projection.from_expressions(PEOPLE))
     assert [one.value for one in reading.records(path, "gold")] == [{"people": []}]
@@ -80,13 +80,13 @@ def test_an_error_names_the_record_and_the_expression(tmp_path):
     assert (third.id, third.run, third.line, type(third)) == ("c", "r", 3, Failure)
 
 
-def test_an_expression_that_finds_nothing_is_no_empty_document(tmp_path):
+def test_an_expression_without_result_is_a_failure(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 1})
     (failure,) = ReadOptions(projection=Projection.from_expressions({"gold": "y.z"})).records(path, "gold")
     assert failure.reason == "Expected the gold expression 'y.z' to return a value, got null"
 
 
-def test_records_with_both_sides(tmp_path):
+def test_rows_with_both_sides_are_projected(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "gold": [1], "predicted": {"x": [1]}})
     (pair,) = paired(ReadOptions(projection=Projection.from_expressions({"predicted": "x"})).rows(path))
     assert (pair.gold, pair.predicted) == ([1], [1])
@@ -103,7 +103,7 @@ def test_records_with_both_sides(tmp_path):
         ({"predictd": "a"}, "/predictd", "Expected gold or predicted, got 'predictd'"),
     ],
 )
-def test_a_file_that_is_no_projection(tmp_path, value, pointer, words):
+def test_a_file_that_is_not_a_projection_is_refused(tmp_path, value, pointer, words):
     path = write(tmp_path / "p.json", value)
     with pytest.raises(DataError) as caught:
         Projection.load(path)
@@ -118,7 +118,7 @@ def test_every_problem_is_listed():
     assert [one.pointer for one in caught.value.problems] == ["/gold", "/predicted", "/more"]
 
 
-def test_without_jmespath(monkeypatch):
+def test_a_projection_without_jmespath_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "jmespath", None)
     with pytest.raises(DataError) as caught:
         Projection.from_expressions({"gold": "a"})
@@ -126,7 +126,7 @@ def test_without_jmespath(monkeypatch):
 
 
 @pytest.mark.skipif(not SENAT.is_dir(), reason="the shared data are not here")
-def test_the_nested_senate_against_the_flat_gold(tmp_path):
+def test_a_projection_flattens_nested_predictions_to_match_flat_gold(tmp_path):
     schema = str(bundled.schemas() / "examples" / "senat-published.schema.json")
     project = write(tmp_path / "project.json", {"predicted": FLAT})
     sides = ("--gold", str(SENAT / "gold" / "page_02.json"), "--schema", schema, "--format", "json")

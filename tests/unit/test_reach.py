@@ -41,7 +41,7 @@ ESCAPES = [
 
 
 @pytest.mark.parametrize(("schema", "options", "gold", "predicted"), ESCAPES)
-def test_what_escapes_the_declared_kinds_is_certified_and_scored_right(schema, options, gold, predicted):
+def test_values_of_undeclared_kinds_are_certified_and_scored_exactly(schema, options, gold, predicted):
     comparator = Comparator(schema, **options)
     assert comparator.certificate.verdict == "not a metric"
     assert 0 not in comparator.plan.facts.match_equal_first
@@ -52,7 +52,7 @@ def test_what_escapes_the_declared_kinds_is_certified_and_scored_right(schema, o
     assert scores[0] == pytest.approx(scores[1], abs=1e-12)
 
 
-def test_the_array_of_the_issue():
+def test_an_untyped_array_is_scored_optimally_under_a_distance_that_is_no_metric():
     comparator = Comparator({"type": "array"}, distance="levenshtein")
     gold, predicted = WORDS
     assert comparator.compare(gold=gold, predicted=predicted).scores.f1q == pytest.approx(2 / 3)
@@ -61,7 +61,7 @@ def test_the_array_of_the_issue():
     ]
 
 
-def test_what_only_undeclared_values_reach_is_listed_once():
+def test_breaks_by_undeclared_values_are_listed_once():
     schema = {"type": "object", "properties": {"n": {"type": "integer"}, "m": items("integer")}}
     assert [(one.path, one.reason) for one in Comparator(schema, distance="levenshtein").certificate.breaks] == [
         ("", "levenshtein violates the triangle inequality, for values that the schema does not declare")
@@ -73,13 +73,13 @@ def test_what_only_undeclared_values_reach_is_listed_once():
 
 
 @pytest.mark.parametrize("schema", [True, {"type": "array"}, {"type": "object", "properties": {"a": items("string")}}])
-def test_ordinary_schemas_keep_their_shortcuts(schema):
+def test_ordinary_schemas_keep_their_optimisations(schema):
     plan = Comparator(schema).plan
     assert plan.certificate.verdict == "metric"
     assert plan.facts.match_equal_first == frozenset(range(len(plan.sites)))
 
 
-def test_a_set_needs_nothing_of_its_items_but_that_equal_ones_are_at_0():
+def test_a_set_only_requires_distance_zero_between_equal_items():
     text = {"type": "string", "x-arbitre": {"distance": "levenshtein"}}
     words = {"type": "array", "items": text, "x-arbitre": {"match": "set"}}
     lists = {"type": "array", "items": {"type": "object", "properties": {"words": words}}}
@@ -118,7 +118,7 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize("name", catalogue.entries)
-def test_normalisers_make_the_kinds_they_say(name, tmp_path):
+def test_normalisers_yield_their_declared_kinds(name, tmp_path):
     file = tmp_path / "names.json"
     file.write_text('[{"name": "12", "variants": ["ab", "1"]}]', encoding="utf-8")
     normalizer = catalogue.build({name: {"file": str(file)} if name == "authority" else {}})

@@ -34,7 +34,7 @@ def stdin(monkeypatch):
 
 
 class TestFolder:
-    def test_documents_by_name_as_they_are(self, tmp_path):
+    def test_documents_in_a_folder_are_named_by_their_files(self, tmp_path):
         write(tmp_path / "b.json", '{"id": 5, "run": "r"}')
         write(tmp_path / "a.json", "[1, 2]")
         write(tmp_path / "notes.txt", "{")
@@ -53,7 +53,7 @@ class TestFolder:
         assert (refused.id, refused.pointer, refused.reason) == ("b", "/x/0", "Expected a finite number, got NaN")
         assert good.value == 1
 
-    def test_without_a_document(self, tmp_path):
+    def test_a_folder_without_documents_is_refused(self, tmp_path):
         write(tmp_path / "a.txt", "1")
         assert refusal(tmp_path).file == str(tmp_path)
 
@@ -71,13 +71,13 @@ class TestFolder:
             (r".*", ("page_02_01_vt", None)),
         ],
     )
-    def test_id_and_run_from_the_name(self, tmp_path, pattern, labels):
+    def test_an_id_pattern_splits_the_name_into_id_and_run(self, tmp_path, pattern, labels):
         write(tmp_path / "page_02_01_vt.json", "1")
         (record,) = read(tmp_path, id_pattern=pattern)
         assert (record.id, record.run, record.named) == (*labels, True)
 
     @pytest.mark.parametrize("pattern", [r"page_\d+", r"(page)?$", r"x*"])
-    def test_a_name_without_id(self, tmp_path, pattern):
+    def test_a_name_that_does_not_match_the_id_pattern_is_a_failure(self, tmp_path, pattern):
         write(tmp_path / "cover.json", "1")
         (failure,) = read(tmp_path, id_pattern=pattern)
         assert (failure.id, failure.run, failure.file) == (None, None, str(tmp_path / "cover.json"))
@@ -88,11 +88,11 @@ class TestFolder:
         (failure,) = read(tmp_path, id_pattern=r"p\d")
         assert (failure.id, failure.run) == ("p1", "p1_x")
 
-    def test_no_regular_expression(self, tmp_path):
+    def test_an_invalid_id_pattern_is_refused(self, tmp_path):
         write(tmp_path / "a.json", "1")
         assert "to be a regular expression, got '(a': missing )" in refusal(tmp_path, id_pattern="(a").message
 
-    def test_a_pattern_without_end(self, tmp_path, monkeypatch):
+    def test_a_slow_id_pattern_is_a_failure(self, tmp_path, monkeypatch):
         monkeypatch.setattr("arbitre.corpus.reading.document_ids.PATTERN_SECONDS", 0.05)
         write(tmp_path / ("a" * 60 + "b.json"), "1")
         (failure,) = read(tmp_path, id_pattern=r"^(a|aa)+$|^(a|a|aa)+c$")
@@ -142,7 +142,7 @@ class TestLines:
             Record("a", None, {}, str(path), 2),
         ]
 
-    def test_another_key(self, tmp_path):
+    def test_another_key_can_hold_the_id(self, tmp_path):
         path = write(tmp_path / "p.JSONL", '{"id": 7, "doc/id": "a"}')
         assert read(path, id_key="doc/id") == [Record("a", None, {"id": 7}, str(path), 1)]
 
@@ -152,11 +152,11 @@ class TestLines:
         assert [(record.id, record.line) for record in read(path)] == [("a", 1), ("b", 4)]
         assert read(path)[0].value == {"x": "1\u2028\u00852"}
 
-    def test_the_depth_is_passed_on(self, tmp_path):
+    def test_lines_deeper_than_the_limit_are_failures(self, tmp_path):
         path = write(tmp_path / "p.jsonl", '{"id": 1, "x": []}\n{"id": 2, "x": [[]]}')
         assert [type(item) for item in read(path, max_depth=2)] == [Record, Failure]
 
-    def test_is_lazy(self, tmp_path):
+    def test_lines_are_read_lazily(self, tmp_path):
         path = write(tmp_path / "p.jsonl", '{"id": 1}\n{"id": 2}')
         stream = read_records(path, "gold")
         assert next(stream).id == "1"
@@ -179,12 +179,12 @@ class TestLines:
         ('{"id": "a"}}', "a", None),
     ],
 )
-def test_a_damaged_line_keeps_the_labels_it_shows(tmp_path, line, id_, run):
+def test_a_damaged_line_keeps_its_readable_labels(tmp_path, line, id_, run):
     (failure,) = read(write(tmp_path / "p.jsonl", line))
     assert (failure.id, failure.run, failure.line) == (id_, run, 1)
 
 
-def test_a_long_damaged_line_takes_no_long_time(tmp_path):
+def test_a_long_damaged_line_is_handled_quickly(tmp_path):
     path = write(tmp_path / "p.jsonl", '{"x": [' + '{"id": "a"},' * 20_000 + r'"\"id\": ' * 50_000)
     start = time.perf_counter()
     (failure,) = read(path)
@@ -193,19 +193,19 @@ def test_a_long_damaged_line_takes_no_long_time(tmp_path):
 
 
 class TestDocument:
-    def test_an_array_of_records(self, tmp_path):
+    def test_an_array_is_read_as_records(self, tmp_path):
         path = write(tmp_path / "p.json", '[{"id": "a", "x": 1}, {"id": [], "x": 1}, {"id": 3, "run": "r"}]')
         first, second, third = read(path)
         assert first == Record("a", None, {"x": 1}, str(path))
         assert (second.pointer, second.reason) == ("/1/id", "Expected 'id' to be text or an integer, got array")
         assert third == Record("3", "r", {}, str(path))
 
-    def test_an_item_without_id(self, tmp_path):
+    def test_an_array_item_without_id_is_refused(self, tmp_path):
         error = refusal(write(tmp_path / "p.json", '[{"id": "a"}, {"x": 1}]'))
         assert (error.pointer, error.file) == ("/1", str(tmp_path / "p.json"))
         assert error.message == "Expected a record to be an object with its id under 'id', got the keys 'x'"
 
-    def test_the_only_item_needs_no_id(self, tmp_path):
+    def test_a_single_array_item_needs_no_id(self, tmp_path):
         path = write(tmp_path / "p.json", '[{"x": 1}]')
         assert read(path) == [Record("p", None, {"x": 1}, str(path), named=False)]
 
@@ -218,7 +218,7 @@ class TestDocument:
         path = write(tmp_path / "p.json", '{"id": 7, "run": "r"}')
         assert read(path) == [Record("7", None, {"id": 7, "run": "r"}, str(path))]
 
-    def test_one_document_with_a_pattern(self, tmp_path):
+    def test_an_id_pattern_applies_to_the_name_of_a_single_document(self, tmp_path):
         path = write(tmp_path / "p1_x.json", "{}")
         assert read(path, id_pattern=r"p\d") == [Record("p1", "p1_x", {}, str(path))]
         (failure,) = read(path, id_pattern="q")
@@ -232,15 +232,15 @@ class TestDocument:
 
 
 class TestStandardInput:
-    def test_one_document(self, stdin):
+    def test_standard_input_can_be_one_document(self, stdin):
         stdin(b'{\n"x": 1}\n')
         assert read("-", id_pattern="p") == [Record("stdin", None, {"x": 1}, "<stdin>", named=False)]
 
-    def test_an_array(self, stdin):
+    def test_standard_input_can_be_an_array_of_records(self, stdin):
         stdin(b'[{"id": 1},\n{"id": 2}]')
         assert [record.id for record in read("-")] == ["1", "2"]
 
-    def test_lines(self, stdin):
+    def test_standard_input_can_be_lines_with_damage(self, stdin):
         stdin(b'{"id": 1, "x":\n\n{"id": 2}\n{"id": 3}')
         failure, *rest = read("-")
         assert (failure.line, failure.file) == (1, "<stdin>")
@@ -255,19 +255,19 @@ class TestStandardInput:
             (b'\xef\xbb\xbf[\n{"id": 1}\n', 3, None),
         ],
     )
-    def test_a_damaged_document_is_refused_as_a_whole(self, stdin, data, line, pointer):
+    def test_a_damaged_document_on_standard_input_is_refused(self, stdin, data, line, pointer):
         stdin(data)
         error = refusal("-")
         assert (error.file, error.line, error.pointer) == ("<stdin>", line, pointer)
 
 
 @pytest.mark.parametrize("name", ["none.json", "none.jsonl", "none.csv", "none"])
-def test_a_source_that_is_not_there(tmp_path, name):
+def test_a_missing_source_is_refused(tmp_path, name):
     assert refusal(tmp_path / name).file == str(tmp_path / name)
 
 
-def test_a_source_of_another_kind(tmp_path):
-    path = write(tmp_path / "p.csv", "a,b")
+def test_an_unsupported_source_is_refused(tmp_path):
+    path = write(tmp_path / "p.xlsx", "a,b")
     assert refusal(str(path)).message.startswith(
-        "Expected a folder, a .json, .jsonl, .ndjson (plain, .gz or .zst) or .parquet file"
+        "Expected a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
     )

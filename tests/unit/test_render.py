@@ -31,13 +31,13 @@ def shown(paths, width):
         (LONG, 60, ["gold", "imq", "irq", "f1q"]),
     ],
 )
-def test_a_table_has_the_columns_that_leave_names_whole(paths, width, columns):
+def test_a_table_drops_columns_before_it_breaks_names(paths, width, columns):
     head = next(line for line in shown(paths, width) if line.startswith("path"))
     assert head.split() == ["path", *columns]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_no_line_is_longer_than_the_terminal_and_names_stand_whole(width):
+def test_no_line_exceeds_the_terminal_and_names_are_not_broken(width):
     lines = shown(PATHS, width)
     assert max(map(cell_len, lines)) <= width
     words = {word for line in lines for word in line.split()}
@@ -59,11 +59,11 @@ def test_no_line_is_longer_than_the_terminal_and_names_stand_whole(width):
         ("//*", 9, "//*"),
     ],
 )
-def test_where_a_path_is_broken(path, room, expected):
+def test_long_paths_are_broken_before_a_slash(path, room, expected):
     assert list(nested_labels([path], room)) == [expected]
 
 
-def test_what_paths_share_is_said_once():
+def test_nested_labels_show_a_common_prefix_once():
     assert list(nested_labels(LONG, 40)) == [
         "/page/printed_page",
         "/speakers/*",

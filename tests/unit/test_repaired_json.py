@@ -33,7 +33,7 @@ from arbitre.errors import DataError
         ('[{"é": 1}, {"é": 2}', [{"é": 1}, {"é": 2}], "damage"),
     ],
 )
-def test_reads(text, value, how):
+def test_damaged_json_is_repaired(text, value, how):
     assert repaired_json.parse(text) == (value, how)
     assert repaired_json.parse(text.encode()) == (value, how)
 
@@ -56,7 +56,7 @@ def test_reads(text, value, how):
         ("{", "truncated text"),
     ],
 )
-def test_refuses(text, words):
+def test_text_without_a_recoverable_document_is_refused(text, words):
     with pytest.raises(DataError) as caught:
         repaired_json.parse(text, file="a.json", line=3)
     assert words in caught.value.message
@@ -64,7 +64,7 @@ def test_refuses(text, words):
     assert caught.value.hint
 
 
-def test_what_is_json_is_read_as_strictly_as_ever():
+def test_valid_json_is_read_strictly():
     text = '{"a": [1, 2.5, null, "é"]}'
     assert repaired_json.parse(text) == (strict_json.parse(text), None)
 
@@ -95,7 +95,7 @@ class TestCorpus:
         assert [(one.id, one.line) for one in joined.failures] == [(None, 3), ("c", None)]
         assert joined.pairs[1].origins[1] == (str(lines / "predicted.jsonl"), 2)
 
-    def test_nothing_is_repaired_unless_asked(self, lines):
+    def test_nothing_is_repaired_by_default(self, lines):
         joined = self.joined(lines)
         assert joined.repaired == ()
         assert [one.line for one in joined.failures if one.line] == [3, 5, 2, 4]
@@ -104,7 +104,7 @@ class TestCorpus:
         found = list(ReadOptions(lenient=True).records(lines / "predicted.jsonl", "gold"))
         assert [isinstance(one, Failure) for one in found] == [False, True, True, True, True]
 
-    def test_texts_in_a_folder(self, tmp_path):
+    def test_text_files_of_a_folder_are_read(self, tmp_path):
         (tmp_path / "a.txt").write_text('Here:\n```json\n{"x": 1}\n```')
         (tmp_path / "b.json").write_text('{"x": 2')
         (tmp_path / "c.md").write_text("nothing")
@@ -118,7 +118,7 @@ class TestCorpus:
         (one,) = ReadOptions(lenient=True).records(tmp_path / "a.txt", "predicted")
         assert (one.id, one.repair) == ("a", "code fence")
 
-    def test_a_text_that_holds_json(self, tmp_path):
+    def test_json_within_a_text_value_is_read(self, tmp_path):
         path = tmp_path / "pairs.jsonl"
         answers = ['{"x": 1}', '```json\n{"x": 1}\n```', "none", {"x": 1}]
         lines = [{"id": at, "gold": {"x": 1}, "predicted": answer} for at, answer in enumerate(answers)]
@@ -128,7 +128,7 @@ class TestCorpus:
         assert [(one.id, one.how) for one in joined.repaired] == [("0", "JSON in a text"), ("1", "code fence")]
         assert [(one.side, one.id, one.line) for one in joined.failures] == [("predicted", "2", 3)]
 
-    def test_is_part_of_the_signature(self):
+    def test_lenient_reading_is_part_of_the_signature(self):
         plan = Comparator({"type": "object"}).plan
         assert ReadOptions().signed(plan).signature == plan.signature
         signed = ReadOptions(lenient=True).signed(plan).signature

@@ -22,7 +22,7 @@ def single(pairs=PAIRS):
     return view_of([build_subject(*observed(PEOPLE, pairs))])
 
 
-def test_which_figures_there_are():
+def test_the_view_determines_the_figures():
     assert list(specifications(single())) == ["survival", "paths", "heat"]
     assert list(specifications(filled())) == [
         *("survival", "paths", "leaderboard", "levels", "paths-ocr", "heat-1", "heat-2")
@@ -40,7 +40,7 @@ def test_the_survival_curve_has_exact_steps_and_the_right_area():
         assert area == pytest.approx(line.micro, abs=1e-12)
 
 
-def test_a_bar_for_every_path_system_and_factor():
+def test_the_path_figure_has_a_bar_for_every_path_system_and_score():
     rows = specifications(filled())["paths"]["data"]["values"]
     assert len(rows) == 4 * 2 * 3
     assert {row["factor"] for row in rows} == {"imq", "irq", "amq"}
@@ -72,7 +72,7 @@ def test_levels_have_intervals_where_they_are_known_and_every_factor_its_own_lin
     assert spec["resolve"] == {"scale": {"y": "independent"}}
 
 
-def test_a_bar_for_every_path_and_level():
+def test_the_level_figure_has_a_bar_for_every_path_and_level():
     spec = specifications(filled())["paths-ocr"]
     assert spec["data"]["values"] == [
         {"path": "/*", "level": "(empty)", "score": 0.3},
@@ -82,7 +82,7 @@ def test_a_bar_for_every_path_and_level():
     assert spec["encoding"]["color"]["legend"] == {"title": "ocr"}
 
 
-def test_names_of_factors_become_names_of_files_of_which_no_two_are_one():
+def test_factor_names_become_distinct_file_names():
     names = ["model/prompt", "model%2Fprompt", "modèle (1)", "a:b", "\ud800"]
     found = specifications(View("0", (), None, [replace(made_factor(), name=name) for name in names]))
     assert list(found)[1:] == [
@@ -91,7 +91,7 @@ def test_names_of_factors_become_names_of_files_of_which_no_two_are_one():
 
 
 @pytest.mark.slow
-def test_they_are_drawn_with_their_specifications_beside_them(tmp_path):
+def test_figures_are_written_with_their_specifications(tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     names = write_figures(tmp_path / "one", filled(), Language.FR)
     write_figures(tmp_path / "two", filled(), Language.FR)
@@ -107,7 +107,7 @@ def test_they_are_drawn_with_their_specifications_beside_them(tmp_path):
     assert "0,5" in (tmp_path / "one" / "paths.svg").read_text(encoding="utf-8")
 
 
-def test_without_the_extra_the_error_says_what_to_install(tmp_path, monkeypatch):
+def test_without_the_extra_the_error_names_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(arbitre.ArbitreError, match="vl-convert") as caught:
         write_figures(tmp_path, single())

@@ -52,7 +52,7 @@ def test_no_report_leaves_it_out_and_removes_an_earlier_one(results):
     assert (out / "evaluation.json").exists()
 
 
-def test_report_makes_the_same_page_again(results, tmp_path):
+def test_report_reproduces_the_same_page(results, tmp_path):
     out, _ = results
     before = (out / "report.html").read_bytes()
     run("report", out / "evaluation.json", "--out", tmp_path / "again.html")
@@ -71,7 +71,7 @@ def test_report_without_alignments_is_shorter(results):
     assert "The documents are not stored next to this evaluation." in (out / "report.html").read_text(encoding="utf-8")
 
 
-def test_evaluations_in_folders_of_one_name_are_told_apart(results, tmp_path):
+def test_evaluations_in_folders_of_the_same_name_are_distinguished(results, tmp_path):
     out, _ = results
     paths = []
     for name in ("first", "second"):
@@ -147,7 +147,7 @@ def test_factors_alone_make_no_report(factors):
         ({"signature": {"entries": {}, "version": "0", "short": "x"}}, "Expected factors with the signature of one"),
     ],
 )
-def test_what_are_no_factors_of_the_evaluation_is_refused(factors, change, said):
+def test_factors_of_another_evaluation_are_refused(factors, change, said):
     plain = json.loads(factors.read_text(encoding="utf-8"))
     factors.write_text(json.dumps(plain | change), encoding="utf-8")
     evaluation = factors.parent / "evaluation" / "evaluation.json"
@@ -169,7 +169,7 @@ def changed(out, **changes):
     return file
 
 
-def test_another_evaluation_than_that_of_the_alignments_is_refused(results):
+def test_alignments_of_another_evaluation_are_refused(results):
     out, _ = results
     said = run("report", changed(out), code=2).stderr
     assert "got the alignments of another evaluation" in said
@@ -181,7 +181,7 @@ def test_another_evaluation_than_that_of_the_alignments_is_refused(results):
     [({"documents": -1}, "at /documents"), ({"format": "x"}, "at /format"), ({"extra": 1}, "extra")],
     ids=["number", "format", "key"],
 )
-def test_what_is_no_evaluation_is_refused(results, changes, said):
+def test_a_malformed_evaluation_is_refused(results, changes, said):
     out, _ = results
     found = run("report", changed(out, **changes), code=2).stderr
     assert "Expected an evaluation: " in found
@@ -197,7 +197,7 @@ def test_other_files_are_refused(tmp_path, command, text):
     assert not (tmp_path / "made").exists()
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     assert "missing.json" in run("report", tmp_path / "missing.json", code=2).stderr
 
 
@@ -213,7 +213,7 @@ def test_damaged_alignments_are_refused(results):
     ("text", "kept"),
     [("=1+1", "'=1+1"), ("@x", "'@x"), ("-5", "'-5"), ("+3", "'+3"), ("\tx", "'\tx"), ("a=b", "a=b"), ("'x", "'x")],
 )
-def test_no_cell_is_run_by_a_spreadsheet(tmp_path, text, kept):
+def test_no_cell_starts_a_formula(tmp_path, text, kept):
     schema = {"type": "array", "items": {"type": "object", "properties": {text: {"type": "string"}}}}
     plan = arbitre.Comparator(schema).plan
     evaluate_into(tmp_path, plan, [Pair(text, text, [{text: text}], [{text: text}])])
@@ -225,10 +225,10 @@ def test_no_cell_is_run_by_a_spreadsheet(tmp_path, text, kept):
     assert heads[0] == (f"{text}.gold" if kept == text else f"'{text}.gold")
 
 
-def test_numbers_are_no_formulas():
+def test_negative_numbers_are_not_escaped_as_formulas():
     assert cell(-0.5) == "-0.5"
 
 
-def test_several_evaluations_need_a_place_for_the_page(results):
+def test_several_evaluations_require_out(results):
     out, _ = results
     run("report", out / "evaluation.json", out / "evaluation.json", code=2)

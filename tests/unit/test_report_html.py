@@ -91,7 +91,7 @@ def tokens(value, pointer=""):
 
 
 @BOTH
-def test_the_numbers_of_the_page_are_those_of_evaluation_json_to_the_last_digit(language):
+def test_the_page_holds_the_exact_numbers_of_evaluation_json(language):
     evaluation, alignments = observed(PEOPLE, PAIRS)
     text = json.dumps(evaluation)
     written = dict(tokens(json.loads(text, parse_float=str, parse_int=str)))
@@ -102,7 +102,7 @@ def test_the_numbers_of_the_page_are_those_of_evaluation_json_to_the_last_digit(
     assert len(numbers) > 50
 
 
-def test_the_shown_digits_are_those_of_the_number_rounded():
+def test_shown_numbers_are_rounded():
     found = re.findall(r'<data value="([\d.]+)"[^>]*>([\d.]+)</data>', made())
     assert len(found) > 60
     for value, text in found:
@@ -110,9 +110,9 @@ def test_the_shown_digits_are_those_of_the_number_rounded():
         assert abs(float(value) - float(text)) <= 0.5 * 10**-digits + 1e-12
 
 
-def test_the_answer_is_in_words():
+def test_the_result_is_stated_in_words():
     seen = Read(made()).seen
-    assert "Entries: 4 in gold, 4 predicted, 3 matched. 2 match exactly, " in seen
+    assert "Entries: 4 in gold, 4 predicted, 3 matched. 2 are exact, 0 close " in seen
     assert "Unmatched: 1 in gold (missing), 1 in the prediction (spurious)." in seen
     assert "3 documents. 1 of them failed and counts as an empty prediction." in seen
     assert "biased" in seen
@@ -121,7 +121,7 @@ def test_the_answer_is_in_words():
     assert "biaisé" in french
 
 
-def test_optional_parts_have_their_place():
+def test_optional_sections_are_shown():
     evaluation, alignments = observed(PEOPLE, PAIRS)
     plain = Read(render_page(view_of([build_subject(evaluation, alignments)]))).seen
     for said in (
@@ -140,7 +140,7 @@ def test_optional_parts_have_their_place():
     assert "Confidence intervals were not computed" not in seen
 
 
-def test_factors_have_their_part():
+def test_factors_are_shown():
     seen = Read(render_page(filled())).seen
     for said in (
         "Levels by per-document mean (macro) of f1q",
@@ -159,7 +159,7 @@ def test_factors_have_their_part():
     assert 'id="factors"' not in made()
 
 
-def test_levels_that_share_nothing_are_not_compared():
+def test_levels_without_shared_documents_are_not_compared():
     apart = PairwiseTest("", "good", *[None] * 6, 0)
     one = replace(made_factor(), tests=[apart, apart])
     said = "No two levels share a document, so they are not compared."
@@ -183,7 +183,7 @@ def notes():
         yield from ranking({"a": one, "b": one, "c": one}).notes
 
 
-def test_every_note_is_said_in_french_and_none_is_known_that_is_not_made():
+def test_every_note_has_a_french_text_and_no_text_is_unused():
     found = {text: Translator(Language.FR).sentence(text) for text in notes()}
     assert [text for text, french in found.items() if text == french] == []
     assert all(Translator(Language.EN).sentence(text) == text for text in found)
@@ -201,7 +201,7 @@ def test_a_page_without_alignments_says_so():
 
 
 @pytest.mark.parametrize("pairs", [[], [("a", {}, {})]], ids=["nothing", "vacuous"])
-def test_a_page_of_nothing(pairs):
+def test_a_page_without_entries_says_so(pairs):
     assert (
         "Neither gold nor the prediction has any entries"
         in Read(render_page(view_of([build_subject(*observed(PEOPLE, pairs))]))).seen
@@ -215,7 +215,7 @@ def test_the_same_view_gives_the_same_bytes():
 
 
 @pytest.mark.parametrize("view", [filled, hostile], ids=["filled", "hostile"])
-def test_the_page_refuses_all_but_itself(view):
+def test_the_content_policy_blocks_external_resources(view):
     text = render_page(view())
     read = Read(text)
     policy = next(value for tag, name, value in read.attributes if name == "content" and "default-src" in value)
@@ -237,7 +237,7 @@ def parts(folder, names, ending):
 
 
 @pytest.mark.parametrize(("folder", "names", "ending"), [("style", STYLE, "css"), ("script", SCRIPT, "js")])
-def test_the_parts_of_style_and_script_are_short_say_what_for_and_are_all_in_the_page(folder, names, ending):
+def test_style_and_script_files_are_short_documented_and_included(folder, names, ending):
     assert sorted(file.name for file in PAGE.joinpath(folder).iterdir()) == sorted(f"{name}.{ending}" for name in names)
     held = parts(folder, names, ending)
     assert "".join(held.values()) in made()
@@ -246,7 +246,7 @@ def test_the_parts_of_style_and_script_are_short_say_what_for_and_are_all_in_the
         assert len(text.splitlines()) <= LONGEST, name
 
 
-def test_the_parts_of_the_script_use_only_those_before_them():
+def test_script_files_use_only_earlier_ones():
     held = parts("script", SCRIPT, "js")
     declared = {name: re.findall(r"^const (\w+) =", text, re.MULTILINE) for name, text in held.items()}
     assert sum(map(len, declared.values())) > 80
@@ -260,7 +260,7 @@ def test_the_parts_of_the_script_use_only_those_before_them():
     assert later == []
 
 
-def test_every_class_that_has_a_style_is_given_to_something():
+def test_every_styled_class_is_used():
     makers = [PAGE.joinpath("report.html.j2"), files("arbitre.report").joinpath("html", "inline_svg.py")]
     makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
     given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))
@@ -270,7 +270,7 @@ def test_every_class_that_has_a_style_is_given_to_something():
     assert styled - composed - given == set()
 
 
-def test_data_stays_text():
+def test_data_is_never_read_as_markup():
     view = hostile()
     text = render_page(view)
     assert text.encode("utf-8")  # no half of a surrogate pair is left
@@ -295,7 +295,7 @@ def test_the_hostile_view_follows_the_schema():
     assert [error.message for error in Draft202012Validator(SCHEMA).iter_errors(plain)] == []
 
 
-def test_embedded_json_reads_back():
+def test_embedded_json_survives_a_round_trip():
     value = {"a": ["</script>", "<!--", "\u2028", "é", "\ud800", 1.5]}
     text = embedded(value)
     assert json.loads(text) == value
@@ -313,15 +313,15 @@ def test_embedded_json_reads_back():
         ("אב", "אב"),
     ],
 )
-def test_what_cannot_be_seen_is_written_out(text, expected):
+def test_invisible_characters_are_shown_escaped(text, expected):
     assert show_hidden(text) == expected
 
 
-def test_clipped():
+def test_long_texts_are_clipped_with_an_ellipsis():
     assert (clipped("abc", 3), clipped("abcd", 3)) == ("abc", "ab…")
 
 
-def test_the_catalogue_is_complete():
+def test_every_string_has_both_languages_and_the_same_fields():
     for name, texts in catalogue().items():
         assert set(texts) == {"en", "fr"}, name
         assert all(text.strip() for text in texts.values()), name
@@ -329,7 +329,7 @@ def test_the_catalogue_is_complete():
         assert fields[0] == fields[1], name
 
 
-def test_every_text_is_used_and_every_text_used_is_there():
+def test_every_string_is_used_and_every_used_string_exists():
     folder = Path(str(files("arbitre.report")))
     sources = "".join(
         file.read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def parts(found):
     ]
 
 
-def test_an_entry_that_is_split_is_in_a_row_for_each_of_its_partners():
+def test_a_split_entry_has_a_row_for_each_partner():
     found = document(WEIGHED, *SPLIT)
     assert parts(found) == [
         ("0", "0", "matched", pytest.approx(1.0), pytest.approx([1.5, 1.0])),
@@ -65,7 +65,7 @@ def test_an_entry_that_is_split_is_in_a_row_for_each_of_its_partners():
     assert (found["entries"], found["faint"]) == (3, 0)
 
 
-def test_what_is_left_over_has_a_row_after_the_partners_and_is_spare_in_the_plan():
+def test_unmatched_mass_has_a_row_after_the_partners():
     found = document(words({"solver": "partial", "mass": 0.75}), ["ab", "cd"], ["ab", "zz"])
     status = [row["status"] for row in found["rows"]]
     assert sorted(status) == ["matched", "matched", "missing", "spurious"]
@@ -77,20 +77,20 @@ def test_what_is_left_over_has_a_row_after_the_partners_and_is_spare_in_the_plan
     assert plan["predicted"] == [[1.0, 0.0], [1.0, 0.5]]
 
 
-def test_a_pair_between_which_nothing_would_move_has_its_quality_all_the_same():
+def test_a_pair_without_mass_has_its_quality():
     found = document(words({"solver": "dummy", "lambda": 0.25}), ["ab", "cd"], ["ab", "zz"])
     assert found["matrix"]["quality"] == [[1.0, 0.3333], [0.3333, 0.3333]]
     assert found["matrix"]["plan"]["cells"] == [[0, 0, 1.0]]
 
 
-def test_faint_parts_are_left_out_and_counted():
+def test_negligible_parts_are_omitted_and_counted():
     found = document(words({"solver": "sinkhorn"}), ["aaaa", "bbbb"], ["aaaa", "bbbb"])
     assert [(row["gold_index"], row["predicted_index"]) for row in found["rows"]] == [("0", "0"), ("1", "1")]
     assert (found["entries"], found["faint"]) == (2, 2)
     assert found["matrix"]["plan"]["cells"] == [[0, 0, 1.0], [1, 1, 1.0]]
 
 
-def test_every_entry_has_a_row_however_thin_it_is_spread():
+def test_every_entry_has_a_row_even_if_all_parts_are_negligible():
     size = 120
     found = document(words({"solver": "sinkhorn", "epsilon": 50.0}), ["a"] * size, ["a"] * size)
     assert {row["gold_index"] for row in found["rows"]} == {str(number) for number in range(size)}
@@ -99,13 +99,13 @@ def test_every_entry_has_a_row_however_thin_it_is_spread():
     assert found["matrix"] is None
 
 
-def test_one_to_one_every_mass_is_1_and_there_is_no_plan():
+def test_a_one_to_one_matching_has_unit_masses_and_no_plan():
     found = document({"type": "array", "items": {"type": "string"}}, ["ink", "quill"], ["quilt"])
     assert [(row["mass"], row["masses"]) for row in found["rows"]] == [(1.0, [1.0, None]), (1.0, [1.0, 1.0])]
     assert found["matrix"]["plan"] is None
 
 
-def test_items_inside_an_entry_say_how_much_of_them_is_meant():
+def test_items_of_a_split_entry_show_their_share():
     inner = {"type": "object", "properties": {"name": {"type": "string"}, "words": WEIGHED}}
     found = document(
         {"type": "array", "items": inner}, [{"name": "x", "words": SPLIT[0]}], [{"name": "x", "words": SPLIT[1]}]
@@ -119,7 +119,7 @@ def test_items_inside_an_entry_say_how_much_of_them_is_meant():
     assert found["matrix"]["plan"] is None
 
 
-def test_the_worst_pairs_are_those_that_cost_most_not_those_between_which_next_to_nothing_moves():
+def test_the_worst_pairs_are_weighted_by_mass():
     alignments = observed(words({"solver": "sinkhorn"}), [("d", ["aaaa", "bbbc"], ["aaaa", "bbbb"])])[1]
     first = alignments["worst"]["/*"][0]
     assert (first["gold"], first["predicted"]) == ("bbbc", "bbbb")
@@ -134,7 +134,7 @@ def test_the_worst_pairs_are_those_that_cost_most_not_those_between_which_next_t
     ],
     ids=["balanced", "partial"],
 )
-def test_the_answer_speaks_of_mass(match, forced, said):
+def test_the_result_in_words_speaks_of_mass(match, forced, said):
     made = build_subject(*observed(words(match), [("d", ["ab", "cd"], ["ab", "zz"])]))
     assert (made.moved, made.forced) == (True, forced)
     assert {line.name for line in made.headline if line.biased} == ({"precision", "recall", "f1"} if forced else set())
@@ -173,7 +173,7 @@ def test_the_plan_of_a_page_is_that_of_its_alignment(match, fed):
     )
     kept, evaluation = keeping(judge.plan, [("page_02", gold, predicted)])
     (found,) = kept.to_dict(evaluation, json_text(evaluation.to_dict()))["kept"]
-    plan, expected = found["matrix"]["plan"], judge.compare(gold=gold, predicted=predicted).alignment(SPEAKERS).plan
+    plan, expected = found["matrix"]["plan"], judge.compare(gold=gold, predicted=predicted).alignment(SPEAKERS).coupling
     table = np.zeros(expected.shape)
     for row, column, mass in plan["cells"]:
         table[row, column] = mass

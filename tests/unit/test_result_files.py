@@ -12,10 +12,12 @@ import arbitre
 from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.reading.options import Failure
 from arbitre.corpus.running.evaluate import ExecutionOptions
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.report.tables.result_files import evaluate_into, without_folders
-from arbitre.report.text_files import atomic_text_file, cell, csv_writer, json_text
+from arbitre.report.tables.table import SCORE, Table, TableColumn
+from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
 from arbitre.values import MAX_DEPTH
 
 PERSON = {
@@ -58,8 +60,26 @@ def people(*items):
         ([1, {"é": None}], '[1,{"é":null}]'),
     ],
 )
-def test_cells(value, text):
+def test_values_are_written_as_cells(value, text):
     assert cell(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0,5"), (1e-07, "1e-07"), (1.5e-07, "1,5e-07"), (3, "3"), ("0.5", "0.5"), ([0.5], "[0.5]"), (True, "true")],
+)
+def test_only_numbers_have_a_decimal_comma(value, text):
+    assert cell(value, CsvDialect.named("excel-fr")) == text
+
+
+def test_a_table_is_written_in_a_dialect():
+    shown = Table("", (TableColumn("run"), TableColumn("f1q", SCORE)), (("a;b", 0.5),))
+    assert shown.csv(CsvDialect.named("excel-fr")) == '\ufeffrun;f1q\n"a;b";0,5\n'
+
+
+def test_an_unknown_dialect_is_refused():
+    with pytest.raises(OptionError, match="`csv_dialect` to be one of standard, excel-fr, got 'excel'"):
+        EvaluationOptions(csv_dialect="excel")
 
 
 @pytest.mark.parametrize("text", ["a\rb", "a\nb", "a\r\nb", "ends\r\n", "\r", 'a"b', "a,b"])
@@ -76,7 +96,7 @@ def test_no_line_break_in_a_cell_ends_a_row(tmp_path, text):
     assert "\r" in text or "\r" not in file.getvalue()
 
 
-def test_a_cell_of_the_greatest_depth():
+def test_a_value_of_the_maximum_depth_is_written():
     value = []
     for _ in range(MAX_DEPTH - 1):
         value = [value]
@@ -84,7 +104,7 @@ def test_a_cell_of_the_greatest_depth():
     assert json.loads(json_text({"nodes": [{"gold": value}]})) == {"nodes": [{"gold": value}]}
 
 
-def test_columns_and_rows_of_matches(tmp_path):
+def test_matches_has_a_row_for_each_entry_and_columns_for_each_field(tmp_path):
     gold = people({"name": "Ada", "pages": [1, 2]}, {"name": "Bob"})
     predicted = people({"name": "Cyd", "born": 1815}, {"name": "Zuzu"}, {"name": "Ada", "pages": [1], "born": 1815})
     rows = matches(tmp_path, PEOPLE, (gold, predicted))
@@ -132,7 +152,7 @@ def test_an_entry_of_another_kind_is_shown_as_undeclared(tmp_path):
     assert (row["undeclared"], row["quality"]) == ('{"predicted":"Ada"}', "0.0")
 
 
-def test_entries_that_may_be_objects_or_scalars_have_both(tmp_path):
+def test_entries_that_are_objects_or_scalars_have_both_columns(tmp_path):
     schema = {"type": "array", "items": {"anyOf": [PERSON, {"type": "string"}]}}
     rows = matches(tmp_path, schema, ([{"name": "Ada"}, "Bob"], [{"name": "Ada"}, "Bob"]))
     assert [(row["name.gold"], row["value.gold"]) for row in rows] == [("Ada", ""), ("", "Bob")]
@@ -159,20 +179,26 @@ def test_entries_below_another_list_have_both_positions(tmp_path):
     ]
 
 
-def test_two_digit_positions_are_in_order(tmp_path):
+def test_positions_are_sorted_as_numbers(tmp_path):
     names = [{"name": f"{number:02}"} for number in range(12)]
     rows = matches(tmp_path, PEOPLE, (people(*names), people(*names)))
     assert [row["gold_index"] for row in rows] == [str(number) for number in range(12)]
 
 
-def test_documents_paths_and_failures(tmp_path):
+def test_documents_paths_and_failures_are_written(tmp_path):
     failure = Failure("predicted", "b", None, str(tmp_path / "some" / "b.json"), 3, reason="broken")
     pairs = (
         Pair("a", "1", people({"name": "Ada"}), people({"name": "Ada"})),
         Pair("b", None, people({"name": "Bob"}), arbitre.ABSENT, failure),
     )
     evaluation, files = evaluate_into(tmp_path, plan(PEOPLE), Join(pairs, (failure,)))
-    assert files == ("evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl")
+    assert files == (
+        "evaluation.json",
+        "documents.csv",
+        "paths.csv",
+        "matches.csv",
+        *("failures.csv", "failures.jsonl", "results.npz"),
+    )
     assert evaluation.failures == (failure,)
     first, second = table(tmp_path / "documents.csv")
     names = ("id", "run", "failed", "document_quality", "gold", "predicted", "matched", "f1q", "imq")
@@ -191,7 +217,7 @@ def test_documents_paths_and_failures(tmp_path):
     assert str(tmp_path) not in json.dumps(kept)
 
 
-def test_the_same_corpus_gives_the_same_bytes_whatever_its_size(tmp_path):
+def test_the_same_corpus_gives_the_same_bytes_on_disk(tmp_path):
     pairs = [Pair(f"d{number}", None, people({"name": "é" * number}), people({"name": "e"})) for number in range(70)]
     for folder in ("one", "two"):
         evaluate_into(tmp_path / folder, plan(PEOPLE), pairs)
@@ -203,18 +229,18 @@ def test_the_same_corpus_gives_the_same_bytes_whatever_its_size(tmp_path):
     assert len(table(tmp_path / "one" / "matches.csv")) == 70
 
 
-def test_failures_of_an_earlier_evaluation_do_not_stay(tmp_path):
+def test_failures_of_an_earlier_evaluation_are_removed(tmp_path):
     failure = Failure("predicted", "a", reason="no prediction")
     evaluate_into(tmp_path, plan(PEOPLE), Join((Pair("a", None, people(), arbitre.ABSENT, failure),), (failure,)))
     (tmp_path / "violations.csv").touch()
     assert (tmp_path / "failures.csv").exists()
     evaluate_into(tmp_path, plan(PEOPLE), [Pair("a", None, people(), people())])
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("documents.csv", "evaluation.json", "matches.csv", "paths.csv"),
+        *("documents.csv", "evaluation.json", "matches.csv", "paths.csv", "results.npz"),
     ]
 
 
-def test_nothing_is_left_of_an_evaluation_that_stops(tmp_path):
+def test_an_aborted_evaluation_keeps_the_earlier_files(tmp_path):
     evaluate_into(tmp_path, plan(PEOPLE), [Pair("a", None, people(), people())])
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
@@ -227,7 +253,7 @@ def test_nothing_is_left_of_an_evaluation_that_stops(tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_fresh_names_the_file_that_cannot_be_written(tmp_path):
+def test_a_file_that_cannot_be_replaced_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DataError) as caught, atomic_text_file(tmp_path / "file" / "results.csv"):
         pass

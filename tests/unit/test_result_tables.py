@@ -73,7 +73,7 @@ def plain(value):
 
 
 @pytest.mark.parametrize("schema", [COMPARISON, EVALUATION], ids=["comparison", "evaluation"])
-def test_the_schemas_are_valid(schema):
+def test_the_result_schemas_are_valid_schemas(schema):
     Draft202012Validator.check_schema(schema)
     assert schema["additionalProperties"] is False
 
@@ -95,7 +95,7 @@ def test_evaluations_follow_their_schema(case):
     assert errors(EVALUATION, data) == []
 
 
-def test_an_evaluation_of_nothing_follows_its_schema():
+def test_an_empty_evaluation_follows_its_schema():
     data = plain(arbitre.Comparator(PEOPLE).evaluate([]).to_dict())
     assert errors(EVALUATION, data) == []
     assert (data["documents"], data["micro"]["f1q"], data["macro"]["f1q"]) == (0, None, None)
@@ -119,7 +119,7 @@ def test_published_figures_and_violations_follow_the_schema():
         ({"close": 0}, "$.close"),
     ],
 )
-def test_the_schema_of_comparisons_refuses(change, place):
+def test_the_comparison_schema_refuses_wrong_values(change, place):
     comparison = arbitre.Comparator(PEOPLE).compare(gold={"people": [ADA]}, predicted={"people": [ADA]})
     found = errors(COMPARISON, plain(comparison.to_dict()) | change)
     assert found
@@ -134,7 +134,7 @@ def test_the_schema_of_comparisons_refuses(change, place):
         ({"parent": -1}, 1),
     ],
 )
-def test_the_schema_of_comparisons_refuses_in_a_leaf(change, count):
+def test_the_comparison_schema_refuses_wrong_leaves(change, count):
     data = plain(arbitre.Comparator(PEOPLE).compare(gold={"people": [ADA]}, predicted={"people": [ADA]}).to_dict())
     leaf = next(node for node in data["nodes"] if node["leaf"])
     changed = copy.deepcopy(data) | {"nodes": [leaf | change]}
@@ -151,7 +151,7 @@ def test_the_schema_of_comparisons_refuses_in_a_leaf(change, count):
         ({"curve": {"qualities": [2.0], "counts": [1.0], "gold": 1.0, "predicted": 1.0}}, "$.curve.qualities[0]"),
     ],
 )
-def test_the_schema_of_evaluations_refuses(change, place):
+def test_the_evaluation_schema_refuses_wrong_values(change, place):
     data = plain(arbitre.Comparator(PEOPLE).evaluate([("a", {"people": [ADA]}, {"people": [ADA]})]).to_dict())
     found = errors(EVALUATION, data | change)
     assert found

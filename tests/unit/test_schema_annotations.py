@@ -9,7 +9,7 @@ STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
 NULL = {"type": "null"}
-KEYS = "distance, normalize, weight, match, entries, absent, aliases, alternatives, ignore"
+KEYS = "distance, normalize, floor, weight, match, entries, absent, aliases, alternatives, ignore, undeclared"
 
 
 def quality(schema, gold, predicted, **options):
@@ -90,7 +90,7 @@ class TestKeys:
             (obj(a=said(obj(), absent=[{}]), b=INTEGER), {"a": {}, "b": 1}, {"b": 1}, 1.0),
         ],
     )
-    def test_what_it_does(self, schema, gold, predicted, expected):
+    def test_each_annotation_changes_the_quality_as_documented(self, schema, gold, predicted, expected):
         assert quality(schema, gold, predicted) == pytest.approx(expected)
 
     def test_absent_is_inherited_and_overridden_below(self):
@@ -100,14 +100,14 @@ class TestKeys:
         assert quality(schema, {"xs": [{"b": "v", "c": None}]}, {"xs": [{"b": "v"}]}) == 0.5
         assert quality(schema, {"z": "", "a": "v"}, {"a": "v"}) == 1.0
 
-    def test_one_definition_in_two_uses(self):
+    def test_one_definition_can_have_different_annotations_at_each_use(self):
         schema = {
             "$defs": {"s": said(STRING, distance="levenshtein")},
             **obj(a={"$ref": "#/$defs/s"}, b=said({"$ref": "#/$defs/s"}, distance="exact")),
         }
         assert quality(schema, {"a": "abcd", "b": "abcd"}, {"a": "abcx", "b": "abcx"}) == pytest.approx(0.75 / 2)
 
-    def test_a_weight_in_a_definition_is_that_of_every_field_it_is_used_for(self):
+    def test_a_weight_in_a_definition_applies_to_every_field_that_uses_it(self):
         schema = {"$defs": {"s": said(INTEGER, weight=3)}, **obj(a={"$ref": "#/$defs/s"}, b=INTEGER)}
         assert quality(schema, {"a": 1, "b": 1}, {"a": 2, "b": 1}) == 0.25
 
@@ -115,7 +115,7 @@ class TestKeys:
         schema = {"$defs": {"s": said(STRING, normalize="lower")}, **listed({"$ref": "#/$defs/s"}, distance="jaccard")}
         assert quality(schema, ["A", "b"], ["a", "b"]) == pytest.approx(1 / 3)
 
-    def test_one_leaf_is_one_row(self):
+    def test_a_list_compared_as_a_whole_is_one_row(self):
         schema = obj(pages=said(listed(INTEGER), distance="jaccard"))
         assert [row.path for row in Comparator(schema).explain()] == ["", "/pages"]
         assert list(Comparator(schema).compare(gold={"pages": [1]}, predicted={"pages": [1]}).by_path()) == ["/pages"]
@@ -134,7 +134,7 @@ class TestExtremeWeights:
             ({"a": 5e-324, "b": 1}, "a", "4.94066e-324 and 1"),
         ],
     )
-    def test_they_are_refused_with_the_reason(self, weights, field, got):
+    def test_extreme_weight_ratios_are_refused(self, weights, field, got):
         schema = obj(**{name: said(STRING, weight=weight) for name, weight in weights.items()})
         with pytest.raises(SchemaError) as caught:
             Comparator(schema)
@@ -143,12 +143,12 @@ class TestExtremeWeights:
         assert problem.pointer == f"/properties/{field}/x-arbitre/weight"
         assert "lost to rounding" in problem.hint
 
-    def test_those_of_an_overlay_are_too(self):
+    def test_extreme_weight_ratios_in_an_overlay_are_refused(self):
         with pytest.raises(SchemaError, match="got 1 and 1e\\+13"):
             Comparator(obj(a=STRING), overlay={"/a": {"weight": 1e13}})
 
     @pytest.mark.parametrize("weight", [1e-12, 1e12])
-    def test_a_factor_of_1e12_is_seen(self, weight):
+    def test_a_weight_ratio_of_1e12_still_affects_the_quality(self, weight):
         found = Comparator(obj(a=said(STRING, weight=weight), b=STRING)).compare(
             gold={"a": "x", "b": "x"}, predicted={"a": "x", "b": "y"} if weight > 1 else {"a": "y", "b": "x"}
         )
@@ -212,7 +212,7 @@ class TestWrongValues:
             ({"distance": "absolute"}, "/distance", "The required option `scale` of `absolute` is missing"),
         ],
     )
-    def test_it_is_refused_where_it_stands(self, annotation, pointer, message):
+    def test_a_wrong_annotation_is_refused_at_its_pointer(self, annotation, pointer, message):
         (problem,) = refused(obj(a={**STRING, "x-arbitre": annotation}))
         assert (problem.message, problem.pointer) == (message, "/properties/a/x-arbitre" + pointer)
 
@@ -241,15 +241,15 @@ class TestWrongValues:
         assert (problem.pointer, problem.hint) == ("/x-arbitre/match/hungarian/gates", 'Did you mean "gate"?')
 
     @pytest.mark.parametrize("key", ["x-arbiter", "x_arbitre", "X-Arbitre", "arbitre", "x-abitre", "xarbitre"])
-    def test_a_misspelt_keyword(self, key):
+    def test_a_misspelt_annotation_keyword_gets_a_hint(self, key):
         (problem,) = refused(obj(a={**STRING, key: {"weight": 2}}))
         assert problem.message == f'Unknown keyword "{key}"'
         assert (problem.pointer, problem.hint) == (f"/properties/a/{key}", 'Did you mean "x-arbitre"?')
 
-    def test_a_property_with_such_a_name_is_a_property(self):
+    def test_a_property_may_be_named_like_a_misspelt_keyword(self):
         assert quality(obj(arbitre=INTEGER), {"arbitre": 1}, {"arbitre": 1}) == 1.0
 
-    def test_everything_is_reported_at_once(self):
+    def test_all_problems_are_reported_at_once(self):
         schema = obj(
             a=said(STRING, distanse="exact", weight=-1),
             b=listed(said(STRING, weight=2)),
@@ -331,8 +331,8 @@ class TestMisplaced:
                 "/anyOf/0/x-arbitre/absent",
                 "`absent` differs between the branches",
             ),
-            (said(listed(STRING), distance="jaccard", match="ordered"), "/x-arbitre/match", "makes it a leaf"),
-            (said(listed(STRING), distance="jaccard", entries=True), "/x-arbitre/entries", "makes it a leaf"),
+            (said(listed(STRING), distance="jaccard", match="ordered"), "/x-arbitre/match", "makes the list a leaf"),
+            (said(listed(STRING), distance="jaccard", entries=True), "/x-arbitre/entries", "makes the list a leaf"),
             (said(NUMBER, distance="jaro-winkler"), "/x-arbitre/distance", "`distance` for numbers, got jaro-winkler"),
             (
                 said({"type": ["string", "null"]}, distance="relative"),
@@ -377,13 +377,13 @@ class TestMisplaced:
             ({"contains": said(STRING, distance="exact")}, "/contains/x-arbitre", "has no effect inside `contains`"),
         ],
     )
-    def test_it_is_refused(self, schema, pointer, message):
+    def test_a_misplaced_annotation_is_refused(self, schema, pointer, message):
         (problem,) = refused(schema)
         assert message in problem.message
         assert problem.pointer == pointer
 
     @pytest.mark.parametrize("key", ["weight", "ignore", "aliases"])
-    def test_what_is_said_of_a_field_may_not_depend_on_the_branch(self, key):
+    def test_field_annotations_that_differ_between_branches_are_refused(self, key):
         values = {"weight": (2, 3), "ignore": (True, False), "aliases": (["b"], ["c"])}[key]
         one, other = (obj(k={"const": k}, a=said(STRING, **{key: value})) for k, value in enumerate(values))
         (problem,) = refused({"oneOf": [one, other]})

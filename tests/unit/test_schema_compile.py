@@ -70,7 +70,7 @@ NUMBER = {"type": "number"}
         (STRING, ["abcd"], ["abcx"], 7 / 9),
     ],
 )
-def test_a_kind_has_its_distance(schema, gold, predicted, expected):
+def test_each_kind_has_its_default_distance(schema, gold, predicted, expected):
     assert quality(schema, gold, predicted) == pytest.approx(expected)
 
 
@@ -81,12 +81,12 @@ def test_objects_are_compared_field_by_field():
     assert quality(schema, {"a": "x"}, {"a": "x", "c": 2}) == 0.5
 
 
-def test_keys_that_are_not_named_stand_under_their_own_name():
+def test_undeclared_keys_have_their_own_path():
     found = Comparator(obj(a=STRING)).compare(gold={"a": "x", "z": 1}, predicted={"a": "x", "z": 1}).by_path()
     assert list(found) == ["/a", "/z"]
 
 
-def test_the_keys_of_a_map_are_counted_together():
+def test_the_keys_of_a_map_share_one_path():
     schema = {"type": "object", "additionalProperties": INTEGER}
     comparison = Comparator(schema).compare(gold={"a": 1, "b": 2}, predicted={"a": 1, "b": 3, "c": 4})
     assert list(comparison.by_path()) == ["/*"]
@@ -94,7 +94,7 @@ def test_the_keys_of_a_map_are_counted_together():
     assert comparison.quality == pytest.approx(1 / 3)
 
 
-def test_a_declared_property_wins_over_a_pattern_and_the_first_pattern_over_the_next():
+def test_properties_win_over_patterns_and_earlier_patterns_over_later():
     schema = obj(ab=STRING) | {
         "patternProperties": {"^a": INTEGER, "b$": NUMBER},
         "additionalProperties": STRING,
@@ -105,7 +105,7 @@ def test_a_declared_property_wins_over_a_pattern_and_the_first_pattern_over_the_
     assert quality(schema, {"c": "abcd"}, {"c": "abcx"}) == pytest.approx(7 / 9)
 
 
-def test_arrays_of_arrays_and_root_arrays():
+def test_nested_arrays_at_the_root_are_compared():
     schema = {"type": "array", "items": {"type": "array", "items": INTEGER}}
     comparison = Comparator(schema).compare(gold=[[1, 2], [3]], predicted=[[3], [2, 1]])
     assert comparison.quality == 1.0
@@ -130,12 +130,12 @@ def test_the_first_items_of_a_tuple_are_compared_by_position(schema):
     }
 
 
-def test_a_tuple_that_allows_no_more_still_compares_more():
+def test_items_beyond_a_closed_tuple_are_compared():
     schema = {"type": "array", "prefixItems": [INTEGER], "items": False}
     assert quality(schema, [1, "abcd"], [1, "abcx"]) == pytest.approx((1 + 7 / 9) / 2)
 
 
-def test_draft_7_reads_nothing_beside_a_reference_but_our_keyword():
+def test_draft_7_ignores_keywords_beside_a_reference_except_annotations():
     schema = {
         "$schema": DRAFT_7,
         "definitions": {"name": STRING},
@@ -157,33 +157,33 @@ def test_properties_called_like_keywords_are_properties():
     assert quality(schema, {"$id": 1, "properties": 10}, {"$id": 1, "properties": 9}) == pytest.approx(0.95)
 
 
-def test_foreign_keywords_are_left_alone():
+def test_unknown_keywords_are_ignored():
     schema = {"type": "string", "x-other": {"distance": 1}, "x-array": True, "markdownDescription": "a"}
     assert quality(schema, "abcd", "abcx") == pytest.approx(7 / 9)
 
 
 class TestEntries:
-    def test_the_only_shallowest_list_of_objects(self):
+    def test_the_only_list_of_objects_at_the_least_depth_is_the_entries(self):
         xs = {"type": "array", "items": obj(a=STRING)}
         assert Comparator(obj(wrapper=obj(xs=xs))).entries == "/wrapper/xs"
         assert Comparator(obj(meta=obj(tags={"type": "array", "items": STRING}), xs=xs)).entries == ""
 
-    def test_the_root_where_two_could_be(self):
+    def test_two_candidate_lists_make_the_root_the_entries(self):
         many = {"type": "array", "items": obj(a=STRING)}
         assert Comparator(obj(xs=many, ys=many)).entries == ""
 
-    def test_a_list_marked_false_is_none(self):
+    def test_a_list_marked_false_is_not_the_entries(self):
         ys = {"type": "array", "items": obj(a=STRING)}
         xs = {**ys, "x-arbitre": {"entries": False}}
         assert Comparator(obj(ys=ys)).entries == "/ys"
         assert Comparator(obj(xs=xs)).entries == ""
 
-    def test_a_mark_on_the_list_branch_of_a_union(self):
+    def test_the_list_branch_of_a_union_can_be_marked(self):
         xs = {"anyOf": [{"type": "array", "items": STRING, "x-arbitre": {"entries": True}}, STRING]}
         ys = {"type": "array", "items": obj(a=STRING)}
         assert Comparator(obj(xs=xs, ys=ys)).entries == "/xs"
 
-    def test_two_marks_are_refused(self):
+    def test_two_lists_marked_as_entries_are_refused(self):
         marked = {"type": "array", "items": STRING, "x-arbitre": {"entries": True}}
         (problem,) = refused(obj(xs=marked, ys=marked))
         assert problem.message == "Expected only one list to be marked as entries, got /xs, /ys"
@@ -206,7 +206,7 @@ class TestLimits:
 
     def test_10_000_levels_are_refused(self):
         (problem,) = refused(self.nested(10_000))
-        assert problem.message == "Expected at most 2000 nested lists and objects in a schema, got more"
+        assert problem.message == "Expected at most 2000 nested lists and objects in the schema, got more"
 
     def test_10_000_levels_in_a_file_are_refused(self, tmp_path):
         file = tmp_path / "deep.json"
@@ -238,7 +238,7 @@ class TestLimits:
         assert [problem.message for problem in problems] == ["Expected at most 256 branches for one value, got more"]
         assert problems[0].hint == "Simplify the combinations of anyOf, oneOf and allOf."
 
-    def test_branches_of_fields_of_branches_are_refused_where_they_are_too_many(self):
+    def test_too_many_nested_branches_are_refused(self):
         def field(number):
             return {"anyOf": [obj(**{f"f{number}_{n}": STRING}) for n in range(20)]}
 
@@ -291,7 +291,7 @@ class TestLimits:
         assert problem.message == "Expected a schema of at most 10 positions, got more"
 
     @pytest.mark.slow
-    def test_many_constants_are_one_enum(self):
+    def test_many_constants_compile_to_one_enum(self):
         schema = {"oneOf": [{"const": f"code {n}", "title": str(n)} for n in range(5_000)]}
         assert quality(schema, "code 1", "code 2") == 0.0
         assert rows(schema)[""].distance == "exact"
@@ -303,7 +303,7 @@ class TestLimits:
         schema = {"$defs": definitions | {"d40": STRING}, "$ref": "#/$defs/d0"}
         assert len(Comparator(schema).explain()) < 12_000
 
-    def test_a_field_that_is_declared_again_below_itself_comes_to_an_end(self):
+    def test_a_field_declared_again_below_itself_terminates(self):
         child = {"$ref": "#/$defs/node"}
         node = {"properties": {"child": child, "n": INTEGER}, "allOf": [{"properties": {"child": dict(child)}}]}
         schema = {"$defs": {"node": node}, "$ref": "#/$defs/node"}
@@ -312,20 +312,20 @@ class TestLimits:
 
 class TestGarbage:
     @pytest.mark.parametrize("schema", [[], 5, None, 1.5, b"{}", object()])
-    def test_what_is_no_schema(self, schema):
+    def test_a_value_that_is_not_a_schema_is_refused(self, schema):
         assert "Expected a schema as a dictionary, a file or a Pydantic model class" in refused(schema)[0].message
 
     @pytest.mark.parametrize(
         "text",
         ["", "{", "[]", "5", "null", '"a"', '{"type": "strng"}', '{"type": NaN}', '{"a": 1, "a": 2}', '{"$schema": 5}'],
     )
-    def test_files_that_hold_none(self, tmp_path, text):
+    def test_a_file_without_a_valid_schema_is_refused(self, tmp_path, text):
         file = tmp_path / "schema.json"
         file.write_text(text)
         assert {problem.file for problem in refused(file)} == {str(file)}
         assert {problem.file for problem in refused(str(file))} == {str(file)}
 
-    def test_files_that_cannot_be_read(self, tmp_path):
+    def test_an_unreadable_file_is_refused(self, tmp_path):
         (tmp_path / "latin.json").write_bytes(b'{"title": "\xe9"}')
         assert refused(tmp_path / "latin.json")[0].message == "The schema is not valid UTF-8"
         assert refused(tmp_path / "none.json")[0].message == "Cannot read the schema: No such file or directory"
@@ -351,22 +351,22 @@ class TestGarbage:
         assert problems[0].hint == 'Did you mean "string"?'
 
     @pytest.mark.parametrize("value", [float("nan"), {1, 2}, (1, 2), {1: 2}, object()])
-    def test_what_is_not_json_is_refused_where_it_stands(self, value):
+    def test_a_value_that_is_not_json_is_refused_at_its_pointer(self, value):
         (problem,) = refused({"properties": {"a": {"default": value}}})
         assert problem.pointer == "/properties/a/default"
 
-    def test_a_pattern_that_is_none(self):
+    def test_an_invalid_pattern_is_refused(self):
         (problem,) = refused({"patternProperties": {"(": STRING}})
         assert problem.message.startswith('Expected a regular expression, got "("')
         assert problem.pointer == "/patternProperties/("
 
-    def test_items_as_a_list_in_2020_12(self):
+    def test_items_as_a_list_is_refused_in_draft_2020_12(self):
         (problem,) = refused({"items": [STRING]})
         assert problem.pointer == "/items"
         assert "prefixItems" in problem.hint
 
     @pytest.mark.parametrize("close", [0, -1, 1.5, float("nan"), True, "high"])
-    def test_close(self, close):
+    def test_a_close_outside_its_range_is_refused(self, close):
         assert "`close`" in refused(STRING, close=close)[0].message
 
 
@@ -382,7 +382,7 @@ class TestExplain:
         parent={"$ref": "#"},
     )
 
-    def test_rows(self):
+    def test_explain_lists_every_path_with_its_settings(self):
         found = {path: row.to_dict() for path, row in rows(self.SCHEMA).items()}
         blank = {"weight": 1.0, "distance": "", "match": "", "normalize": "", "notes": "", "alternatives": ""}
         assert found == {
@@ -402,7 +402,7 @@ class TestExplain:
             }.items()
         }
 
-    def test_a_recursive_schema_is_walked_once_around(self):
+    def test_a_recursive_schema_is_listed_once(self):
         schema = {
             "$defs": {"node": obj(label=STRING, children={"type": "array", "items": {"$ref": "#/$defs/node"}})},
             **obj(tree={"$ref": "#/$defs/node"}),
@@ -433,7 +433,7 @@ class TestSignature:
         node["x-arbitre"] = annotation
         return schema
 
-    def test_every_annotation_shows(self):
+    def test_every_annotation_changes_the_signature(self):
         name, size, pages = ("properties", "name"), ("properties", "size"), ("properties", "pages")
         variants = [
             ((), {"absent": []}),
@@ -477,7 +477,7 @@ class TestSignature:
         assert len({signature.long for signature in signatures}) == len(variants) + 2
         assert len({signature.short for signature in signatures}) == len(variants) + 2
 
-    def test_entries_false_shows_where_it_changes_the_entries(self):
+    def test_entries_false_changes_the_signature_only_if_it_changes_the_entries(self):
         pages = {"type": "array", "items": obj(n=INTEGER)}
         plain, marked = Comparator(obj(pages=pages)), Comparator(obj(pages={**pages, "x-arbitre": {"entries": False}}))
         assert (plain.entries, marked.entries) == ("/pages", "")
@@ -490,13 +490,13 @@ class TestSignature:
             ({"const": "a"}, {"const": "b"}),
         ],
     )
-    def test_what_chooses_a_branch_shows(self, one, other):
+    def test_branch_conditions_change_the_signature(self, one, other):
         def union(kind):
             return {"anyOf": [obj(kind=kind, x=STRING), obj(kind={"const": "z"}, x=INTEGER)]}
 
         assert Comparator(union(one)).signature != Comparator(union(other)).signature
 
-    def test_the_order_of_branches_and_of_patterns_shows(self):
+    def test_the_order_of_branches_and_patterns_changes_the_signature(self):
         branches = [obj(a=STRING, b=STRING), obj(b=INTEGER, c=STRING)]
         assert Comparator({"anyOf": branches}).signature != Comparator({"anyOf": branches[::-1]}).signature
         patterns = {"^a": STRING, "b$": NUMBER}
@@ -505,7 +505,7 @@ class TestSignature:
             Comparator({"patternProperties": patterns}).signature != Comparator({"patternProperties": other}).signature
         )
 
-    def test_what_moves_no_number_does_not_show(self):
+    def test_settings_without_effect_on_scores_keep_the_signature(self):
         schema = json.loads(json.dumps(self.BASE))
         schema["title"] = "Things"
         schema["required"] = ["name"]
@@ -517,10 +517,10 @@ class TestSignature:
         assert Comparator(schema).signature == Comparator(self.BASE).signature
         assert Comparator(self.BASE, close=0.8).signature == Comparator(self.BASE).signature
 
-    def test_defaults_that_are_written_out_do_not_show(self):
+    def test_explicit_defaults_keep_the_signature(self):
         schema = self.changed(("properties", "name"), {"distance": "yujian-bo", "weight": 1, "absent": [None]})
         assert Comparator(schema).signature == Comparator(self.BASE).signature
 
-    def test_it_reads_back(self):
+    def test_the_signature_survives_a_round_trip(self):
         signature = Comparator(self.BASE).signature
         assert arbitre.Comparator(self.BASE).signature.parse(signature.long) == signature

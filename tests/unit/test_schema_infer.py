@@ -10,7 +10,7 @@ from arbitre.values import MAX_DEPTH
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def test_the_schema_that_all_documents_fit():
+def test_the_inferred_schema_covers_all_documents():
     assert infer([{"a": 1, "b": "x"}, {"a": 2.5, "c": [True, None]}]) == {
         "$schema": DRAFT,
         "type": "object",
@@ -37,12 +37,12 @@ def test_the_schema_that_all_documents_fit():
         ([True], True, False, 0.0),
     ],
 )
-def test_what_is_inferred_compares(documents, gold, predicted, quality):
+def test_an_inferred_schema_compares_documents(documents, gold, predicted, quality):
     comparison = Comparator.infer(documents).compare(gold=gold, predicted=predicted)
     assert comparison.quality == pytest.approx(quality)
 
 
-def test_the_documents_are_valid_and_equal_to_themselves():
+def test_documents_satisfy_the_inferred_schema_and_equal_themselves():
     documents = [{"a": [1, "x", None, {"b": []}]}, {"a": [], "c": {"d": True}}]
     comparator = Comparator.infer(iter(documents))
     for document in documents:
@@ -50,30 +50,30 @@ def test_the_documents_are_valid_and_equal_to_themselves():
         assert (comparison.quality, comparison.violations) == (1.0, ())
 
 
-def test_an_overlay_and_close_are_taken():
+def test_infer_accepts_overlay_and_close():
     comparator = Comparator.infer([{"a": "x"}], overlay={"/a": {"distance": "exact"}}, close=0.5)
     assert comparator.compare(gold={"a": "abcd"}, predicted={"a": "abcx"}).quality == 0.0
 
 
-def test_no_document_is_an_error():
+def test_inferring_from_no_documents_is_an_error():
     with pytest.raises(DataError, match="Expected at least one gold document to infer a schema from, got none"):
         Comparator.infer([])
 
 
 @pytest.mark.parametrize("document", [{1: 2}, {"a": {1, 2}}, [float("nan")], object()])
-def test_what_is_not_json_is_an_error(document):
+def test_a_value_that_is_not_json_is_an_error(document):
     with pytest.raises(DataError):
         Comparator.infer([document])
 
 
-def test_deep_documents():
+def test_deep_documents_are_inferred_and_compared():
     document = 1
     for _ in range(400):
         document = {"a": document}
     assert Comparator.infer([document]).compare(gold=document, predicted=document).quality == 1.0
 
 
-def test_documents_of_the_greatest_depth():
+def test_documents_of_the_maximum_depth_are_inferred_and_compared():
     lists = objects = 1
     for _ in range(MAX_DEPTH):
         lists, objects = [lists], {"a": objects}

@@ -65,28 +65,28 @@ TREE = obj(n=NUMBER, children={"type": "array", "items": {"$ref": "#"}})
         (obj(a=STRING, b=obj(c=STRING)), {"": {"absent": [""]}}, {"b": {"c": ""}, "a": "x"}, {"a": "x", "b": {}}, 1.0),
     ],
 )
-def test_an_annotation_by_path(schema, overlay, gold, predicted, expected):
+def test_each_overlay_setting_changes_the_quality_as_documented(schema, overlay, gold, predicted, expected):
     assert quality(schema, gold, predicted, overlay) == pytest.approx(expected)
 
 
-def test_it_beats_what_the_schema_says_key_by_key():
+def test_an_overlay_overrides_the_schema_key_by_key():
     schema = obj(a={**STRING, "x-arbitre": {"distance": "exact", "normalize": "lower", "weight": 3}}, b=STRING)
     overlay = {"/a": {"distance": "levenshtein", "weight": 1}}
     assert quality(schema, {"a": "ABCD", "b": "x"}, {"a": "abcx", "b": "x"}, overlay) == pytest.approx(1.75 / 2)
 
 
-def test_it_decides_where_branches_differ():
+def test_an_overlay_overrides_differing_branches():
     one, other = (obj(k={"const": n}, a={**INTEGER, "x-arbitre": {"weight": n}}) for n in (1, 2))
     schema = {"oneOf": [one, other]}
     assert quality(schema, {"k": 1, "a": 1}, {"k": 1, "a": 2}, {"/a": {"weight": 3}}) == 0.25
 
 
-def test_entries():
+def test_an_overlay_can_mark_the_entries():
     schema = obj(a={"type": "array", "items": STRING}, b={"type": "array", "items": STRING})
     assert Comparator(schema, overlay={"/b": {"entries": True}}).entries == "/b"
 
 
-def test_it_shows_in_the_signature_as_an_annotation_does():
+def test_an_overlay_gives_the_signature_of_the_same_annotation():
     annotated = obj(a={**STRING, "x-arbitre": {"distance": "exact"}})
     laid = Comparator(obj(a=STRING), overlay={"/a": {"distance": "exact"}})
     assert laid.signature == Comparator(annotated).signature
@@ -103,7 +103,7 @@ def test_the_schema_is_not_changed():
 class TestRefused:
     SCHEMA = obj(entries={"type": "array", "items": obj(name=STRING, pages={"type": "array", "items": INTEGER})})
 
-    def test_every_path_that_is_not_there_with_the_nearest_that_is(self):
+    def test_unknown_paths_are_refused_with_the_nearest_path(self):
         paths = ["/entries/*/nmae", "/entries/0/name", "/entries/*/pages/*/x", "/zzz"]
         problems = refused(self.SCHEMA, {path: {"weight": 2} for path in paths})
         hints = {problem.message: problem.hint for problem in problems}
@@ -113,15 +113,15 @@ class TestRefused:
         assert "explain" in hints['The schema has no path "/zzz"']
 
     @pytest.mark.parametrize("path", ["/entries/name", "/*", "/entries/*/*", "/entries/*/name/*"])
-    def test_a_star_where_there_is_neither_list_nor_map(self, path):
+    def test_a_star_outside_lists_and_maps_is_refused(self, path):
         (problem,) = refused(self.SCHEMA, {path: {"distance": "exact"}})
         assert problem.message == f'The schema has no path "{path}"'
 
-    def test_one_leaf_whatever_the_schema_says_inside(self):
+    def test_a_list_made_a_leaf_drops_the_settings_of_its_items(self):
         schema = {"type": "array", "items": {**STRING, "x-arbitre": {"normalize": "lower"}}}
         assert quality(schema, ["A", "b"], ["a", "b"], {"": {"distance": "jaccard"}}) == pytest.approx(1 / 3)
 
-    def test_a_path_below_one_leaf_is_not_there(self):
+    def test_a_path_below_a_leaf_is_refused(self):
         overlay = {"/entries/*/pages": {"distance": "jaccard"}, "/entries/*/pages/*": {"distance": "exact"}}
         (problem,) = refused(self.SCHEMA, overlay)
         assert problem.message == 'The schema has no path "/entries/*/pages/*"'
@@ -143,7 +143,7 @@ class TestRefused:
             "/~1entries~1*~1pages",
         ]
 
-    def test_files(self, tmp_path):
+    def test_malformed_overlay_files_are_refused(self, tmp_path):
         file = tmp_path / "overlay.json"
         assert refused(STRING, file)[0].message == "Cannot read the overlay: No such file or directory"
         for text in ("{", '{"": {}, "": {}}', "\xff"):
@@ -156,5 +156,5 @@ class TestRefused:
         assert refused(STRING, file)[0].file == str(file)
 
     @pytest.mark.parametrize("overlay", [[], 5, [("a", {})], {"": {"weight": float("nan")}}, {5: {}}])
-    def test_what_is_no_overlay(self, overlay):
+    def test_a_value_that_is_not_an_overlay_is_refused(self, overlay):
         assert len(refused(obj(a=STRING), overlay)) == 1

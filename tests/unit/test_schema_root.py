@@ -135,7 +135,7 @@ def test_a_document_is_no_schema(tmp_path, document):
         {"x-arbitre": {"distance": "exact"}},
     ],
 )
-def test_what_is_a_schema(tmp_path, schema):
+def test_a_boolean_an_empty_object_or_any_keyword_is_a_schema(tmp_path, schema):
     for source in (schema, write(tmp_path / "s.json", schema)):
         assert Comparator(source).compare(gold="ab", predicted="ab").quality == 1.0
 

@@ -60,7 +60,7 @@ class TestScalars:
             ([{"type": "string", "format": "date"}, STRING], "2024-01-01", "2024-03-14", 1 - 73 / 365),
         ],
     )
-    def test_the_branch_of_a_value(self, union, branches, gold, predicted, expected):
+    def test_a_scalar_takes_the_branch_of_its_kind(self, union, branches, gold, predicted, expected):
         assert quality({union: branches}, gold, predicted) == pytest.approx(expected)
 
     def test_each_branch_has_its_normalisers(self, union):
@@ -70,14 +70,14 @@ class TestScalars:
         assert quality(schema, "N/A", "n/a") == 0.0
         assert quality(schema, 3, 3) == 1.0
 
-    def test_ordinal_over_constants_written_one_by_one(self, union):
+    def test_ordinal_accepts_a_union_of_constants(self, union):
         schema = {union: [{"const": name} for name in ("low", "mid", "high")], "x-arbitre": {"distance": "ordinal"}}
         assert quality(schema, "low", "mid") == 0.5
         assert quality(schema, "low", "high") == 0.0
 
 
 class TestObjects:
-    def test_the_first_branch_whose_constants_hold(self):
+    def test_the_first_branch_with_matching_constants_is_taken(self):
         schema = {
             "oneOf": [
                 obj(kind={"const": "a"}, x=NUMBER, y=NUMBER, z=NUMBER),
@@ -92,22 +92,22 @@ class TestObjects:
             0.95,
         ]
 
-    def test_all_constants_of_a_branch_have_to_hold(self):
+    def test_a_branch_requires_all_its_constants(self):
         schema = {"oneOf": [obj(k={"const": 1}, m={"const": 1}, x=INTEGER), obj(k={"const": 1}, x=NUMBER)]}
         assert quality(schema, {"k": 1, "x": 10}, {"k": 1, "x": 9}) == pytest.approx(0.95)
         assert quality(schema, {"k": 1, "m": 1, "x": 10}, {"k": 1, "m": 1, "x": 9}) == pytest.approx(2 / 3)
 
-    def test_constants_are_held_strictly(self):
+    def test_constants_distinguish_true_from_1(self):
         schema = {"oneOf": [obj(k={"const": True}, x=INTEGER), obj(k={"const": 1}, x=NUMBER)]}
         assert quality(schema, {"k": 1, "x": 10}, {"k": 1.0, "x": 9}) == pytest.approx(0.95)
 
-    def test_else_the_branch_that_shares_most_keys_the_first_wins(self):
+    def test_without_constants_the_branch_sharing_most_keys_is_taken(self):
         schema = {"anyOf": [obj(a=STRING, x=INTEGER), obj(b=STRING, c=STRING, x=NUMBER)]}
         assert quality(schema, {"a": "v", "x": 10}, {"a": "v", "x": 9}) == 0.5
         assert quality(schema, {"b": "v", "x": 10}, {"b": "v", "x": 9}) == pytest.approx(0.95)
         assert quality(schema, {"x": 10}, {"x": 9}) == 0.0
 
-    def test_what_counts_as_absent_is_no_shared_key(self):
+    def test_absent_values_are_not_shared_keys(self):
         schema = {"anyOf": [obj(a=STRING, b=STRING, x=INTEGER), obj(c=STRING, x=NUMBER)]}
         full, bare = {"a": None, "b": None, "c": "v", "x": 10}, {"c": "v", "x": 10}
         assert quality(schema, full, bare) == 1.0
@@ -122,7 +122,7 @@ class TestObjects:
         gold, predicted = {"kind": "a", "n": "abcd", "x": 10}, {"kind": "b", "n": "abcx", "x": 10}
         assert quality(schema, gold, predicted) == pytest.approx((0 + 7 / 9 + 0) / 3)
 
-    def test_fields_of_objects_below_a_branch(self):
+    def test_a_branch_applies_to_objects_below_it(self):
         schema = {
             "oneOf": [
                 obj(kind={"const": "a"}, inner=obj(x=NUMBER), xs=listed(obj(x=NUMBER))),
@@ -137,18 +137,18 @@ class TestObjects:
         assert quality(schema, value("b", 10), value("b", 9)) == pytest.approx(1 / 3)
         assert quality(schema, value("a", 10), value("b", 10)) == 0.0
 
-    def test_a_map_beside_an_object(self):
+    def test_a_map_can_be_a_branch_beside_an_object(self):
         schema = {"anyOf": [obj(a=STRING, b=STRING), {"type": "object", "additionalProperties": INTEGER}]}
         assert quality(schema, {"a": "abcd"}, {"a": "abcx"}) == pytest.approx(7 / 9)
         assert quality(schema, {"x": 10}, {"x": 9}) == 0.0
 
-    def test_nullable_objects(self):
+    def test_a_nullable_object_is_compared_or_missing(self):
         schema = obj(a={"anyOf": [obj(x=NUMBER), NULL], "x-arbitre": {"weight": 3}}, b=NUMBER)
         assert quality(schema, {"a": {"x": 10}, "b": 1}, {"a": {"x": 9}, "b": 1}) == pytest.approx((3 * 0.9 + 1) / 4)
         assert quality(schema, {"a": None, "b": 1}, {"b": 1}) == 1.0
         assert quality(schema, {"a": {"x": 10}, "b": 1}, {"a": None, "b": 1}) == 0.25
 
-    def test_branches_in_list_items_are_matched_with_their_like(self):
+    def test_list_items_are_matched_within_their_branch(self):
         items = {"oneOf": [obj(kind={"const": "a"}, x=NUMBER), obj(kind={"const": "b"}, x=NUMBER, y=STRING)]}
         gold = [{"kind": "a", "x": 10}, {"kind": "b", "x": 10, "y": "abcd"}]
         predicted = [{"kind": "b", "x": 10, "y": "abcx"}, {"kind": "a", "x": 9}]
@@ -173,12 +173,12 @@ class TestOtherUnions:
             [0, 0, 1],
         ]
 
-    def test_lists_of_either(self):
+    def test_a_list_takes_the_branch_of_its_items(self):
         schema = {"anyOf": [listed(INTEGER), listed(STRING)]}
         assert quality(schema, [10, 20], [20, 9]) == 0.5
         assert quality(schema, ["abcd"], ["abcx"]) == pytest.approx(7 / 9)
 
-    def test_unions_in_unions(self):
+    def test_nested_unions_are_compared(self):
         schema = {
             "anyOf": [{"oneOf": [obj(a=NUMBER), {"anyOf": [INTEGER, NULL]}]}, listed({"anyOf": [STRING, INTEGER]})]
         }
@@ -186,7 +186,7 @@ class TestOtherUnions:
         assert quality(schema, 10, 9) == 0.0
         assert quality(schema, ["abcd", 1], [1, "abcx"]) == pytest.approx((1 + 7 / 9) / 2)
 
-    def test_one_leaf_over_all_branches(self):
+    def test_one_distance_can_apply_to_all_branches(self):
         schema = {
             "anyOf": [listed(INTEGER), STRING, NULL],
             "x-arbitre": {"normalize": ["numbers"], "distance": "jaccard"},
@@ -197,19 +197,19 @@ class TestOtherUnions:
 
 
 class TestAllOf:
-    def test_what_holds_together_is_merged(self):
+    def test_all_of_merges_its_members(self):
         schema = {"allOf": [obj(a=NUMBER), obj(b=INTEGER)], "properties": {"c": STRING}}
         gold, predicted = {"a": 10, "b": 10, "c": "abcd"}, {"a": 9, "b": 9, "c": "abcx"}
         assert quality(schema, gold, predicted) == pytest.approx((0.9 + 0 + 7 / 9) / 3)
 
-    def test_types_formats_and_enums_narrow(self):
+    def test_all_of_narrows_types_formats_and_enums(self):
         assert quality({"allOf": [{"type": ["number", "string"]}, INTEGER]}, 10, 9) == 0.0
         assert quality({"type": "string", "allOf": [{"format": "date"}]}, "2024-01-01", "2024-03-14") == pytest.approx(
             0.8
         )
         assert quality({"enum": ["abcd", "abcx"], "allOf": [STRING]}, "abcd", "abcx") == 0.0
 
-    def test_enums_that_hold_together_leave_what_is_in_both(self):
+    def test_all_of_intersects_enums(self):
         schema = {
             "oneOf": [
                 {"allOf": [obj(k={"enum": ["a", "b"]}, x=NUMBER), obj(k={"enum": ["b", "c"]})]},
@@ -219,12 +219,12 @@ class TestAllOf:
         found = [quality(schema, {"k": k, "x": 10}, {"k": k, "x": 9}) for k in "abc"]
         assert found == [0.5, pytest.approx(0.95), 0.5]
 
-    def test_of_unions(self):
+    def test_all_of_intersects_unions(self):
         schema = {"allOf": [{"anyOf": [STRING, NUMBER]}, {"anyOf": [NUMBER, {"type": "boolean"}]}]}
         assert quality(schema, 10, 9) == 0.9
         assert Comparator(schema).explain()[0].kind == "number"
 
-    def test_of_unions_of_objects(self):
+    def test_all_of_merges_into_each_branch_of_a_union(self):
         schema = {
             "allOf": [
                 obj(id=INTEGER),
@@ -234,11 +234,11 @@ class TestAllOf:
         gold, predicted = ({"id": 1, "kind": "a", "x": x} for x in (10, 9))
         assert quality(schema, gold, predicted) == pytest.approx(2.9 / 3)
 
-    def test_one_field_declared_twice(self):
+    def test_a_field_declared_twice_keeps_its_annotations(self):
         schema = {"allOf": [obj(a=STRING), {"properties": {"a": {"x-arbitre": {"distance": "exact"}}}}]}
         assert quality(schema, {"a": "abcd"}, {"a": "abcx"}) == 0.0
 
-    def test_what_is_nearer_to_the_use_decides(self):
+    def test_the_annotation_nearest_to_the_use_wins(self):
         far = {"$defs": {"s": EXACT | {"x-arbitre": {"distance": "exact", "normalize": "lower"}}}}
         for near in ({"$ref": "#/$defs/s"}, {"allOf": [{"$ref": "#/$defs/s"}]}):
             schema = {**far, **near, "x-arbitre": {"distance": "yujian-bo"}}
@@ -261,7 +261,7 @@ CONDITIONAL = {
 
 
 class TestConditions:
-    def test_both_sides_add_what_they_declare(self):
+    def test_then_and_else_both_add_their_declarations(self):
         assert quality(CONDITIONAL, {"x": 10, "y": 10}, {"x": 9, "y": 9}) == pytest.approx(0.45)
         assert quality(CONDITIONAL, {"only": "abcd"}, {"only": "abcx"}) == 0.0
 
@@ -272,16 +272,16 @@ class TestConditions:
         }
         assert quality(schema, {"x": 10, "kind": "abcd"}, {"x": 9, "kind": "abcx"}) == pytest.approx((0.9 + 7 / 9) / 2)
 
-    def test_one_name_on_both_sides(self):
+    def test_a_field_in_then_and_else_is_a_union(self):
         schema = {"if": {"required": ["a"]}, "then": obj(v=NUMBER), "else": obj(v=STRING)}
         assert quality(schema, {"v": 10}, {"v": 9}) == 0.9
         assert quality(schema, {"v": "abcd"}, {"v": "abcx"}) == pytest.approx(7 / 9)
 
-    def test_what_only_a_condition_declares_is_declared_on_every_level(self):
+    def test_a_condition_declares_nested_fields(self):
         schema = obj(x=obj(a=STRING)) | {"if": {}, "then": {"properties": {"x": obj(a=INTEGER, b=INTEGER)}}}
         assert quality(schema, {"x": {"a": "abcd", "b": 10}}, {"x": {"a": "abcx", "b": 9}}) == pytest.approx(7 / 18)
 
-    def test_a_condition_may_refer(self):
+    def test_a_condition_may_use_references(self):
         schema = {
             "$defs": {"x": obj(a=INTEGER)},
             **obj(x=obj(a=NUMBER)),
@@ -294,17 +294,17 @@ class TestConditions:
         schema = obj(x=STRING) | {"if": True, "then": {"properties": {"x": {"x-arbitre": {"distance": "exact"}}}}}
         assert quality(schema, {"x": "abcd"}, {"x": "abcx"}) == 0.0
 
-    def test_without_if_there_is_no_then(self):
+    def test_then_without_if_is_ignored(self):
         schema = {"then": {"properties": {"x": INTEGER}}}
         assert quality(schema, {"x": 10}, {"x": 9}) == 0.9
 
     @pytest.mark.parametrize("keyword", ["dependentSchemas", "dependencies"])
-    def test_dependent_schemas(self, keyword):
+    def test_dependent_schemas_add_their_declarations(self, keyword):
         schema = {"$schema": "http://json-schema.org/draft-07/schema#"} if keyword == "dependencies" else {}
         schema |= obj(a=STRING) | {keyword: {"a": {"properties": {"x": INTEGER}}}}
         assert quality(schema, {"x": 10}, {"x": 9}) == 0.0
 
-    def test_items_patterns_and_maps(self):
+    def test_a_condition_declares_items_patterns_and_maps(self):
         schema = {
             "if": {},
             "then": {"items": INTEGER, "patternProperties": {"^a": INTEGER}, "additionalProperties": NUMBER},
@@ -348,7 +348,7 @@ class TestPydantic:
     def value(self, **fields):
         return {"name": "abcd", **fields}
 
-    def test_annotations(self):
+    def test_pydantic_fields_carry_annotations(self):
         assert quality(Owner, {"name": "abcd", "nick": "abcd"}, {"name": "abcx", "nick": "abcx"}) == pytest.approx(
             7 / 27
         )
@@ -372,10 +372,10 @@ class TestPydantic:
             ),
         ],
     )
-    def test_models(self, gold, predicted, expected):
+    def test_pydantic_models_are_compared(self, gold, predicted, expected):
         assert quality(Owner, self.value(**gold), self.value(**predicted)) == pytest.approx(expected)
 
-    def test_a_recursive_model(self):
+    def test_a_recursive_pydantic_model_is_compared(self):
         assert quality(Node, {"label": "abcd", "children": []}, {"label": "abcx", "children": []}) == pytest.approx(
             8 / 9
         )
@@ -411,7 +411,7 @@ class TestRecursiveUnions:
             {"allOf": [{"$ref": "#/$defs/e"}]},
         ],
     )
-    def test_expressions(self, reference):
+    def test_recursive_expressions_compile_to_few_sites(self, reference):
         schema = self.expression(reference, listed({"anyOf": [{"$ref": "#/$defs/e"}, NULL]}))
 
         def value(number, kind="sum"):
@@ -426,7 +426,7 @@ class TestRecursiveUnions:
         across = comparator.compare(gold=value(10), predicted=value(10, "quotient"))
         assert across.by_path()["/left/left/value"].quality == 1.0
 
-    def test_definitions_that_all_refer_to_each_other(self):
+    def test_definitions_that_all_refer_to_each_other_are_compared(self):
         names = [f"d{n}" for n in range(30)]
         definitions = {
             name: obj(n=NUMBER, **{other: listed({"$ref": f"#/$defs/{other}"}) for other in names}) for name in names
@@ -435,7 +435,7 @@ class TestRecursiveUnions:
         gold, predicted = ({"d1": [{"d2": [{"d3": [{"n": n}]}]}]} for n in (10, 9))
         assert comparator.compare(gold=gold, predicted=predicted).quality == 0.9
 
-    def test_tags_of_branches_that_agree_are_one(self):
+    def test_branches_with_equal_settings_share_one_site(self):
         one, other = obj(x=NUMBER), obj(x=INTEGER)
         branches = [
             obj(kind={"const": kind}, inner=dict(inner))

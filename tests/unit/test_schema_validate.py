@@ -25,7 +25,7 @@ def found(schema, document):
     return [(one.pointer, one.keyword) for one in violations(schema, document)]
 
 
-def test_pointers_messages_and_keywords():
+def test_violations_have_a_pointer_a_keyword_and_a_message():
     schema = {"properties": {"a/b": {"type": "integer"}, "c": {"enum": [1, 2]}}, "required": ["d"]}
     assert [(one.pointer, one.keyword, one.message) for one in violations(schema, {"a/b": "x", "c": 3})] == [
         ("", "required", "'d' is a required property"),
@@ -34,22 +34,22 @@ def test_pointers_messages_and_keywords():
     ]
 
 
-def test_document_order_counts_positions_as_numbers():
+def test_violations_are_sorted_in_document_order():
     schema = {"items": {"type": "integer"}}
     assert [pointer for pointer, _ in found(schema, ["x"] * 12)] == [f"/{n}" for n in range(12)]
 
 
-def test_a_valid_document_and_an_absent_one():
+def test_valid_and_absent_documents_have_no_violations():
     comparator = Comparator({"type": "integer"})
     assert comparator.compare(gold=1, predicted=1).violations == ()
     assert comparator.compare(gold=1, predicted=arbitre.ABSENT).violations == ()
 
 
-def test_what_false_forbids():
+def test_a_false_schema_forbids_its_property():
     assert found({"properties": {"a": False}}, {"a": 1}) == [("/a", "false")]
 
 
-def test_a_long_value_is_cut():
+def test_a_long_value_is_truncated_in_messages():
     (one,) = violations({"type": "integer"}, "x" * 10_000)
     assert len(one.message) < 310
 
@@ -58,16 +58,16 @@ def test_a_long_value_is_cut():
 class TestKeywords:
     """The keywords that search by regular expression do what the standard says."""
 
-    def test_pattern(self, draft):
+    def test_pattern_is_validated(self, draft):
         schema = {"$schema": draft, "items": {"pattern": "^a"}}
         assert found(schema, ["ab", "ba", 5]) == [("/1", "pattern")]
 
-    def test_pattern_properties(self, draft):
+    def test_pattern_properties_are_validated(self, draft):
         schema = {"$schema": draft, "patternProperties": {"^a": {"type": "integer"}, "b$": {"minimum": 3}}}
         assert found(schema, {"ab": "x", "b": 2, "c": 1}) == [("/ab", "type"), ("/b", "minimum")]
         assert found(schema, [1]) == []
 
-    def test_additional_properties(self, draft):
+    def test_additional_properties_are_validated(self, draft):
         base = {"$schema": draft, "properties": {"a": {}}, "patternProperties": {"^b": {}}}
         document = {"a": 1, "bx": 1, "c": 1}
         assert found({**base, "additionalProperties": False}, document) == [("", "additionalProperties")]
@@ -95,7 +95,7 @@ class TestUnevaluated:
             ({"allOf": [True]}, ["a", "b", "c"]),
         ],
     )
-    def test_what_is_left(self, draft, beside, expected):
+    def test_unevaluated_properties_are_those_no_keyword_evaluated(self, draft, beside, expected):
         schema = {"$schema": draft, "$defs": {"ab": {"properties": {"a": {}, "b": {}}}}, **beside}
         document = {"a": 1, "b": 1, "c": 1}
         messages = [one.message for one in violations({**schema, "unevaluatedProperties": False}, document)]
@@ -111,7 +111,7 @@ class TestRegularExpressions:
         monkeypatch.setattr("arbitre.engine.columns.build.PATTERN_SECONDS", 0.1)
 
     @pytest.mark.parametrize("pattern", ["(a+)+$", "(a*)*b", "(x+x+)+y"])
-    def test_what_hangs_elsewhere_is_answered(self, pattern):
+    def test_backtracking_patterns_are_evaluated_quickly(self, pattern):
         start = time.monotonic()
         assert found({"pattern": pattern}, LONG) == [("", "pattern")]
         assert (
@@ -140,14 +140,14 @@ class TestRegularExpressions:
         assert time.monotonic() - start < 5
         assert "takes more than 0.1 s" in one.message or "is not valid under any" in one.message
 
-    def test_a_slow_pattern_is_not_tried_again(self):
+    def test_a_slow_pattern_is_tried_only_once(self):
         start = time.monotonic()
         messages = [one.message for one in violations({"items": {"pattern": SLOW}}, [LONG] * 50)]
         assert time.monotonic() - start < 5
         assert len(messages) == 50
         assert f"the pattern {SLOW!r} takes too long and was not tried here" in messages
 
-    def test_a_slow_pattern_in_a_referenced_file(self, tmp_path):
+    def test_a_slow_pattern_in_a_referenced_file_takes_bounded_time(self, tmp_path):
         draft = "https://json-schema.org/draft/2020-12/schema"
         (tmp_path / "b.json").write_text(json.dumps({"$schema": draft, "pattern": SLOW}))
         (tmp_path / "a.json").write_text(json.dumps({"$schema": draft, "$ref": "b.json"}))
@@ -156,7 +156,7 @@ class TestRegularExpressions:
         assert time.monotonic() - start < 5
 
     @pytest.mark.parametrize("keyword", ["additionalProperties", "unevaluatedProperties"])
-    def test_a_slow_pattern_of_keys(self, keyword):
+    def test_a_slow_pattern_of_keys_is_a_violation(self, keyword):
         start = time.monotonic()
         found = check(load({"patternProperties": {SLOW: {"type": "integer"}}, keyword: False}), {LONG: 1, "b": 2})
         assert time.monotonic() - start < 5
@@ -169,12 +169,12 @@ class TestRegularExpressions:
         assert time.monotonic() - start < 5
         assert SLOW in str(caught.value)
 
-    def test_one_that_is_none(self):
+    def test_an_invalid_pattern_is_a_violation(self):
         (one,) = violations({"pattern": "("}, "a")
         assert one.message.startswith("'(' is not a regular expression")
 
 
-def test_deep_documents():
+def test_deep_documents_are_validated():
     schema = {
         "$defs": {"n": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "string"}]}}}},
         "$ref": "#/$defs/n",
@@ -198,7 +198,7 @@ def test_deep_documents():
         {"if": {"$ref": "#/$defs/a"}},
     ],
 )
-def test_a_circle_in_a_part_that_is_not_compared(definition):
+def test_a_reference_cycle_in_an_uncompared_part_is_an_error(definition):
     schema = {
         "$defs": {"a": definition},
         "properties": {"b": {"$ref": "#/$defs/a"}},
@@ -209,7 +209,7 @@ def test_a_circle_in_a_part_that_is_not_compared(definition):
 
 
 @pytest.mark.slow
-def test_alternatives_that_multiply_in_recursion():
+def test_exponential_alternatives_are_an_error():
     node = {"anyOf": [{"type": "object", "properties": {"a": {"$ref": "#"}}, "required": [name]} for name in "bcde"]}
     document = 1
     for _ in range(30):
@@ -218,7 +218,7 @@ def test_alternatives_that_multiply_in_recursion():
         violations(node, document)
 
 
-def test_a_large_document():
+def test_a_large_document_is_validated():
     schema = {"items": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}}
     assert found(schema, [{"a": n} for n in range(5_000)] + [{}]) == [("/5000", "required")]
 
@@ -236,7 +236,7 @@ def test_a_large_document():
     ],
 )
 @pytest.mark.parametrize("around", [lambda ref: ref, lambda ref: {"not": ref}, lambda ref: {"anyOf": [ref]}])
-def test_a_broken_reference_in_a_part_that_is_not_compared(reference, hint, around):
+def test_a_broken_reference_in_an_uncompared_part_is_an_error(reference, hint, around):
     schema = {"title": "a", "properties": {"a": around(reference)}, "x-arbitre": {"distance": "exact"}}
     with pytest.raises(SchemaError) as caught:
         violations(schema, {"a": 1})
@@ -249,7 +249,7 @@ def test_a_broken_reference_in_a_part_that_is_not_compared(reference, hint, arou
 
 
 @pytest.mark.parametrize("target", [{"type": "text"}, {"properties": 5}, {"type": 5}])
-def test_a_reference_to_what_is_no_schema_in_a_part_that_is_not_compared(target):
+def test_a_reference_to_no_schema_in_an_uncompared_part_is_an_error(target):
     schema = {"other": target, "properties": {"a": {"$ref": "#/other"}}, "x-arbitre": {"distance": "exact"}}
     with pytest.raises(SchemaError, match="Not valid JSON Schema") as caught:
         violations(schema, {"a": {}})
@@ -261,7 +261,7 @@ def older(draft, **keywords):
 
 
 @pytest.mark.parametrize("draft", [6, 7])
-def test_boolean_subschemas_of_an_older_draft_within_a_newer_one(draft):
+def test_boolean_subschemas_of_draft_6_and_7_are_validated_within_a_newer_draft(draft):
     inner = older(draft, properties={"b": True, "c": False})
     assert found({"properties": {"a": inner}}, {"a": {"b": "x"}}) == []
     schema = {"$defs": {"a": inner}, "properties": {"a": {"$ref": "#/$defs/a"}}}
@@ -283,12 +283,12 @@ def test_drafts_without_boolean_subschemas_refuse_them_within_a_newer_one(draft,
     assert [problem.pointer for problem in caught.value.problems] == [f"{place}/properties/b"]
 
 
-def test_dependencies_of_draft_7():
+def test_dependencies_of_draft_7_are_validated():
     schema = {"$schema": DRAFT_7, "dependencies": {"a": ["b"], "c": {"required": ["d"]}, "e": True}}
     assert found(schema, {"a": 1, "c": 1, "e": 1}) == [("", "dependencies"), ("", "required")]
 
 
-def test_a_cycle_beside_unevaluated_properties():
+def test_a_cycle_beside_unevaluated_properties_is_an_error():
     node = {"unevaluatedProperties": False, "$ref": "#/$defs/a"}
     schema = {"$defs": {"a": node}, "properties": {"a": node}, "x-arbitre": {"distance": "exact"}}
     with pytest.raises(SchemaError, match="Schema validation of a document takes too many steps"):

@@ -16,19 +16,19 @@ def test_the_long_form_is_sorted_escaped_and_ends_with_the_version():
     assert str(SIGNATURE) == SIGNATURE.long
 
 
-def test_the_short_form_is_a_digest():
+def test_the_short_form_ends_with_a_digest():
     assert SIGNATURE.short == "e226930e164a|version:1.2.3"
 
 
 @pytest.mark.slow
 @given(st.dictionaries(st.text(), st.text()))
-def test_every_form_reads_back(entries):
+def test_every_form_survives_a_round_trip(entries):
     signature = Signature.of(entries, "0.1.0")
     assert Signature.parse(signature.long) == signature
     assert Signature.from_dict(signature.to_dict()) == signature
 
 
-def test_the_order_of_the_parts_does_not_count():
+def test_the_order_of_the_parts_does_not_matter():
     assert (
         Signature.parse("b:2|a:1|version:1")
         == Signature.parse("a:1|b:2|version:1")
@@ -37,7 +37,7 @@ def test_the_order_of_the_parts_does_not_count():
 
 
 @pytest.mark.parametrize("text", ["", "a", "a:1", "version:1|a:1", "a|version:1"])
-def test_what_is_no_signature_is_refused(text):
+def test_a_text_that_is_not_a_signature_is_refused(text):
     with pytest.raises(ValueError, match="the version last"):
         Signature.parse(text)
 
@@ -78,7 +78,7 @@ OTHERS = [
 ]
 
 
-def test_whatever_can_move_a_number_changes_it():
+def test_every_setting_that_affects_scores_changes_the_signature():
     signatures = [Comparator(one).signature for one in (schema(), *OTHERS)]
     assert len({signature.long for signature in signatures}) == len(signatures)
     assert len({signature.short for signature in signatures}) == len(signatures)
@@ -97,7 +97,7 @@ def test_whatever_can_move_a_number_changes_it():
     ],
     ids=lambda value: str(value)[60:],
 )
-def test_a_default_spelt_out_does_not(other):
+def test_an_explicit_default_keeps_the_signature(other):
     assert Comparator(other).signature == Comparator(schema()).signature
 
 

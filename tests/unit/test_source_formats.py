@@ -56,31 +56,31 @@ def refusal(sources, **options):
 
 @pytest.mark.parametrize("suffix", PACK)
 class TestCompressed:
-    def test_lines(self, tmp_path, suffix):
+    def test_compressed_lines_are_read(self, tmp_path, suffix):
         path = write(tmp_path / f"p.jsonl{suffix}", PACK[suffix](LINES))
         assert values(path) == VALUES
         assert [(record.file, record.line) for record in read(path)] == [(str(path), 1), (str(path), 2)]
 
-    def test_members_one_after_the_other(self, tmp_path, suffix):
+    def test_concatenated_members_are_read(self, tmp_path, suffix):
         path = write(tmp_path / f"p.ndjson{suffix}", PACK[suffix](LINES) + PACK[suffix](b'{"id": 3}'))
         assert [record.id for record in read(path)] == ["a", "b", "3"]
 
-    def test_a_document_an_array_and_a_folder(self, tmp_path, suffix):
+    def test_compressed_documents_arrays_and_folders_are_read(self, tmp_path, suffix):
         path = write(tmp_path / f"p.json{suffix}", PACK[suffix](b'{"x": 1}'))
         assert read(path) == [Record("p", None, {"x": 1}, str(path), named=False)]
         assert values(tmp_path) == [("p", {"x": 1})]
         path = write(tmp_path / f"p.json{suffix}", PACK[suffix](b'[{"id": 1}, {"id": 2, "x": 3}]'))
         assert values(path) == [("1", {}), ("2", {"x": 3})]
 
-    def test_cut_short(self, tmp_path, suffix):
+    def test_a_truncated_file_is_refused(self, tmp_path, suffix):
         whole = PACK[suffix](b"".join(b'{"id": "%d", "x": %d}\n' % (one, one**7) for one in range(5000)))
         path = write(tmp_path / f"p.jsonl{suffix}", whole[: len(whole) // 2])
         assert refusal(path).file == str(path)
 
-    def test_not_what_the_name_says(self, tmp_path, suffix):
+    def test_a_file_that_is_not_compressed_is_refused(self, tmp_path, suffix):
         assert refusal(write(tmp_path / f"p.jsonl{suffix}", LINES)).message.startswith("Cannot read the file")
 
-    def test_joined(self, tmp_path, suffix):
+    def test_compressed_and_plain_files_are_joined(self, tmp_path, suffix):
         gold = write(tmp_path / f"gold.jsonl{suffix}", PACK[suffix](LINES))
         predicted = write(tmp_path / "predicted.jsonl", b"".join(reversed(LINES.splitlines(keepends=True))))
         joined = join(read(gold, "gold"), read(predicted))
@@ -91,7 +91,7 @@ class TestCompressed:
 
 
 class TestParquet:
-    def test_texts_and_values(self, tmp_path):
+    def test_parquet_columns_hold_texts_or_values(self, tmp_path):
         texts = table(tmp_path / "a.parquet", id=["a", "b"], predicted=['{"x": 1}', '{"x": [2]}'], other=[1, 2])
         assert values(texts) == VALUES
         nested = table(tmp_path / "b.parquet", id=[7, 8], run=["r", None], predicted=[{"x": [1]}, {"x": []}])
@@ -100,13 +100,13 @@ class TestParquet:
             Record("8", None, {"x": []}, str(nested), 2),
         ]
 
-    def test_other_columns(self, tmp_path):
+    def test_parquet_columns_can_be_named(self, tmp_path):
         path = table(tmp_path / "a.parquet", page=["a"], answer=["[1]"], truth=[[1.5]])
         options = {"id_key": "page", "predicted_key": "answer", "gold_key": "truth"}
         assert values(path, **options) == [("a", [1])]
         assert [record.value for record in read(path, "gold", **options)] == [[1.5]]
 
-    def test_each_bad_row_is_one_failure(self, tmp_path):
+    def test_each_bad_parquet_row_is_one_failure(self, tmp_path):
         path = table(
             tmp_path / "a.parquet",
             id=["a", "b", None, "d", "e"],
@@ -120,12 +120,12 @@ class TestParquet:
         assert found[3].reason == "Expected a document in 'predicted', got null"
         assert found[4].value == 5
 
-    def test_values_are_held_to_json(self, tmp_path):
+    def test_parquet_values_that_are_not_json_are_failures(self, tmp_path):
         path = table(tmp_path / "a.parquet", id=["a"], predicted=[{"x": [1.0, float("nan")]}])
         (failure,) = read(path)
         assert (failure.pointer, failure.reason) == ("/x/1", "Expected a finite number, got NaN")
 
-    def test_batches(self, tmp_path):
+    def test_parquet_rows_are_read_across_batches(self, tmp_path):
         path = table(tmp_path / "a.parquet", id=list(range(3000)), predicted=[[one] for one in range(3000)])
         assert [(one.id, one.value, one.line) for one in read(path)] == [(str(n), [n], n + 1) for n in range(3000)]
 
@@ -138,16 +138,16 @@ class TestParquet:
             ({"id": ["a"], "predicted": pa.array([{"x": [0]}], pa.struct([("x", pa.list_(pa.date32()))]))}, "date32"),
         ],
     )
-    def test_refused_as_a_whole(self, tmp_path, columns, words):
+    def test_a_parquet_file_with_wrong_columns_is_refused(self, tmp_path, columns, words):
         error = refusal(table(tmp_path / "a.parquet", **columns))
         assert words in error.message
         assert error.file == str(tmp_path / "a.parquet")
 
-    def test_no_table(self, tmp_path):
+    def test_a_file_that_is_not_parquet_is_refused(self, tmp_path):
         assert "Parquet" in refusal(write(tmp_path / "a.parquet", b"x" * 100)).message
         assert "Parquet" in refusal(tmp_path / "none.parquet").message
 
-    def test_both_sides(self, tmp_path):
+    def test_parquet_rows_with_both_sides_are_paired(self, tmp_path):
         path = table(
             tmp_path / "a.parquet",
             id=["a", "b", "c", "d", "a"],
@@ -163,7 +163,7 @@ class TestParquet:
             ("gold", "a", 5),
         ]
 
-    def test_a_damaged_prediction_of_both_sides(self, tmp_path):
+    def test_a_damaged_parquet_prediction_fails_its_pair(self, tmp_path):
         path = table(tmp_path / "a.parquet", id=["a"], gold=["[1]"], predicted=["[1"])
         (pair,) = paired(ReadOptions().rows(path))
         assert (pair.gold, pair.predicted, pair.failure.line) == ([1], ABSENT, 1)
@@ -184,10 +184,10 @@ class TestSeveral:
         assert [one.id for one in read("**/*.json*")] == ["[x]", "a", "b", "c"]
         assert [one.id for one in read("[x].json")] == ["[x]"]
 
-    def test_sources_in_the_order_given(self):
+    def test_several_sources_are_read_in_the_given_order(self):
         assert [one.id for one in read(["two/deep", "one/b.jsonl", "one/a*"])] == ["c", "b", "a"]
 
-    def test_a_glob_that_finds_nothing(self):
+    def test_a_glob_without_matches_is_refused(self):
         assert refusal("three/*.json").message == "Expected 'three/*.json' to match files, got none"
 
     def test_one_damaged_file_among_others_is_a_failure(self, tmp_path):
@@ -198,7 +198,7 @@ class TestSeveral:
         assert found[1].file.endswith("d.json")
         assert found[3].pointer == "/1"
 
-    def test_several_gold_files_against_several_predictions(self, tmp_path):
+    def test_several_gold_files_are_joined_with_several_predictions(self, tmp_path):
         write(tmp_path / "p1.jsonl", '{"id": "b", "x": 20}\n{"id": "c", "x": 30}')
         write(tmp_path / "p2.jsonl", '{"id": "a", "x": 10}\n{"id": "b", "x": 21}')
         joined = join(read(["one/*.jsonl", "two/deep"], "gold"), read("p?.jsonl"))
@@ -211,7 +211,7 @@ class TestSeveral:
 
 
 class TestStandardInput:
-    def test_lines_come_one_by_one(self, monkeypatch):
+    def test_standard_input_is_read_line_by_line(self, monkeypatch):
         data = io.BytesIO(b'\n{"id": 1}\n\n{"id": 2}\n{"id": 3}\n')
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
         found = ReadOptions().records("-", "gold")
@@ -219,12 +219,12 @@ class TestStandardInput:
         assert data.tell() < len(data.getvalue())
 
     @pytest.mark.parametrize("text", [b'{"id": 1, "x": 2}', b'\n{"id": 1,\n"x": 2}\n\n', b'{"rows": [\n{"id": 1}\n]}'])
-    def test_one_document_is_one(self, monkeypatch, text):
+    def test_standard_input_can_be_one_document(self, monkeypatch, text):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
         (record,) = read("-")
         assert (record.value, record.file) == (json.loads(text), "<stdin>")
 
-    def test_nothing(self, monkeypatch):
+    def test_empty_standard_input_is_refused(self, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
         assert "got an empty text" in refusal("-").message
 
@@ -239,7 +239,7 @@ class TestStandardInput:
         ("pyarrow", "folder/a.json.zst", {}),
     ],
 )
-def test_an_extra_that_is_not_installed(tmp_path, monkeypatch, module, source, options):
+def test_a_missing_extra_is_named(tmp_path, monkeypatch, module, source, options):
     monkeypatch.setitem(sys.modules, module, None)
     path = write(tmp_path / source, "[1")
     error = refusal(path.parent if "folder" in source else path, **options)

@@ -65,7 +65,7 @@ def test_documents_without_clusters_are_units():
         ((["a"], [HALF], None, [None]), "Expected a cluster for every document, got None"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(arguments, message):
+def test_inconsistent_columns_are_refused(arguments, message):
     with pytest.raises(DataError, match="^" + re.escape(message)):
         Sample.of(*arguments)
 
@@ -80,7 +80,7 @@ def test_columns_that_do_not_fit_are_refused(arguments, message):
         ({"method": "bca", "resamples": 0}, "Expected `resamples` to be a positive integer, got 0"),
     ],
 )
-def test_options_that_are_not_known_are_refused(options, message):
+def test_unknown_options_are_refused(options, message):
     one = irq(1, 2, 3)
     with pytest.raises(DataError, match=message):
         interval(one, **({"score": "irq"} | options))
@@ -97,7 +97,7 @@ def test_failures_are_zero_and_vacuous_documents_are_in_no_mean():
     assert estimates["variance"] == 0.0
 
 
-def test_the_extremes_of_a_mean_are_those_of_its_documents():
+def test_the_interval_of_a_mean_lies_within_its_documents():
     found = interval(irq(1, 4), "irq", average="macro", level=0.9999, method="percentile")
     assert (found.low, found.estimate, found.high) == (0.25, 0.625, 1.0)
 
@@ -112,7 +112,7 @@ def test_a_cluster_is_drawn_with_all_its_documents():
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
 @pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_all_scores_come_from_the_resamples_of_one(average, method):
+def test_all_scores_share_the_same_resamples(average, method):
     documents = sample([PERFECT, HALF, MISSED, INVENTED, EMPTY] * 3, failed=[False, True, False] * 5)
     found = intervals(documents, average=average, method=method, seed=4)
     assert list(found) == list(NAMES)
@@ -129,14 +129,14 @@ def test_another_seed_gives_other_resamples():
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_equal_documents_have_an_interval_of_no_width(average, method):
+def test_equal_documents_have_an_interval_of_width_zero(average, method):
     found = interval(sample([(3, 3, 3, 2.1, 1.5)] * 40), "irq", average=average, method=method)
     assert found.low == found.estimate == found.high == pytest.approx(0.7)
     assert found.notes == ("Every resample has the same score.",)
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_perfect_documents_do_not_promise_perfect_ones(average):
+def test_perfect_documents_have_a_lower_limit_below_one(average):
     found = {size: interval(sample([PERFECT] * size), "irq", average=average) for size in (5, 20, 100)}
     assert [one.high for one in found.values()] == [1.0] * 3
     assert found[5].low < found[20].low < found[100].low < 1.0
@@ -165,7 +165,7 @@ def test_an_interval_lies_in_the_range_of_its_score():
     assert found.low < 0.7 < found.estimate == found.high == 1.0
 
 
-def test_documents_that_lack_the_score_do_not_count_as_units():
+def test_documents_without_the_score_are_not_units():
     few, many = (interval(sample([PERFECT, HALF, MISSED] + [INVENTED] * more), "irq") for more in (0, 30))
     assert (many.low, many.high) == pytest.approx((few.low, few.high))
 
@@ -181,7 +181,7 @@ def test_a_single_unit_has_no_interval(clusters, method):
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_a_corpus_without_documents(average):
+def test_an_empty_corpus_has_no_interval(average):
     found = intervals(sample([]), average=average)
     assert {one.estimate for name, one in found.items() if name != "quality"} == {None}
     assert found["quality"].estimate == (1.0 if average == "micro" else None)  # a vacuous sum is right
@@ -198,7 +198,7 @@ def test_an_undefined_score_has_no_interval(average, method):
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
 @pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_resamples_without_the_score_are_left_out_and_said(average, method):
+def test_resamples_without_the_score_are_dropped_and_reported(average, method):
     found = interval(sample([PERFECT, HALF] + [INVENTED] * 8), "irq", average=average, method=method)
     assert 0.5 <= found.low < found.estimate < found.high <= 1.0
     _, note = found.notes
@@ -213,7 +213,7 @@ def test_an_unknown_sum_of_squares_leaves_only_the_variance_unknown():
 
 
 @pytest.mark.parametrize(("size", "noted"), [(29, True), (30, False)])
-def test_few_units_are_warned_of(size, noted):
+def test_few_units_raise_a_note(size, noted):
     rows = [(4, 4, 4, mass, 1) for mass in range(size)]
     for clusters, what in ((None, "documents"), (range(size), "clusters")):
         for method, said in (
@@ -225,7 +225,7 @@ def test_few_units_are_warned_of(size, noted):
             assert found.notes == (expected if noted else ())
 
 
-def test_a_bca_interval_that_does_not_exist_is_not_made_up():
+def test_an_undefined_bca_interval_stays_undefined():
     found = interval(irq(*[4] * 49, 0), "irq", method="bca", level=1 - 1e-10)
     plain = interval(irq(*[4] * 49, 0), "irq", method="percentile", level=1 - 1e-10)
     assert (found.low, found.high, found.method) == (plain.low, plain.high, "percentile")
@@ -241,21 +241,21 @@ def test_a_bca_interval_leans_to_the_side_of_the_outlier():
     assert corrected.high <= plain.high
 
 
-def test_a_unit_left_out_leaves_nothing_of_its_masses():
+def test_a_left_out_unit_contributes_no_mass():
     rounded = 1.0 - 2**-53  # as 0.1 added up ten times: a unit may be rounded more often than the whole
     units = np.array([[rounded, 0.0], [0.0, 2.0]])
     statistic = Statistic(units, np.array([1.0, 2.0]), np.asarray, np.asarray, (0, 1))
     assert [_left_out(statistic, at).tolist() for at in (0, 1)] == [[0.0, 1.0], [2.0, 0.0]]
 
 
-def test_five_documents_all_better_are_not_enough():
+def test_five_documents_cannot_reach_significance():
     found = paired_difference(irq(2, 3, 4, 3, 2), irq(1, 1, 2, 1, 1), "irq")
     assert (found.estimate, found.p, found.smallest_p, found.exact) == (pytest.approx(0.4), 2 / 2**5, 0.0625, True)
     assert (found.low, found.high) == (0.0, pytest.approx(0.8))  # holds 0, as the test does not exclude it
     assert not found.significant
 
 
-def test_an_exact_p_counts_the_swaps_that_do_as_much():
+def test_an_exact_p_counts_swaps_at_least_as_extreme():
     found = paired_difference(
         irq(3, 3, 2), irq(1, 2, 3), "irq"
     )  # differences 2, 1, -1: sizes over the 8 swaps 4, 2, 2, 0 twice
@@ -263,14 +263,14 @@ def test_an_exact_p_counts_the_swaps_that_do_as_much():
 
 
 @pytest.mark.parametrize(("size", "exact"), [(16, True), (17, False)])
-def test_up_to_sixteen_documents_every_swap_is_tried(size, exact):
+def test_up_to_sixteen_documents_all_swaps_are_enumerated(size, exact):
     found = paired_difference(irq(*[3] * size), irq(*[2] * size), "irq")
     assert (found.exact, found.swaps) == ((True, 2**15) if exact else (False, 10_000))
     assert found.smallest_p == (2 / 2**16 if exact else 1 / 10_001)
     assert found.p == pytest.approx(found.smallest_p, abs=1e-3)
 
 
-def test_clusters_are_swapped_whole():
+def test_clusters_are_swapped_as_units():
     rows = {mass: [(4, 4, 4, mass, 1)] * 20 for mass in (2, 3)}
     better, worse = (sample(rows[mass], clusters=[number % 4 for number in range(20)]) for mass in (3, 2))
     found = paired_difference(better, worse, "irq", average="macro")
@@ -300,7 +300,7 @@ def test_systems_are_compared_on_the_same_documents(keys, clusters, message):
         paired_difference(Sample.of(["a", "b", "c"], [HALF] * 3), Sample.of(keys, [HALF] * 3, None, clusters), "irq")
 
 
-def test_holm():
+def test_holm_adjusts_p_step_by_step():
     assert holm([0.01, 0.04, 0.03, 0.005]) == [0.03, 0.06, 0.06, 0.02]
     assert holm([0.6, None, 0.7]) == [1.0, None, 1.0]
     assert holm([None, 0.04]) == [None, 0.04]
@@ -308,12 +308,12 @@ def test_holm():
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, math.nan])
-def test_holm_refuses_what_is_no_probability(wrong):
+def test_holm_refuses_values_that_are_no_probabilities(wrong):
     with pytest.raises(DataError, match=r"Expected every p to be in \[0, 1\]"):
         holm([0.1, wrong])
 
 
-def test_groups():
+def test_groups_hold_systems_without_significant_differences():
     assert groups(np.ones((3, 3))) == ((0, 1, 2),)
     assert groups(np.zeros((3, 3))) == ((0,), (1,), (2,))
     assert groups([[None, None], [0.05, None]]) == ((0,), (1,))  # one side of the diagonal is enough
@@ -335,7 +335,7 @@ def systems(count, size, seed=0, *, step=0.02):
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_fifteen_systems_can_be_told_apart(average):
+def test_fifteen_systems_can_be_distinguished(average):
     """With 2,000 swaps the smallest p adjusted for 105 pairs was 105 / 2001 = 0.0525."""
     samples = systems(15, 60)
     pairs = list(combinations(range(15), 2))
@@ -373,23 +373,25 @@ def test_pairs_share_swaps_but_not_results():
         assert one.p == pytest.approx(alone.p)
 
 
-def test_blocks_of_swaps_are_the_same_swaps(monkeypatch):
-    samples = systems(3, 30)
-    pairs = [list(combinations(range(3), 2))]
-    whole = contrasts([samples], pairs, "irq")
-    monkeypatch.setattr(swaps, "CHUNK_CELLS", 700)
-    for one, other in zip(contrasts([samples], pairs, "irq"), whole, strict=True):
-        assert (one.p, one.significant) == (other.p, other.significant)
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+def test_the_chunk_size_changes_no_p():
+    statistics = [Statistic.scores(one, ["irq"], "micro") for one in systems(3, 30)]
+    pairs = list(combinations(range(3), 2))
+    whole, chunked = (
+        swaps.swapped(statistics, pairs, alpha=0.05, tests=3, seed=0, **options)
+        for options in ({}, {"chunk_cells": 700})
+    )
+    for one, other in zip(chunked, whole, strict=True):
+        assert (one.p, one.exact) == (other.p, False)
+        assert one.critical(0.05) == pytest.approx(other.critical(0.05), abs=1e-12)
 
 
-def test_the_swaps_suffice_for_every_level():
+def test_the_number_of_swaps_grows_with_comparisons_and_level():
     assert swaps.number(1, 0.05) == 10_000
     assert swaps.number(105, 0.05) == 21_000
     assert swaps.number(105, 0.01) == 105_000
 
 
-def test_holm_levels_are_those_of_the_steps():
+def test_holm_levels_follow_the_steps():
     samples = [irq(*[4] * 8), irq(*[3] * 8), irq(*[2] * 8)]
     found = contrasts([samples], [[(0, 1), (0, 2), (1, 2)]], "irq")
     assert [one.p for one in found] == [1 / 128] * 3

@@ -32,7 +32,7 @@ def refusal(text, **options):
         ('"NaN"', "NaN"),
     ],
 )
-def test_reads(text, value):
+def test_valid_json_is_read_exactly(text, value):
     assert repr(parse(text)) == repr(value)
 
 
@@ -59,18 +59,18 @@ def test_reads(text, value):
         (r'"\\ud83d\ude00"', "", r"lone surrogate '\ude00'"),
     ],
 )
-def test_refuses_a_value_at_its_pointer(text, pointer, words):
+def test_a_refused_value_is_reported_with_its_pointer(text, pointer, words):
     error = refusal(text, file="a.json")
     assert (error.pointer, error.file, error.line) == (pointer, "a.json", None)
     assert words in error.message
 
 
-def test_names_every_refused_value_in_document_order():
+def test_every_refused_value_is_reported_in_document_order():
     error = refusal(r'{"a": NaN, "b": [{"k": 1, "k": NaN}, 1e999], "c": "\ud800", "d": ' + "1" * 5000 + "}")
     assert [problem.pointer for problem in error.problems] == ["/a", "/b/0", "/b/1", "/c", "/d"]
 
 
-def test_refuses_the_key_and_what_is_below_it_once():
+def test_a_refused_key_is_reported_once_with_its_value():
     error = refusal(r'{"\ud800": [NaN], "b": NaN}')
     assert [problem.pointer for problem in error.problems] == ["", "/b"]
 
@@ -102,7 +102,7 @@ def test_refuses_the_key_and_what_is_below_it_once():
         ('[\n"\ud800"]', 2, "lone surrogate '\\ud800' at position 3"),
     ],
 )
-def test_refuses_a_text_at_its_line(text, line, words):
+def test_invalid_json_is_reported_with_its_line(text, line, words):
     error = refusal(text)
     assert (error.line, error.pointer) == (line, None)
     assert words in error.message
@@ -115,26 +115,26 @@ def test_the_line_of_a_record_is_the_line_given(text):
 
 
 class TestDepth:
-    def test_the_limit_itself_is_allowed(self):
+    def test_the_maximum_depth_is_allowed(self):
         value = parse("[" * 512 + "]" * 512)
         for _ in range(511):
             (value,) = value
         assert value == []
 
     @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
-    def test_one_more_is_refused_on_the_line_that_crosses(self, opening):
+    def test_a_deeper_container_is_refused_with_its_line(self, opening):
         text = "\n".join(opening * 513)
         error = refusal("\n" + text if opening == "[" else opening * 513)
         assert error.message == "Expected at most 512 nested containers, got more"
         assert error.line == (514 if opening == "[" else 1)
 
-    def test_scalars_are_no_container(self):
+    def test_scalars_do_not_count_as_containers(self):
         assert parse("1", max_depth=0) == 1
         assert refusal("[]", max_depth=0).line == 1
         assert parse("[[], {}]", max_depth=2) == [[], {}]
         assert refusal("[[[]]]", max_depth=2).line == 1
 
-    def test_siblings_do_not_add_up(self):
+    def test_siblings_do_not_increase_the_depth(self):
         assert len(parse("[" + ",".join(["[]"] * 5000) + "]", max_depth=2)) == 5000
 
     @pytest.mark.parametrize(
@@ -149,14 +149,14 @@ class TestDepth:
     def test_a_string_may_end_in_a_backslash(self):
         assert refusal('["\\\\", [\n[]]]', max_depth=2).line == 2
 
-    def test_an_unterminated_string_is_what_it_is(self):
+    def test_an_unterminated_string_is_reported_as_invalid_json(self):
         assert "Unterminated string" in refusal('["' + "[" * 2000).message
         assert "Unterminated string" in refusal('["' + "[" * 2000 + "\\").message
 
     def test_lines_are_counted_after_strings_with_quotes(self):
         assert refusal('["\\"[[[",\n[\n[]]]', max_depth=2).line == 3
 
-    def test_ten_thousand_levels(self):
+    def test_ten_thousand_levels_are_refused_with_their_line(self):
         assert refusal("[" * 10_000 + "]" * 10_000).line == 1
         assert refusal('{"a":\n' * 10_000 + "1" + "}" * 10_000).line == 513
 
@@ -189,26 +189,26 @@ def test_a_deep_caller_gets_a_data_error():
 
 
 class TestLoad:
-    def test_names_the_file(self, tmp_path):
+    def test_an_error_in_a_file_names_the_file(self, tmp_path):
         path = tmp_path / "a.json"
         path.write_bytes(b'{"a": [\nNaN]}')
         with pytest.raises(DataError) as caught:
             load(path)
         assert (caught.value.file, caught.value.pointer) == (str(path), "/a/0")
 
-    def test_reads_bytes(self, tmp_path):
+    def test_a_byte_order_mark_is_skipped(self, tmp_path):
         path = tmp_path / "a.json"
         path.write_bytes(b'\xef\xbb\xbf"\xc3\xa9"')
         assert load(path) == "é"
 
-    def test_passes_the_depth(self, tmp_path):
+    def test_load_applies_the_depth_limit(self, tmp_path):
         path = tmp_path / "a.json"
         path.write_text("[[\n[]]]")
         with pytest.raises(DataError) as caught:
             load(path, max_depth=2)
         assert caught.value.line == 2
 
-    def test_a_file_that_is_not_there(self, tmp_path):
+    def test_a_missing_file_is_refused(self, tmp_path):
         with pytest.raises(DataError) as caught:
             load(tmp_path / "none.json")
         assert caught.value.message == "Cannot read the file: No such file or directory"

@@ -39,7 +39,7 @@ def evaluation():
     )
 
 
-def test_documents(evaluation):
+def test_the_documents_table_has_a_row_for_each_document(evaluation):
     assert summaries.table(evaluation, "markdown", "documents", ("irq", "imq")).splitlines() == [
         "| document | gold | predicted | matched | irq | imq |",
         "|:---|---:|---:|---:|---:|---:|",
@@ -55,7 +55,7 @@ def test_documents(evaluation):
     assert [row[4] for row in usual.rows] == [1.0, 0.5, 0.0, 0.0]
 
 
-def test_paths(evaluation):
+def test_the_paths_table_has_a_row_for_each_path(evaluation):
     assert summaries.table(evaluation, "latex", "paths", ("irq",)).splitlines() == [
         f"% Signature: {COMPARATOR.signature.short}",
         r"\begin{tabular}{lrrrr}",
@@ -68,7 +68,13 @@ def test_paths(evaluation):
     ]
 
 
-def test_scores(evaluation):
+def test_paths_have_their_outcomes_as_counts(evaluation):
+    head, _, row, *_ = summaries.table(evaluation, "markdown", "paths").splitlines()
+    assert head.endswith(r"| exact\_match\_rate | exact | close | wrong | wrong\_type | missing | spurious |")
+    assert row.endswith("| 0.3750 | 6 | 0 | 1 | 0 | 9 | 0 |")
+
+
+def test_the_scores_table_has_a_row_for_each_score(evaluation):
     rows = list(csv.DictReader(io.StringIO(summaries.table(evaluation, "csv", "scores"))))
     assert [row["score"] for row in rows] == [*NAMES, "document_quality"]
     assert {row["signature"] for row in rows} == {COMPARATOR.signature.short}
@@ -87,7 +93,7 @@ def test_groups_are_means_over_their_documents(evaluation):
     assert summaries.by_cluster(evaluation, r"_(.)", ("irq",)).rows == (("1", 2, 0.5), ("2", 2, 0.25))
 
 
-def test_systems_with_letters():
+def test_the_leaderboard_marks_groups_with_letters():
     systems = {"a": right(**dict.fromkeys("pqrstuvw", 4)), "b": right(**dict.fromkeys("pqrstuvw", 3))}
     ranking = rank(systems, "irq")
     found = summaries.leaderboard(ranking)
@@ -105,16 +111,16 @@ def test_systems_with_letters():
     assert summaries.lacking(ranking).rows == ()
 
 
-def test_winners_that_are_all_alike():
+def test_tied_winners_are_all_listed():
     ranking = rank({"a": right(p=4), "b": right(p=4)})
     assert summaries.winners(ranking).texts == [["/*", "1.0000", "–", "all"]]
 
 
-def test_letters_beyond_the_alphabet():
+def test_group_letters_continue_beyond_the_alphabet():
     assert [summaries._letter(at) for at in (0, 25, 26, 53)] == ["a", "z", "a1", "b2"]
 
 
-def test_levels_and_contrasts():
+def test_the_tables_of_levels_and_contrasts_have_a_row_for_each():
     evaluation = COMPARATOR.evaluate(
         [(one, GOLD, GOLD[:found]) for one in "pq" for found in (4, 2)] + [("p", GOLD, [])]
     )
@@ -125,7 +131,7 @@ def test_levels_and_contrasts():
     assert summaries.contrasts(found).texts[2][7:] == ["0.5000", "1.0000"]
 
 
-def test_runs():
+def test_the_runs_table_shows_the_mean_spread_and_changes():
     evaluation = COMPARATOR.evaluate([("p", GOLD, GOLD), ("p", GOLD, GOLD[:2]), ("q", GOLD, []), ("q", GOLD, [])])
     found = run_stability(evaluation, "irq")
     assert summaries.runs({"s": found}).texts == [["s", "2", "2", "0.3750", "0.1768", "50.0%"]]
@@ -139,13 +145,13 @@ def test_runs():
         (("latex", "documents", ("f1qq",)), "Expected a column of a table, got 'f1qq'\n  Did you mean \"f1q\""),
     ],
 )
-def test_what_is_no_table_is_said(evaluation, arguments, message):
+def test_an_unknown_table_is_refused(evaluation, arguments, message):
     with pytest.raises(DataError) as error:
         summaries.table(evaluation, *arguments)
     assert str(error.value).startswith(message)
 
 
-def test_numbers_as_people_read_them():
+def test_numbers_are_rounded_for_reading():
     assert [count(value) for value in (3.0, 12_345_678, 2.5, 0)] == ["3", "12345678", "2.50", "0"]
     assert [probability(value) for value in (0.0625, 5e-5, 4e-5, 1.0)] == ["0.0625", "0.0001", "<0.0001", "1.0000"]
 
@@ -157,7 +163,7 @@ def one(text, number=0.5):
     return Table("", (TableColumn("name"), TableColumn("f1q", SCORE)), ((text, number),))
 
 
-def test_marks_stay_marks():
+def test_markup_in_names_is_escaped():
     assert one(HOSTILE).latex().splitlines()[4] == (
         r"a\textbar{}b \& 5\% \_x\_ \#1 \$y\$ \{z\} \textasciitilde{}\textasciicircum{} \textbackslash{}cmd "
         r"\textless{}i\textgreater{} [l](u) `c` *e* & 0.5000 \\"
@@ -168,7 +174,7 @@ def test_marks_stay_marks():
 
 
 @pytest.mark.parametrize("text", ["*", "[2cm]"])
-def test_a_row_does_not_become_an_option_of_the_line_break(text):
+def test_a_row_is_not_read_as_an_option_of_the_line_break(text):
     assert one(text).latex().splitlines()[4].startswith("{}" + text)
 
 
@@ -182,7 +188,7 @@ def test_no_text_breaks_a_table(text):
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx"])
-def test_no_cell_is_a_formula(text):
+def test_no_cell_starts_a_formula(text):
     rows = list(csv.reader(io.StringIO(one(text, -0.5).csv(), newline="")))
     assert rows[1] == [f"'{text}", "-0.5"]
 
@@ -206,7 +212,7 @@ def test_arrow_of_no_documents_has_types():
     assert (table.num_rows, {str(field.type) for field in table.schema}) == (0, {"string", "bool", "double"})
 
 
-def test_parquet_reads_back(evaluation, tmp_path):
+def test_a_parquet_table_survives_a_round_trip(evaluation, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "new" / "documents.parquet"
     write_parquet(path, evaluation.to_arrow())
@@ -214,7 +220,7 @@ def test_parquet_reads_back(evaluation, tmp_path):
     assert [one.name for one in path.parent.iterdir()] == ["documents.parquet"]
 
 
-def test_parquet_that_cannot_be_written_is_said(evaluation, tmp_path):
+def test_an_unwritable_parquet_file_is_reported(evaluation, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match="Cannot write the file"):
         write_parquet(tmp_path / "file" / "x.parquet", evaluation.to_arrow())
@@ -235,14 +241,14 @@ def test_csv_and_arrow_have_the_same_columns_and_numbers(evaluation):
             assert [text if held else json.loads(text or "null") for text in texts] == column, name
 
 
-def test_masses_that_are_whole_are_written_as_counts():
+def test_whole_masses_are_written_as_counts():
     frame = {"quality_mass": np.array([3.0, 2.5]), "f1q": np.array([1.0, np.nan]), "run": [None, "=a"]}
     file = io.StringIO()
     write_frame(file, frame)
     assert file.getvalue() == "quality_mass,f1q,run\n3,1.0,\n2.5,,'=a\n"
 
 
-def test_a_frame_has_every_row_however_many_there_are():
+def test_a_frame_has_every_row_of_a_large_table():
     file = io.StringIO()
     write_frame(file, {"n": range(2 * CHUNK_ROWS + 1), "f1q": np.zeros(2 * CHUNK_ROWS + 1)})
     assert file.getvalue().splitlines()[1:] == [f"{n},0.0" for n in range(2 * CHUNK_ROWS + 1)]

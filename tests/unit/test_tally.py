@@ -37,7 +37,7 @@ def of_pairs(qualities, gold, predicted):
         ("quality_mass", 3.03),
     ],
 )
-def test_a_score(name, expected):
+def test_each_score_has_its_known_value(name, expected):
     assert getattr(of_pairs([0.7, 0.6, 0.93, 0.8], 4, 5), name) == pytest.approx(expected, rel=1e-12)
 
 
@@ -61,7 +61,7 @@ def test_a_score_without_denominator_is_none_never_zero(masses, expected):
     assert found.vacuous is (masses[:2] == (0, 0))
 
 
-def test_beta_weighs_omissions_against_inventions():
+def test_beta_weighs_missing_against_spurious_items():
     omits, invents = scores(4, 2, 2, 2), scores(2, 4, 2, 2)
     assert omits.fq(1) == invents.fq(1) == pytest.approx(2 / 3)
     assert omits.fq(2) == invents.fq(0.5) == pytest.approx(5 * 2 / (4 * 4 + 2))
@@ -71,7 +71,7 @@ def test_beta_weighs_omissions_against_inventions():
             omits.fq(beta)
 
 
-def test_variance_is_none_where_the_squares_are_not_known():
+def test_variance_is_none_if_the_squares_are_unknown():
     assert of_pairs([1, 0], 2, 2).variance == 0.25
     assert of_pairs([0.5, 0.5, 0.5], 3, 3).variance == 0.0
     assert 0.0 <= of_pairs([0.3, 0.3, 0.3], 3, 3).variance < 1e-15
@@ -88,13 +88,13 @@ def test_tallies_add_up():
     assert not Tally(0, 1).vacuous
 
 
-def test_sums_are_rounded_once():
+def test_a_sum_is_rounded_once():
     parts = [Tally(1, 1, 1, 0.1, 0.01)] * 10
     assert Tally.sum(parts).quality == 1.0
     assert sum(parts, Tally()).quality == 0.9999999999999999
 
 
-def test_a_tally_is_a_value():
+def test_tallies_are_immutable_and_compare_by_value():
     assert len({Tally(1, 2), Tally(1, 2), Tally(2, 1)}) == 2
     assert Tally(1, 2).scores == Scores(Tally(1, 2))
     with pytest.raises(AttributeError):
@@ -124,7 +124,7 @@ def test_macro_is_the_mean_of_the_documents():
     assert (macro.vacuous, macro.failed) == (1, 0)
 
 
-def test_a_failure_is_zero_in_every_mean_whatever_it_was_to_find():
+def test_a_failure_is_zero_in_every_mean_even_with_empty_gold():
     for lost in ((3, 0, 0, 0), (0, 0, 0, 0)):
         macro = mean((2, 2, 2, 2), lost, failed=1)
         assert {name: getattr(macro, name) for name in NAMES if name != "variance"} == dict.fromkeys(
@@ -134,7 +134,7 @@ def test_a_failure_is_zero_in_every_mean_whatever_it_was_to_find():
         assert (macro.vacuous, macro.failed) == (0, 1)
 
 
-def test_a_mean_over_nothing_is_none():
+def test_a_mean_of_no_documents_is_none():
     macro = mean((0, 0, 0, 0))
     assert set(macro.to_dict().values()) == {None}
     assert set(macro.documents.values()) == {0}

@@ -67,7 +67,7 @@ def test_balanced_plans_spread_a_missing_item_over_all():
     assert solve([MERGED], TransportOptions()).cost == pytest.approx([0.262], abs=5e-4)
 
 
-def test_with_sizes_for_masses_a_merge_is_read_off_the_plan():
+def test_size_masses_show_a_merge_in_the_plan():
     coupling = one(MERGED, ExactSolver(), [1.0, 6.0, 2.0], [7.0, 2.0])
     assert coupling.matrix * 3 == pytest.approx(np.array([[1.0, 0.0], [6.0, 0.0], [0.0, 2.0]]), abs=1e-12)
     assert list(zip(coupling.gold.tolist(), coupling.predicted.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1)]
@@ -76,7 +76,7 @@ def test_with_sizes_for_masses_a_merge_is_read_off_the_plan():
 
 
 @pytest.mark.parametrize(("reg_m", "first", "second"), [(0.05, 0.00, 0.49), (0.2, 0.13, 0.77), (1.0, 0.52, 0.74)])
-def test_the_price_of_mass_sweeps_from_omission_to_merge(reg_m, first, second):
+def test_a_higher_price_of_mass_turns_an_omission_into_a_merge(reg_m, first, second):
     matrix = one(MERGED, UnbalancedSolver(reg_m=reg_m, tolerance=1e-9)).matrix
     merged = max(first + second, 1.0)  # of AB no more than there is
     assert matrix[:2, 0] == pytest.approx([first / merged, second / merged], abs=6e-3)
@@ -94,24 +94,24 @@ def test_the_price_of_mass_sweeps_from_omission_to_merge(reg_m, first, second):
         (UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=1 / 29), [[0, 0], [0, 0], [0, 1]]),
     ],
 )
-def test_what_may_be_left_out_is_left_out_where_it_costs_least(solver, expected):
+def test_mass_is_left_out_where_it_costs_least(solver, expected):
     assert one(MERGED, solver).matrix == pytest.approx(np.array(expected, dtype=float), abs=1e-12)
 
 
 @pytest.mark.parametrize(
     "solver", [DummySolver(lambda_=0.125), UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=0.125)]
 )
-def test_a_pair_that_costs_what_leaving_both_out_costs_is_not_made(solver):
+def test_a_pair_that_costs_as_much_as_leaving_it_out_is_not_made(solver):
     plans = solve([np.array([[0.75]]), np.array([[0.7500001]])], TransportOptions(solver))
     assert plans.problems.tolist() == [1]
 
 
-def test_of_plans_that_cost_the_same_the_one_that_couples_most():
+def test_among_equal_costs_the_plan_with_most_mass_wins():
     plans = solve([np.array([[0.75, 1.0], [0.0, 0.75]])], TransportOptions(DummySolver(lambda_=0.25)))
     assert (plans.matched.tolist(), plans.total.tolist()) == ([2.0], [1.5])
 
 
-def test_no_item_counts_for_more_than_it_is():
+def test_no_item_is_coupled_beyond_its_mass():
     plans = solve([np.ones((1, 3))], TransportOptions(UnbalancedSolver()))
     assert plans.mass == pytest.approx([1 / 3] * 3)
     assert plans.matched == pytest.approx([1.0])
@@ -162,14 +162,14 @@ def test_negligible_masses_are_dropped():
     assert plans.matched.tolist() == [2.0]
 
 
-def test_lists_that_are_alike_are_no_trouble_for_the_entropic_plan():
+def test_the_entropic_plan_converges_for_equal_lists():
     plans = solve(
         [np.eye(2)], TransportOptions(SinkhornSolver(epsilon=0.02)), (np.array([1.0, 2.0]), np.array([2.0, 1.0]))
     )
     assert plans.cost == pytest.approx([1 / 3])
 
 
-def test_equal_lists_are_at_no_debiased_distance():
+def test_equal_lists_have_debiased_distance_zero():
     table = np.array([[1.0, 0.6, 0.2], [0.6, 1.0, 0.5], [0.2, 0.5, 1.0]])
     plain = solve([table], TransportOptions(SinkhornSolver(epsilon=0.2)))
     debiased = solve(
@@ -188,7 +188,7 @@ def test_numbers_on_a_line_are_coupled_in_order():
     assert (len(empty.mass), empty.spurious.tolist()) == (0, [0, 1])
 
 
-def test_a_coupling_reads_its_plan():
+def test_a_coupling_exposes_its_plan():
     coupling = Coupling.of([1, 0, 1], [2, 0, 0], (3, 3), np.array([0.5, 0.25, 0.5]))
     assert coupling.gold.tolist() == [0, 1, 1]
     assert coupling.predicted.tolist() == [0, 0, 2]
@@ -209,7 +209,7 @@ def test_without_masses_every_pair_of_a_coupling_has_mass_one():
     assert coupling.unmatched_gold.tolist() == [0.0, 1.0, 0.0]
 
 
-def test_pot_is_loaded_only_when_it_is_needed():
+def test_pot_is_loaded_on_first_use():
     code = "import arbitre, sys; from arbitre.matching import catalogue; catalogue.build('transport'); print('ot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
 
@@ -219,7 +219,7 @@ def test_pot_is_loaded_only_when_it_is_needed():
 
 @pytest.mark.parametrize("solver", EVERY, ids=str)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -0.1, 1.1])
-def test_what_is_no_quality_is_refused(solver, value):
+def test_an_invalid_quality_is_refused(solver, value):
     broken = MERGED.copy()
     broken[2, 1] = value
     with pytest.raises(SolverError, match="Expected the quality of a pair to be in") as caught:
@@ -229,7 +229,7 @@ def test_what_is_no_quality_is_refused(solver, value):
 
 @pytest.mark.parametrize("solver", EVERY, ids=str)
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
-def test_what_is_no_mass_is_refused(solver, value):
+def test_an_invalid_mass_is_refused(solver, value):
     with pytest.raises(
         SolverError, match=f"Expected the mass of an item to be a positive number, got {value}"
     ) as caught:
@@ -240,7 +240,7 @@ def test_what_is_no_mass_is_refused(solver, value):
     assert caught.value.pointer == "/0"
 
 
-def test_what_does_not_fit_is_refused():
+def test_arrays_of_the_wrong_size_are_refused():
     how, two = TransportOptions(), np.array([2])
     with pytest.raises(SolverError, match="Expected an array of 4 qualities"):
         transport_all(np.ones(3), two, two, np.ones(2), np.ones(2), how, name=str)
@@ -270,7 +270,7 @@ def test_what_does_not_fit_is_refused():
     ],
     ids=str,
 )
-def test_a_solver_that_does_not_get_there_is_an_error(solver):
+def test_a_solver_that_does_not_converge_is_an_error(solver):
     table = np.random.default_rng(0).random((12, 9))
     with pytest.raises(
         SolverError, match=f"The {type(solver).__name__.removesuffix('Solver').lower()} transport did not reach"
@@ -292,7 +292,7 @@ NOTHING = {"warning": None, "u": np.zeros(3), "v": np.zeros(2)}
         ((np.ones((3, 2)), NOTHING | {"warning": "it is infeasible"}), "it is infeasible"),
     ],
 )
-def test_an_answer_that_cannot_be_true_is_an_error(monkeypatch, answer, message):
+def test_an_impossible_solver_result_is_an_error(monkeypatch, answer, message):
     monkeypatch.setattr(ot, "emd", lambda *_, **__: answer)
     with pytest.raises(SolverError, match=message):
         solve([MERGED], TransportOptions())
@@ -322,7 +322,7 @@ def test_an_answer_that_cannot_be_true_is_an_error(monkeypatch, answer, message)
         ({"solver": "exact", "tolerance": 1e-6}, TransportOptions(ExactSolver(tolerance=1e-6))),
     ],
 )
-def test_options_are_settled(options, expected):
+def test_transport_options_are_resolved_with_their_defaults(options, expected):
     matcher = catalogue.build({"transport": options})
     assert matcher.transport == expected
     assert (matcher.metric, matcher.separating, matcher.full_matching) == (
@@ -332,7 +332,7 @@ def test_options_are_settled(options, expected):
     )
 
 
-def test_all_options_are_on_record_as_plain_values():
+def test_the_signature_holds_all_options_as_plain_values():
     options = catalogue.build({"transport": {"solver": "unbalanced"}}).options
     assert (
         json.loads(json.dumps(options))
@@ -379,7 +379,7 @@ def test_the_other_matchings_separate_and_move_no_mass(name):
         ({"lamda": 1}, ['Did you mean "lambda"?']),
     ],
 )
-def test_options_that_do_not_fit_are_refused(options, messages):
+def test_invalid_options_are_refused(options, messages):
     with pytest.raises(SchemaError) as caught:
         catalogue.build({"transport": options})
     assert len(caught.value.problems) == len(messages)
@@ -387,7 +387,7 @@ def test_options_that_do_not_fit_are_refused(options, messages):
         assert message in str(problem)
 
 
-def test_the_coupling_of_the_matching_is_its_plan():
+def test_the_coupling_of_a_matching_is_its_transport_plan():
     assert catalogue.build("transport").couple(MERGED).matrix.tolist() == one(MERGED, ExactSolver()).matrix.tolist()
     debiased = catalogue.build({"transport": {"solver": "sinkhorn", "debiased": True}})
     assert debiased.couple(MERGED).matrix.tolist() == one(MERGED, SinkhornSolver()).matrix.tolist()
@@ -407,7 +407,7 @@ def rings(count, seed):
 
 @pytest.mark.parametrize("count", [1, 2, 5, 12])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_permuted_copy_is_at_no_distance(count, seed):
+def test_a_permuted_copy_has_distance_zero(count, seed):
     costs, permuted, order = rings(count, seed)
     found = gromov(costs, permuted)
     assert found.distance == pytest.approx(0.0, abs=1e-12)
@@ -416,7 +416,7 @@ def test_a_permuted_copy_is_at_no_distance(count, seed):
         assert found.coupling[order, np.arange(count)] == pytest.approx(np.full(count, 1 / count))
 
 
-def test_the_distance_is_that_of_the_coupling():
+def test_the_distance_equals_the_cost_of_the_coupling():
     costs, _, _ = rings(5, 0)
     other, _, _ = rings(4, 1)
     between = np.random.default_rng(2).random((5, 4))
@@ -438,7 +438,7 @@ def test_fused_without_structure_is_plain_transport():
     )
 
 
-def test_more_starts_find_no_worse_and_a_seed_repeats():
+def test_more_starts_never_increase_the_distance_and_a_seed_repeats_it():
     costs, other = rings(7, 3)[0], rings(6, 4)[0]
     found = [gromov(costs, other, starts=starts).distance for starts in (1, 2, 4, 16)]
     assert found == sorted(found, reverse=True)
@@ -459,7 +459,7 @@ def test_more_starts_find_no_worse_and_a_seed_repeats():
         ({"gold_masses": np.ones(3)}, "Expected 2 masses"),
     ],
 )
-def test_tables_that_do_not_fit_are_refused(change, message):
+def test_tables_of_the_wrong_shape_are_refused(change, message):
     good = {"gold_costs": np.ones((2, 2)), "predicted_costs": np.ones((3, 3))}
     with pytest.raises(SolverError, match=message):
         gromov(**(good | change))
@@ -484,7 +484,7 @@ class TestKernels:
         )
 
     @pytest.mark.parametrize("epsilon", [2.0, 10.0, 100.0])
-    def test_one_that_is_not_is_refused(self, epsilon):
+    def test_an_indefinite_kernel_is_refused(self, epsilon):
         """Each came out at quality 1, as equal, although no item of one list is an item of the other."""
         with pytest.raises(SolverError) as caught:
             self.judge(epsilon).compare(gold=["a1", "a2"], predicted=["b1", "b2", "b3"])
@@ -494,15 +494,15 @@ class TestKernels:
         assert "Lower `epsilon`" in caught.value.hint
 
     @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0])
-    def test_one_that_is_tells_the_lists_apart(self, epsilon):
+    def test_a_semi_definite_kernel_separates_the_lists(self, epsilon):
         judge = self.judge(epsilon)
         assert judge.compare(gold=["a1", "a2"], predicted=["b1", "b2", "b3"]).quality < 0.97
         assert judge.compare(gold=["a1", "b1"], predicted=["b1", "a1"]).quality == pytest.approx(1.0, abs=1e-8)
 
-    def test_without_debiasing_none_is_needed(self):
+    def test_without_debiasing_an_indefinite_kernel_is_accepted(self):
         assert self.judge(10.0, debiased=False).compare(gold=["a1", "a2"], predicted=["b1", "b2", "b3"]).quality < 0.6
 
-    def test_the_list_is_named(self):
+    def test_an_indefinite_kernel_is_reported_with_the_pointer_of_its_list(self):
         schema = {"type": "object", "properties": {"found": self.judge(10.0).schema}}
         with pytest.raises(SolverError) as caught:
             Comparator(schema).compare(gold={"found": ["a1", "a2"]}, predicted={"found": ["b1", "b2", "b3"]})
@@ -517,7 +517,7 @@ class TestKernels:
         with pytest.raises(SolverError, match="requires a symmetric distance"):
             Comparator(schema).compare(gold=["tide", "diet"], predicted=["tide", "diet"])
 
-    def test_the_curve_and_the_shares_are_those_of_the_plan(self):
+    def test_the_curve_and_the_shares_use_the_masses_of_the_plan(self):
         """As docs/transport.md says: they do not add up to the tally, which is that of the divergence."""
         lists = {"gold": ["a1", "a2", "b1"], "predicted": ["b1", "b2"]}
         for debiased in (False, True):
@@ -539,7 +539,7 @@ class TestKernels:
         {"solver": "dummy"},
     ],
 )
-def test_masses_that_are_too_far_apart_are_refused(solver):
+def test_masses_of_very_different_size_are_refused(solver):
     """An item with less than 1e-12 of the largest mass was reported missing, or gave a debiased quality of 1."""
     items = {"type": "object", "properties": {"text": {"type": "string"}, "words": {"type": "number"}}}
     judge = Comparator(

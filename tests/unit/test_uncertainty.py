@@ -16,6 +16,7 @@ from arbitre.cli import app
 from arbitre.cli.output.result_tables import intervals
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.reading.records import Pair
+from arbitre.corpus.results import chance
 from arbitre.corpus.results.chance import (
     BATCH,
     MAX_DOCUMENTS,
@@ -46,11 +47,11 @@ def triples(size=12):
 
 
 class TestClusters:
-    def test_a_pattern_takes_its_group_or_all_of_it(self):
+    def test_a_cluster_pattern_uses_its_group_or_the_whole_match(self):
         assert cluster_labels(["a1", "b22"], r"\d+") == ["1", "22"]
         assert cluster_labels(["a1", "b22"], r"(\w)\d+") == ["a", "b"]
 
-    def test_labels_by_id_or_in_order(self):
+    def test_cluster_labels_are_given_by_id_or_in_order(self):
         assert cluster_labels(["a", "b", "a"], {"a": "x", "b": "y"}) == ["x", "y", "x"]
         assert cluster_labels(["a", "b"], ["u", "v"]) == ["u", "v"]
         assert cluster_labels(["a"], None) is None
@@ -64,11 +65,11 @@ class TestClusters:
             (["x", "y"], r"Expected one cluster per document \(1\), got 2"),
         ],
     )
-    def test_what_leaves_a_document_out_is_refused(self, cluster, message):
+    def test_cluster_labels_that_omit_a_document_are_refused(self, cluster, message):
         with pytest.raises(DataError, match=message):
             cluster_labels(["a"], cluster)
 
-    def test_pages_drawn_together_give_wider_intervals(self):
+    def test_clustered_documents_have_wider_intervals(self):
         evaluation = LETTERS.evaluate(triples())
         apart = [str(number) for number in range(24)]
         alone, together = (evaluation.interval("irq", cluster=cluster) for cluster in (apart, r"page_\d+"))
@@ -87,7 +88,7 @@ class TestClusters:
         once = LETTERS.evaluate(list(triples(4))[::2]).trust["intervals"]
         assert (once["documents"], once["clusters"], once["units"], once["runs"]) == (4, None, 4, False)
 
-    def test_a_path_has_intervals_of_its_own(self):
+    def test_each_path_has_its_own_interval(self):
         evaluation = LETTERS.evaluate(triples())
         assert evaluation.interval("irq", aggregate="micro", path="/*").estimate == evaluation.by_path["/*"].irq
         with pytest.raises(DataError, match="Expected a path of this evaluation"):
@@ -95,18 +96,18 @@ class TestClusters:
 
 
 class TestChance:
-    def test_a_prediction_is_held_against_the_gold_of_other_ids(self):
+    def test_the_chance_score_compares_predictions_with_other_gold(self):
         evaluation = LETTERS.evaluate(triples(3))
         assert evaluation.chance_floor.irq == 0.0
         assert evaluation.chance.comparisons == 6 * 4  # the other run of the same page is no other document
         assert not evaluation.chance.sampled
         assert evaluation.gold_self_agreement == 0.0
 
-    def test_what_all_pages_share_is_found_by_chance(self):
+    def test_values_shared_by_all_documents_raise_the_chance_score(self):
         pairs = [(name, ["same", f"own {name}"], ["same", f"own {name}"]) for name in "abc"]
         assert LETTERS.evaluate(pairs).chance_floor.f1q == 0.5
 
-    def test_one_document_has_no_floor(self):
+    def test_a_single_document_has_no_chance_score(self):
         evaluation = LETTERS.evaluate([("a", ["x", "y"], ["x"])])
         assert (evaluation.chance_floor, evaluation.gold_self_agreement) == (None, 0.0)
         assert LETTERS.evaluate([("a", [], [])]).gold_self_agreement is None
@@ -115,12 +116,27 @@ class TestChance:
         evaluation = LETTERS.evaluate([("a", ["x", "x", "y"], []), ("b", ["z", "z"], []), ("c", ["w"], [])])
         assert evaluation.gold_self_agreement == pytest.approx((2 + 2) / (6 + 2))
 
+    def test_the_agreement_of_gold_is_the_mean_quality_of_its_pairs_of_entries(self):
+        number = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 10}}}}
+        numbers = Comparator({"type": "array", "items": number})
+        runs = [("a", [0, 5, 10], []), ("a", [0, 5, 10], [0]), ("b", [1, 2], []), ("c", [3], []), ("d", [], [])]
+        evaluation = numbers.evaluate(runs)
+        # a, counted once for both runs: 0.5, 0 and 0.5 in both directions; b: 0.9 in both; c and d have no pairs
+        assert evaluation.gold_self_agreement == pytest.approx((2 * (0.5 + 0.0 + 0.5) + 2 * 0.9) / (6 + 2))
+        assert evaluation.trust["chance"]["self_agreement"] == evaluation.gold_self_agreement
+
+    def test_a_sampled_list_weighs_as_much_as_the_whole_list(self, monkeypatch):
+        pairs = [("a", ["x"] * 6, []), ("b", ["y", "z"], [])]
+        assert LETTERS.evaluate(pairs).gold_self_agreement == pytest.approx(30 / 32)
+        monkeypatch.setattr(chance, "MAX_ENTRIES", 3)
+        assert LETTERS.evaluate(pairs).gold_self_agreement == pytest.approx(30 / 32)
+
     def test_a_document_that_is_its_own_entry_has_no_other_entry(self):
         whole = Comparator({"type": "object", "properties": {"name": {"type": "string"}}})
         pairs = [(name, {"name": name}, {"name": name}) for name in "ab"]
         assert whole.evaluate(pairs).gold_self_agreement is None
 
-    def test_a_large_corpus_is_sampled_alike_each_time(self):
+    def test_a_large_corpus_is_sampled_reproducibly(self):
         many = [(f"d{number}", [str(number % 7)], [str(number % 5)]) for number in range(3 * MAX_DOCUMENTS)]
         first, second = (LETTERS.evaluate(many).chance for _ in range(2))
         assert first == second
@@ -161,11 +177,11 @@ class TestChance:
         assert stated == pytest.approx(spread, rel=0.25)
 
     def test_chance_scores_can_be_switched_off(self):
-        evaluation = LETTERS.evaluate(triples(3), chance=False)
+        evaluation = LETTERS.evaluate(triples(3), no_chance=True)
         assert (evaluation.chance, evaluation.chance_floor, evaluation.gold_self_agreement) == (None, None, None)
         assert evaluation.trust["chance"] is None
 
-    def test_every_document_is_as_likely_to_be_drawn(self):
+    def test_every_document_is_equally_likely_to_be_drawn(self):
         pairs = [Pair(str(number), None, [], []) for number in range(4 * MAX_DOCUMENTS)]
         counts = np.zeros(len(pairs))
         for seed in range(400):
@@ -178,7 +194,7 @@ class TestChance:
         assert np.abs(counts / 800 - 1 / 4).max() < 0.08
 
 
-def test_what_gold_never_shows_is_named():
+def test_paths_that_gold_never_uses_are_named():
     comparator = Comparator(SCHEMA)
     evaluation = comparator.evaluate([("a", {"page": "1", "names": ["x"]}, {"seal": {"colour": "red"}})])
     assert evaluation.coverage.never == ("/seal", "/seal/colour")
@@ -209,24 +225,24 @@ class TestCommand:
     def trust(self, *arguments):
         return json.loads(self.run("--format", "json", *arguments))["trust"]
 
-    def test_documents_are_drawn_unless_something_is_said(self):
+    def test_documents_are_the_units_by_default(self):
         assert (self.trust()["intervals"]["units"], self.trust()["intervals"]["clusters"]) == (8, None)
 
     @pytest.mark.parametrize("cluster", ["/page", r"d([02468]|.)"])
-    def test_clusters_by_a_value_of_gold_or_by_the_id(self, cluster):
+    def test_clusters_can_be_a_value_of_gold_or_part_of_the_id(self, cluster):
         assert self.trust("--cluster-by", cluster)["intervals"]["clusters"] == (4 if cluster == "/page" else 8)
 
-    def test_clusters_by_a_column_of_the_manifest(self):
+    def test_clusters_can_be_a_column_of_the_manifest(self):
         with Path("corpus.csv").open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["id", "gold", "predicted", "volume"])
             rows.writerows([f"d{n}", f"gold/d{n}.json", f"predicted/d{n}.json", f"v{n // 4}"] for n in range(8))
         assert self.trust("--manifest", "corpus.csv", "--cluster-by", "volume")["intervals"]["clusters"] == 2
 
-    def test_a_pointer_that_leads_nowhere_is_refused(self):
+    def test_a_cluster_pointer_without_a_value_is_refused(self):
         assert "Gold document 'd0' has no value to cluster by" in self.run("--cluster-by", "/volume", code=2)
 
-    def test_processes_and_resumption_give_the_same_files(self):
+    def test_workers_and_resuming_give_the_same_files(self):
         self.run("--out", "one", "--workers", "1")
         self.run("--out", "two", "--workers", "2")
         before = {path.name: path.read_bytes() for path in Path("one").rglob("*") if path.is_file()}
@@ -242,5 +258,5 @@ class TestCommand:
             (["--scheduler", "tcp://127.0.0.1:1"], "Expected --engine dask and --scheduler together"),
         ],
     )
-    def test_options_that_need_each_other(self, arguments, message):
+    def test_options_that_require_others_are_refused_alone(self, arguments, message):
         assert message in " ".join(self.run(*arguments, code=2).split())

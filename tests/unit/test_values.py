@@ -44,7 +44,7 @@ class Colour(enum.StrEnum):
         (OrderedDict(a=1), {"a": 1}, True),
     ],
 )
-def test_equality_is_strict(left, right, expected):
+def test_equality_distinguishes_kinds_but_not_number_types(left, right, expected):
     assert equal(left, right) is equal(right, left) is expected
     assert (hash(canonical(left)) == hash(canonical(right))) >= expected
 
@@ -63,7 +63,7 @@ def test_other_types_are_refused(value):
             canonical(inside)
 
 
-def test_keys_are_text():
+def test_keys_that_are_not_text_are_refused():
     with pytest.raises(DataError, match="Expected every key to be text, got 1"):
         canonical({1: 2})
 
@@ -81,12 +81,12 @@ def test_keys_are_text():
         (OrderedDict(), Kind.OBJECT, False),
     ],
 )
-def test_a_kind(value, kind, scalar):
+def test_every_value_has_its_kind(value, kind, scalar):
     assert kind_of(value) is kind
     assert kind.scalar is scalar
 
 
-def test_where_a_value_stands_is_named():
+def test_an_error_names_the_pointer_of_the_value():
     with pytest.raises(DataError, match="got tuple at /a/0"):
         kind_of((), at=["a", 0])
 
@@ -94,7 +94,7 @@ def test_where_a_value_stands_is_named():
 @pytest.mark.parametrize(
     ("value", "expected"), [(1, 0), ([], 1), ({}, 1), ([1, [2]], 2), ({"a": [], "b": {"c": [[]]}}, 4)]
 )
-def test_depth(value, expected):
+def test_depth_counts_nested_containers(value, expected):
     assert depth(value) == expected
 
 
@@ -111,7 +111,7 @@ def cyclic():
     return [lists, objects, [2, objects]]
 
 
-def test_the_greatest_depth():
+def test_values_of_the_maximum_depth_are_accepted():
     assert depth(nested(MAX_DEPTH)) == MAX_DEPTH
     check_depth(nested(MAX_DEPTH))
     check_depth(ABSENT)
@@ -140,6 +140,6 @@ def test_null_alone_is_absent_by_default():
     assert Absence().values == (None,)
 
 
-def test_absent_is_false_and_says_its_name():
+def test_absent_is_falsy_and_has_a_readable_repr():
     assert not ABSENT
     assert repr(ABSENT) == "ABSENT"

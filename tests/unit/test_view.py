@@ -28,6 +28,7 @@ from arbitre.report.html.view import (
 )
 from arbitre.report.report_files import view_of
 from arbitre.report.text_files import json_text
+from arbitre.tally import COUNTS, NAMES
 
 SCHEMA = bundled.schema("view.schema.json")
 PEOPLE = {
@@ -74,7 +75,7 @@ def view(**options):
     return view_of([build_subject(*observed(PEOPLE, PAIRS), **options)])
 
 
-def test_the_schema_is_valid():
+def test_the_view_schema_is_a_valid_schema():
     Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["additionalProperties"] is False
 
@@ -102,14 +103,16 @@ def test_views_follow_their_schema(schema, pairs):
     assert errors(view_of([build_subject(evaluation)])) == []
 
 
-def test_numbers_are_those_of_the_evaluation():
+def test_the_view_holds_the_numbers_of_the_evaluation():
     evaluation, alignments = observed(PEOPLE, PAIRS)
     made = build_subject(evaluation, alignments)
     assert {line.name: line.micro for line in made.headline} == {
         name: evaluation["micro"][name] for name in [line.name for line in made.headline]
     }
     assert {line.name: line.macro for line in made.headline}["f1q"] == evaluation["macro"]["f1q"]
-    assert {row.path: row.scores for row in made.paths} == evaluation["by_path"]
+    assert {row.path: row.scores for row in made.paths} == {
+        path: {name: scores[name] for name in (*COUNTS, *NAMES)} for path, scores in evaluation["by_path"].items()
+    }
     assert made.counts == {name: evaluation["micro"][name] for name in ("gold", "predicted", "matched", "quality_mass")}
     assert (made.documents, made.failed) == (3, 1)
 
@@ -137,13 +140,13 @@ def test_the_three_independent_scores_come_first_and_counts_are_biased_under_a_f
     ],
     ids=str,
 )
-def test_which_matchings_force_partners(match, forced):
+def test_only_forced_matchings_are_marked_as_forced(match, forced):
     items = PEOPLE["properties"]["people"]["items"]
     schema = {"type": "array", "items": items, "x-arbitre": {"match": match}}
     assert build_subject(*observed(schema, [("a", [ADA], [ADA])])).forced is forced
 
 
-def test_the_curve_counts_pairs():
+def test_the_curve_counts_pairs_by_quality():
     curve = build_subject(*observed({"type": "array", "items": {"type": "string"}}, [
         ("a", ["ink", "quill", "paper"], ["ink", "quilt"])
     ])).curve  # fmt: skip
@@ -151,10 +154,10 @@ def test_the_curve_counts_pairs():
     assert (first, high, second) == (2.0, 1.0, 1.0)
     assert low == pytest.approx(9 / 11)
     assert (sum(curve.bins), curve.bins[9], curve.bins[8]) == (2.0, 1.0, 1.0)
-    assert (curve.exact, curve.close, curve.gold, curve.predicted) == (1.0, 1.0, 3.0, 2.0)
+    assert (curve.gold, curve.predicted) == (3.0, 2.0)
 
 
-def test_paths_are_nested_and_know_their_worst():
+def test_paths_are_nested_with_their_worst_pairs():
     rows = {row.path: row for row in view().subjects[0].paths}
     assert [(row.label, row.depth) for row in rows.values()] == [
         ("/page", 0),
@@ -170,7 +173,7 @@ def test_paths_are_nested_and_know_their_worst():
     ]  # fmt: skip
 
 
-def test_warnings_name_what_is_not_known():
+def test_warnings_name_unknown_quantities():
     assert list(view().subjects[0].warnings) == ["failed", "few", "no_interval", "no_chance", "no_reference"]
     evaluation, _ = observed(PEOPLE, PAIRS)
     assert "no_alignments" in build_subject(evaluation).warnings
@@ -213,7 +216,7 @@ def made_factor():
     )
 
 
-def test_optional_parts_follow_the_schema_too():
+def test_optional_parts_follow_the_schema():
     made = filled()
     assert errors(made) == []
     lines = {line["name"]: line for line in made.to_dict()["subjects"][0]["headline"]}
@@ -231,7 +234,7 @@ def test_optional_parts_follow_the_schema_too():
         ({"factors": None}, "$.factors"),
     ],
 )
-def test_the_schema_refuses(change, place):
+def test_the_view_schema_refuses_wrong_values(change, place):
     plain = json.loads(json.dumps(view().to_dict())) | change
     found = [error.json_path for error in Draft202012Validator(SCHEMA).iter_errors(plain)]
     assert found == [place]
@@ -250,7 +253,7 @@ def test_several_systems_are_ranked_and_their_differences_listed():
     assert found.tests is None
 
 
-def test_factors_are_those_of_their_file():
+def test_factors_equal_those_of_their_file():
     evaluation = arbitre.Comparator(PEOPLE).evaluate((f"{at % 2}", *pair[1:]) for at, pair in enumerate(PAIRS))
     plain = factor(evaluation, "ocr", {"ocr": ["x", "y", "x"]}, "irq").to_dict()
     (made,) = build_factors({"factors": [json.loads(json.dumps(plain))]})

@@ -41,29 +41,29 @@ def test_three_documents_show_no_difference():
     )
 
 
-def test_the_smallest_p_is_that_of_the_documents_that_differ():
+def test_the_smallest_possible_p_uses_the_documents_that_differ():
     found = systems(rank({"a": right(4, 4, *[3] * 10), "b": right(3, 3, *[3] * 10)}, "irq"))
     assert lead(found, EN).endswith("(p = 0.5; with 2 differing documents no p below 0.5 is possible).")
 
 
-def test_clusters_are_named():
+def test_the_units_of_clusters_are_named():
     found = systems(rank({"a": right(4, 4, 4, runs=2), "b": right(2, 3, 1, runs=2)}, "irq"))
     assert lead(found, EN).endswith("(p = 0.25; with 3 clusters no p below 0.25 is possible).")
     assert sampled(found["sampled"], EN) == "6 documents in 3 clusters (runs of one document)"
     assert sampled(found["sampled"], FR) == "6 documents en 3 groupes (exécutions d’un même document)"
 
 
-def test_no_limit_is_named_where_there_is_none():
+def test_no_smallest_p_is_named_without_a_limit():
     found = systems(rank({"a": right(4, 2, 3, 1, 4, 2, 3, 1), "b": right(2, 4, 1, 3, 2, 4, 1, 2)}, "irq"))
     assert lead(found, EN).endswith("No difference shown between a and b (p = 1).")
 
 
-def test_a_difference_is_said_of_the_better_one():
+def test_a_difference_is_stated_for_the_better_system():
     found = systems(rank({"worse": right(*[3] * 8), "Better": right(*[4] * 8)}, "irq"))
     assert lead(found, EN) == "Scores: Better (1.00), worse (0.75). Better is better than worse (p = 0.00781)."
 
 
-def test_several_systems_are_told_in_two_sentences():
+def test_several_systems_are_summarised_in_two_sentences():
     evaluations = {"a": right(*[4] * 9), "b": right(*[4] * 7, 3, 3), "c": right(*[2] * 9), "d": right(*[1] * 9)}
     found = systems(rank(evaluations, "irq"))
     assert lead(found, EN) == (
@@ -75,7 +75,7 @@ def test_several_systems_are_told_in_two_sentences():
     )
 
 
-def test_many_systems_are_counted():
+def test_long_lists_of_systems_are_cut_with_a_count():
     found = systems(rank({f"s{at:02}": right(4, 4, 4, at % 4) for at in range(15)}, "irq"))
     assert (
         "No difference shown between s03 and any of s07, s11, s02, s06, s10 and 9 more (p ≥ 1, Holm over 105 pairs; "
@@ -83,21 +83,21 @@ def test_many_systems_are_counted():
     )
 
 
-def test_equal_systems_and_undefined_scores():
+def test_equal_systems_and_undefined_scores_are_stated():
     same = systems(rank({"a": right(4, 3), "b": right(4, 3)}, "irq"))
     assert lead(same, EN).endswith("No difference between a and b: same results on every document.")
     nothing = {"a": NAMES.evaluate([("p", [], ["x"])]), "b": NAMES.evaluate([("p", [], [])])}
     assert lead(systems(rank(nothing, "irq")), EN) == ""
 
 
-def test_without_tests_nothing_is_claimed():
+def test_without_tests_no_difference_is_claimed():
     found = systems(rank({"a": right(4), "b": right(3)}, "irq")) | {"tests": None}
     assert lead(found, EN) == ("Scores: a (1.00) and b (0.75). The significance of the differences was not tested.")
     assert procedure(found, EN) == ""
 
 
 @pytest.mark.parametrize("counts", [(4, 3, 2), (4, 4, 4, 4, 4, 4, 4, 4)])
-def test_the_terminal_says_the_same(counts):
+def test_terminal_and_report_state_the_same_result(counts):
     found = rank({"a": right(*counts), "b": right(*[2] * len(counts))}, "irq")
     console = Console(width=200, file=io.StringIO())
     for block in RankingOutput(found, {}).blocks(200):

@@ -10,14 +10,14 @@ from tests.worst_documents import keeping
 
 import arbitre
 from arbitre.corpus.joining.join import Join, Pair
-from arbitre.corpus.running import evaluate as corpus
-from arbitre.corpus.running import worker as work
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.running.worker import Worker
 from arbitre.corpus.statistics import document_intervals
 from arbitre.errors import DataError
-from arbitre.report.documents import quality_matrix
+from arbitre.report.documents.quality_matrix import MAX_CELLS
 from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
+from arbitre.report.html.build_view import build_subject
 from arbitre.report.text_files import json_text
 
 WORDS = {"type": "array", "items": {"type": "string"}}
@@ -46,7 +46,7 @@ def document(schema, gold, predicted):
     return found
 
 
-def test_rows_are_the_entries_in_gold_order_then_the_spurious():
+def test_rows_are_in_gold_order_with_spurious_entries_last():
     gold = {"year": 1931, "people": [{"name": "Ada", "pages": [1, 2]}, {"name": "Bob"}, {"name": "Cyd"}]}
     predicted = {"year": 1913, "people": [{"name": "Cyd"}, {"name": "Ada", "pages": [2, 3]}]}
     found = document(PEOPLE, gold, predicted)
@@ -67,14 +67,79 @@ def test_rows_are_the_entries_in_gold_order_then_the_spurious():
     assert found["entries"] == 3
 
 
-def test_a_document_that_is_its_own_entry():
+def test_a_document_that_is_its_own_entry_has_one_row_without_position():
     found = document(PERSON, {"name": "Ada"}, {"name": "Adam"})
     (row,) = found["rows"]
-    assert (row["gold_index"], row["predicted_index"], row["status"]) == (None, None, "matched")
-    assert (found["rest"], found["matrix"]) == (None, None)
+    assert (row["gold_index"], row["predicted_index"], row["status"]) == ("name", "name", "matched")
+    assert (row["class"], found["classes"]["close"], found["rest"], found["matrix"]) == ("low", 0.0, None, None)
 
 
-def test_values_of_two_kinds_stand_side_by_side():
+def test_the_rows_of_a_document_that_is_its_own_entry_are_its_fields_with_their_weights():
+    schema = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "x-arbitre": {"weight": 3}},
+            "of": PERSON,
+            "born": {"type": "integer"},
+        },
+    }
+    found = document(schema, {"name": "Ada", "of": {"name": "Bob"}, "born": 1}, {"name": "Ada", "of": {"name": "Rob"}})
+    rows = [(row["gold_index"], row["predicted_index"], row["class"], row["mass"]) for row in found["rows"]]
+    assert rows == [("name", "name", "exact", 3.0), ("of", "of", "low", 1.0), ("born", None, "missing", 1.0)]
+    assert [row["wrong_field"] for row in found["rows"]] == [False, True, False]
+    assert found["classes"] == {"exact": 3.0, "close": 0.0, "low": 1.0, "missing": 1.0, "spurious": 0.0}
+
+
+@pytest.mark.parametrize("close", [0.5, 0.8, 0.9])
+def test_classes_of_all_documents_add_up_to_those_of_the_corpus(close):
+    pairs = [
+        ("a", ["abc", "quill", "x"], ["abc", "quilt"]),
+        ("b", ["ink"], ["oak", "y"]),
+        ("kinds", ["ink", "oak"], "ink"),
+        ("failed", ["ink"], arbitre.ABSENT),
+    ]
+    plan = arbitre.Comparator(WORDS, close=close).plan
+    made, evaluation = keeping(plan, pairs)
+    plain = evaluation.to_dict()
+    alignments = made.to_dict(evaluation, json_text(plain))
+    whole = build_subject(plain, alignments).classes
+    found = [one["classes"] for one in alignments["kept"]]
+    assert {name: sum(one[name] for one in found) for name in whole} == whole
+    assert (whole["exact"], whole["close"]) == (1.0, {0.5: 2.0, 0.8: 1.0, 0.9: 0.0}[close])
+
+
+def test_documents_that_are_linked_are_kept_before_worse_ones():
+    pairs = [(f"d{number}", ["ink", "oak"], ["ink" * (number % 7 > 0), "a" * number]) for number in range(1, 40)]
+    pairs += [("better", ["quill"] * 9 + ["ink"], ["quill"] * 9 + ["oak"])]
+    plan = arbitre.Comparator(WORDS).plan
+    made, evaluation = keeping(plan, pairs, room=1)
+    linked = {one["at"] for held in made.worst.values() for one in held}
+    made.keep = len(linked) + 1
+    made.fill(evaluation, Join(tuple(Pair(name, None, *sides) for name, *sides in pairs)), ["better"])
+    assert set(made.documents) == linked | {39}
+    qualities = [one.plain["quality"] for one in made.documents.values()]
+    assert qualities == sorted(qualities)
+    listed = made.to_dict(evaluation, json_text(evaluation.to_dict()))
+    assert "better" in {one["key"] for one in listed["documents"]}
+
+
+def test_a_large_linked_document_is_reduced_to_its_linked_and_its_worst_entries():
+    gold = [f"{number:04}" for number in range(50)]
+    pairs = [(name, gold, [*gold[:place], "x", *gold[place + 1 :]]) for name, place in (("a", 7), ("b", 30))]
+    found = kept(WORDS, pairs, room=8_000)
+    assert [one["key"] for one in found["kept"]] == ["a", "b"]
+    for one, place in zip(found["kept"], ("7", "30"), strict=True):
+        assert place in {row["gold_index"] for row in one["rows"]}
+        assert (len(one["rows"]) < 25, one["entries"], one["classes"]["exact"]) == (True, 50, 49.0)
+
+
+def test_keep_sets_the_number_of_documents_regardless_of_their_size():
+    pairs = [(f"d{number}", ["x" * 900], ["y" * 900]) for number in range(20)]
+    assert len(kept(WORDS, pairs, room=5_000)["kept"]) < 5
+    assert len(kept(WORDS, pairs, room=5_000, keep=17)["kept"]) == 17
+
+
+def test_values_of_different_kinds_are_shown_side_by_side():
     (row,) = document(PEOPLE, {"people": [{"name": "Ada", "pages": [1]}]}, {"people": [{"name": "Ada", "pages": "1"}]})[
         "rows"
     ]
@@ -89,7 +154,7 @@ def test_a_failed_document_shows_all_of_gold_as_missing():
     assert (found["failed"], found["quality"], found["rest"]["below"][0]["verdict"]) == (True, 0.0, "missing")
 
 
-def test_a_document_as_deep_as_one_likes_is_text_below():
+def test_a_deep_document_is_shown_as_text_below_a_limit():
     value = "end"
     for _ in range(60):
         value = {"in": [value]}
@@ -102,7 +167,7 @@ def test_a_document_as_deep_as_one_likes_is_text_below():
 def test_the_worst_documents_are_kept_within_bounds_and_failures_come_last():
     pairs = [(f"d{number}", ["ab", "cd"], ["ab", "c" * number]) for number in range(1, 8)]
     pairs.append(("failed", ["ab"], arbitre.ABSENT))
-    found = kept(WORDS, pairs, entries=6)
+    found = kept(WORDS, pairs, keep=3)
     assert [one["key"] for one in found["kept"]] == ["d7", "d6", "d5"]
     assert len(kept(WORDS, pairs)["kept"]) == 8
     assert kept(WORDS, pairs)["kept"][-1]["key"] == "failed"
@@ -110,7 +175,7 @@ def test_the_worst_documents_are_kept_within_bounds_and_failures_come_last():
     assert len(found["documents"]) == 8
 
 
-def test_room_is_told_in_bytes_whatever_the_script():
+def test_the_size_limit_counts_bytes():
     def number(letter):
         pairs = [(f"d{at}", [letter * 900], [letter * 900]) for at in range(8)]
         return len(kept(WORDS, pairs, room=10_000)["kept"])
@@ -118,7 +183,7 @@ def test_room_is_told_in_bytes_whatever_the_script():
     assert number("a") > number("ア") >= 1
 
 
-def test_of_a_document_that_is_too_large_the_worst_entries_are_kept():
+def test_the_worst_entries_of_a_large_document_are_kept():
     gold = [f"{number:04}" for number in range(50)]
     predicted = [*gold[:40], *("x" * 9 for _ in range(10))]
     (found,) = kept(WORDS, [("d", gold, predicted)], entries=20)["kept"]
@@ -128,26 +193,23 @@ def test_of_a_document_that_is_too_large_the_worst_entries_are_kept():
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_what_is_kept_does_not_depend_on_how_the_corpus_is_divided(monkeypatch, size):
+def test_the_kept_documents_do_not_depend_on_the_batches(size):
     pairs = [
         (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(30)
     ]
     expected = kept(WORDS, pairs, entries=20)
-    monkeypatch.setattr(work, "FIRST_BATCH", size)
-    monkeypatch.setattr(work, "RECORDS_PER_BATCH", 8)
-    assert kept(WORDS, pairs, entries=20) == expected
+    assert kept(WORDS, pairs, batches={"first_batch": size, "batch_nodes": 8}, entries=20) == expected
 
 
-def test_notes_of_several_processes_come_to_the_same(monkeypatch):
+def test_observers_of_several_processes_merge_to_the_same_result():
     pairs = [
         (f"d{number}", ["ab", "ink", "x"], ["ab"[: number % 3], "ink" * (number % 2), "y"]) for number in range(24)
     ]
-    monkeypatch.setattr(corpus, "PART_SIZE", 4)
     plan = arbitre.Comparator(WORDS).plan
     together, notes = WorstDocuments(plan, entries=9), []
 
     def either(worker, parts):
-        workers = [worker, work.Worker(plan, together.observers)]
+        workers = [worker, Worker(plan, together.observers)]
         return (workers[number % 2](part) for number, part in enumerate(parts))
 
     def taken(outcomes):
@@ -156,14 +218,14 @@ def test_notes_of_several_processes_come_to_the_same(monkeypatch):
         together.take(read)
 
     joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
-    evaluation = evaluate(plan, joined, ExecutionOptions(together.observers, taken, executor=either))
+    evaluation = evaluate(plan, joined, ExecutionOptions(together.observers, taken, executor=either, unit_size=4))
     together.fill(evaluation, Join(tuple(joined)))
     text = json_text(evaluation.to_dict())
     assert len(notes) > 4
     assert together.to_dict(evaluation, text) == kept(WORDS, pairs, entries=9)
 
 
-def test_the_worst_pairs_of_a_path_are_those_of_least_quality():
+def test_the_worst_pairs_of_a_path_have_the_lowest_quality():
     pairs = [("a", ["abc", "quill"], ["abc", "quilt"]), ("b", ["ink"], ["oak"]), ("c", ["paper"], ["papyr"])]
     (found,) = kept(WORDS, pairs)["worst"].values()
     assert [(one["document"], one["gold"], one["predicted"]) for one in found] == [
@@ -190,20 +252,20 @@ def test_the_matrix_holds_every_pair_and_agrees_with_the_matching():
     assert (found["matrix"]["metricity"]["pool"], found["matrix"]["metricity"]["metricity"]) == (True, 1.0)
 
 
-def test_pairs_that_may_not_be_matched_have_no_quality():
+def test_forbidden_pairs_have_no_quality():
     schema = WORDS | {"x-arbitre": {"match": {"hungarian": {"gate": 0.7}}}}
     found = document(schema, ["quill", "ink"], ["quilt", "ink"])
     assert found["matrix"]["quality"] == [[0.8182, None], [None, 1.0]]
     assert found["matrix"]["metricity"] is None
 
 
-def test_large_matrices_are_left_out(monkeypatch):
-    monkeypatch.setattr(quality_matrix, "MAX_CELLS", 3)
-    assert document(WORDS, ["a", "b"], ["a", "b"])["matrix"] is None
-    assert document(WORDS, ["a"], ["a", "b"])["matrix"] is not None
+def test_large_matrices_are_omitted():
+    words = [f"{number}" for number in range(MAX_CELLS // 60 + 1)]
+    assert document(WORDS, words, words[:60])["matrix"] is None
+    assert document(WORDS, words[:-1], words[:60])["matrix"] is not None
 
 
-def test_without_alignments_there_are_none(tmp_path):
+def test_a_folder_without_alignments_has_none(tmp_path):
     assert read(tmp_path / ALIGNMENTS, "{}") is None
 
 
@@ -216,7 +278,7 @@ def test_without_alignments_there_are_none(tmp_path):
         ('{"format": "arbitre-alignments/1", "evaluation": "00"}', "the alignments of another evaluation"),
     ],
 )
-def test_alignments_of_something_else_are_refused(tmp_path, text, said):
+def test_alignments_of_another_format_are_refused(tmp_path, text, said):
     (tmp_path / ALIGNMENTS).write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as caught:
         read(tmp_path / ALIGNMENTS, "{}")
@@ -224,13 +286,13 @@ def test_alignments_of_something_else_are_refused(tmp_path, text, said):
     assert caught.value.file == str(tmp_path / ALIGNMENTS)
 
 
-def test_alignments_belong_to_the_text_of_their_evaluation(tmp_path):
+def test_alignments_are_tied_to_the_text_of_their_evaluation(tmp_path):
     found = {"format": "arbitre-alignments/1", "evaluation": digest("{}")}
     (tmp_path / ALIGNMENTS).write_text(json.dumps(found), encoding="utf-8")
     assert read(tmp_path / ALIGNMENTS, "{}") == found
 
 
-def test_published_figures_are_those_of_each_document_and_their_means():
+def test_published_figures_are_kept_for_each_document_and_averaged():
     pairs = [
         ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
         ("b", ["ink"], ["oak", "x"]),
@@ -251,7 +313,7 @@ def test_published_figures_are_those_of_each_document_and_their_means():
     assert kept(WORDS, [("vacuous", [], [])])["published"] is None
 
 
-def test_a_document_has_the_interval_of_its_entries_where_there_are_entries_to_tell_from():
+def test_a_document_has_an_interval_if_it_has_enough_entries():
     pairs = [
         ("a", ["ink", "quill", "paper"], ["ink", "quilt"]),
         ("right", ["ink", "oak"], ["ink", "oak"]),
@@ -266,6 +328,7 @@ def test_a_document_has_the_interval_of_its_entries_where_there_are_entries_to_t
         "high": pytest.approx(high),
         "level": 0.95,
         "method": "ratio",
+        "resamples": 0,
     }
     assert (found["right"]["low"], found["right"]["high"]) == (1.0, 1.0)
     assert (found["single"], found["failed"], found["vacuous"]) == (None, None, None)

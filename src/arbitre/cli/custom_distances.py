@@ -1,39 +1,79 @@
-"""The option `--functions`: a catalogue with custom distances from a Python module."""
+"""The option `--functions`: custom distances and normalisers from Python modules."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arbitre.distances import DistanceCatalogue, catalogue
+from arbitre import normalizers
+from arbitre.catalogue import Catalogue
+from arbitre.distances import DistanceCatalogue
+from arbitre.distances import catalogue as distances
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def load_catalogue(name: str | None) -> DistanceCatalogue:
-    """Import the catalogue at `MODULE:NAME`, from the installed modules or the current folder.
+def load_functions(names: Sequence[str] | None) -> dict[str, Any]:
+    """Import custom functions from the installed modules or the current folder.
 
     Args:
-        name: `MODULE:NAME`, or None for the default catalogue.
+        names: `MODULE:NAME` of functions and catalogues; None for none. A function of two values is a distance, about
+            which nothing is claimed; a function of one text is a normaliser.
+
+    Returns:
+        The arguments `distances` and `normalizers` of `Comparator`.
 
     Raises:
-        typer.BadParameter: The module or the name does not exist, or is not a catalogue.
+        typer.BadParameter: A module or a name does not exist, or is neither a function nor a catalogue.
+        SchemaError: A name is already in use.
     """
-    if name is None:
-        return catalogue
+    known: dict[str, Catalogue[Any]] = {"distances": distances, "normalizers": normalizers.catalogue}
+    functions: dict[str, Any] = dict(known)
+    for name in names or ():
+        loaded = _imported(name)
+        if isinstance(loaded, Catalogue):
+            key = "distances" if isinstance(loaded, DistanceCatalogue) else "normalizers"
+            for own in sorted(loaded.entries.keys() - known[key].entries.keys()):
+                functions[key] = functions[key].with_factory(own, loaded.entries[own])
+        elif _arity(loaded) == 2:  # noqa: PLR2004  (gold and predicted)
+            functions["distances"] = functions["distances"].with_distance(name.partition(":")[2], loaded)
+        elif _arity(loaded) == 1:
+            functions["normalizers"] = normalizers.with_normalizer(
+                name.partition(":")[2], loaded, known=functions["normalizers"]
+            )
+        else:
+            raise typer.BadParameter(
+                "Expected --functions to name a function of two values (a distance) or of one value (a normaliser), "
+                f"or a catalogue of such functions, got {type(loaded).__name__} for {name!r}."
+            )
+    return functions
+
+
+def _imported(name: str) -> Any:  # noqa: ANN401  (anything that a module may contain)
+    """Return the object at `MODULE:NAME`. The current folder stays importable, for worker processes."""
     module, _, attribute = name.partition(":")
-    sys.path.append("")
+    if "" not in sys.path:
+        sys.path.append("")
     try:
-        loaded = getattr(importlib.import_module(module), attribute)
+        return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise typer.BadParameter(
-            f"Expected --functions to name a catalogue as MODULE:NAME, got {name!r}: {error}"
+            f"Expected --functions to name a function or a catalogue as MODULE:NAME, got {name!r}: {error}"
         ) from error
-    finally:
-        sys.path.remove("")
-    if not isinstance(loaded, DistanceCatalogue):
-        raise typer.BadParameter(
-            f"Expected --functions to name a DistanceCatalogue (see catalogue.with_distance), "
-            f"got {type(loaded).__name__} for {name!r}."
-        )
-    return loaded
+
+
+def _arity(loaded: Any) -> int | None:  # noqa: ANN401
+    """Return the number of arguments that a function requires; None for anything else."""
+    if not callable(loaded) or isinstance(loaded, type):
+        return None
+    try:
+        parameters = inspect.signature(loaded).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is inspect.Parameter.empty for each in parameters)

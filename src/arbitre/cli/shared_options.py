@@ -12,7 +12,7 @@ import typer
 from typer.models import OptionInfo
 
 import arbitre
-from arbitre.cli.custom_distances import load_catalogue
+from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import MAX_CALLS
 from arbitre.corpus.joining.sources import Sources
@@ -21,8 +21,8 @@ from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.running.executors import Engine
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.bootstrap import LEVEL
-from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.text_files import CsvDialectName
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
 
@@ -44,8 +44,33 @@ MaxDepth = Annotated[
     typer.Option(metavar="N", min=1, max=MAX_DEPTH, help="Maximum nesting depth of lists and objects in a document."),
 ]
 Validate = Annotated[bool, typer.Option("--validate", help="List the schema violations of the predictions.")]
+CsvDialectOption = Annotated[
+    CsvDialectName,
+    typer.Option(
+        help="CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."
+    ),
+]
+FormatAssertion = Annotated[
+    bool, typer.Option("--format-assertion", help="Report values that do not have the `format` of the schema, too.")
+]
+Functions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE:NAME",
+        help="Custom distance, normaliser or catalogue in a Python module. May be repeated.",
+    ),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
-_SOURCE = "a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. May be repeated."
+Keep = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Number of documents that the report shows entry by entry, linked and worst ones first. Default: as many "
+        "as fit in 3 MB.",
+    ),
+]
+_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input. May be repeated."
 GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
 ManifestFile = Annotated[
     str | None,
@@ -62,10 +87,7 @@ class ComparatorOptions:
 
     overlay: Overlay = None
     close: Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')] = CLOSE
-    functions: Annotated[
-        str | None,
-        typer.Option(metavar="MODULE:NAME", help="Catalogue with custom distances in a Python module."),
-    ] = None
+    functions: Functions = None
     max_calls: Annotated[
         int, typer.Option(metavar="N", min=0, help="Maximum number of calls to a custom distance per document.")
     ] = MAX_CALLS
@@ -76,8 +98,8 @@ class ComparatorOptions:
             schema,
             overlay=self.overlay,
             close=self.close,
-            distances=load_catalogue(self.functions),
             max_calls=self.max_calls,
+            **load_functions(self.functions),
             **overrides,
         )
 
@@ -124,6 +146,10 @@ class ReadingOptions(ReadOptions):
             help="JMESPath expressions that transform gold and predicted documents before comparison.",
         ),
     ]
+    normalize_ids: Annotated[
+        bool,
+        typer.Option("--normalize-ids", help="Join ids that differ only in case, Unicode form or file extension."),
+    ]
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Repair predictions that are not valid JSON, and list the repairs.")
     ]
@@ -148,8 +174,10 @@ class CorpusOptions(EvaluationOptions):
     ]
     engine: Annotated[Engine, typer.Option(help="Compare on this machine or on a Dask cluster.")]
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
+    keep: Keep
     no_report: NoReport
     no_chance: Annotated[bool, typer.Option("--no-chance", help="Do not compute chance scores.")]
+    csv_dialect: CsvDialectOption
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,11 +209,6 @@ class RankingOptions:
     level: Annotated[
         float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")
     ] = LEVEL
-
-    @property
-    def score(self) -> str:
-        """The score to rank by."""
-        return (self.scores or SCORES)[0]
 
     @property
     def statistics(self) -> dict[str, Any]:
@@ -224,3 +247,9 @@ def export_option(examples: str) -> OptionInfo:
         "May be repeated.",
     )
     return option
+
+
+def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:
+    """Raise typer.BadParameter if `--format-assertion` is given without `--validate`."""
+    if format_assertion and not validate:
+        raise typer.BadParameter("--format-assertion requires --validate: formats are checked while validating.")

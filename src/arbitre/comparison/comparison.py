@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arbitre.comparison.html_repr import scores_html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
-from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
 from arbitre.comparison.node_tree import NodeTree, Verdict
+from arbitre.comparison.path_sums import by_path
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
 from arbitre.schema.validation.validate import Violation, find_violations
 from arbitre.signature import Signature
-from arbitre.tally import Scores, Tally
+from arbitre.tally import PathScores, Scores, Tally
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from arbitre.arrays import Floats
     from arbitre.comparison.levels import Level
     from arbitre.paths import Path
     from arbitre.schema.loading.references import Subschema
@@ -47,6 +50,9 @@ class Comparison:
     signature: Signature
     close: float
     schema: Subschema | None = None
+    item_costs: Callable[[Level, int, tuple[int, int]], Floats] | None = None
+    """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
+    format_assertion: bool = False
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -68,13 +74,13 @@ class Comparison:
         """The scores over all leaves, unweighted."""
         return Scores(Tally.of(leaves(self.levels, 1)[0]))
 
-    def by_path(self) -> dict[str, Scores]:
-        """Return the scores by wildcard path, for paths with leaves and for list items, in document order."""
-        sums = by_path(self.levels, 1)
-        return {path: Scores(Tally.of(sums[path][0])) for path in sorted(sums, key=order)}
+    def by_path(self) -> dict[str, PathScores]:
+        """Return scores and outcomes by wildcard path, for paths with leaves and for list items, in document order."""
+        sums = by_path(self.levels, 1, self.close)
+        return {path: PathScores.of(sums[path][0].tolist()) for path in sorted(sums, key=order)}
 
     @property
-    def outside(self) -> dict[str, Scores]:
+    def outside(self) -> dict[str, PathScores]:
         """The scores of the paths outside the entries, which `scores` does not include.
 
         Empty if the root is the entries.
@@ -145,7 +151,10 @@ class Comparison:
         gold_size, predicted_size = (max(map(len, side_lists)) for side_lists in zip(*lists.values(), strict=True))
         met = {pair.gold for pair in pairs}, {pair.predicted for pair in pairs}
         missing, spurious = (tuple(sorted(unmatched.keys() - own)) for unmatched, own in zip(lone, met, strict=True))
-        return Alignment(tuple(pairs), missing, spurious, (gold_size, predicted_size), lone)
+        sizes = gold_size, predicted_size
+        level, at = node_tree.place(next(iter(lists)))
+        costs = None if self.item_costs is None else partial(self.item_costs, level, at, sizes)
+        return Alignment(tuple(pairs), missing, spurious, sizes, lone, costs)
 
     def _node_id_at(self, node_tree: NodeTree, pointer: str) -> int:
         """Return the id of the node at a pointer of the gold document. Raises DataError if there is none."""
@@ -166,18 +175,20 @@ class Comparison:
         levels = self.levels
         node_tree = NodeTree.of(levels)
         shares, verdicts = node_tree.shares(), node_tree.verdicts(self.close)
+        pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
         rows = []
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
+            values = node_tree.values(level, gold=True), node_tree.values(level, gold=False)
             for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
                 node_id = level.first + at
                 rows.append(
                     LeafVerdict(
                         path=level.text,
-                        pointer=node_tree.pointer(node_id, gold=True),
-                        predicted_pointer=node_tree.pointer(node_id, gold=False),
-                        gold=node_tree.value(node_id, gold=True),
-                        predicted=node_tree.value(node_id, gold=False),
+                        pointer=pointers[0][node_id],
+                        predicted_pointer=pointers[1][node_id],
+                        gold=values[0][at],
+                        predicted=values[1][at],
                         quality=float(level.quality[at]),
                         verdict=Verdict(int(verdicts[node_id])).text,
                         share=float(shares[node_id])
@@ -202,7 +213,9 @@ class Comparison:
                 "The schema violations are not available",
                 hint="A comparison that was read from JSON has no schema. Compare the documents again.",
             )
-        return () if self.predicted is ABSENT else find_violations(self.schema, self.predicted)
+        if self.predicted is ABSENT:
+            return ()
+        return find_violations(self.schema, self.predicted, format_assertion=self.format_assertion)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""

@@ -16,7 +16,7 @@ from arbitre.tally import COUNTS
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.arrays import Indices
     from arbitre.comparison.levels import Kinds
@@ -24,46 +24,51 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "arbitre-comparison/1"
 
+_VALUES: Final = ("gold_value", "predicted_value")
+
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
     """Return every node as plain JSON; a side without a node is null."""
     node_tree = NodeTree.of(levels)
-    verdicts = node_tree.verdicts(close)
-    return [
-        _node(node_tree, level, at, int(verdicts[level.first + at])) for level in levels for at in range(len(level))
-    ]
+    verdicts = node_tree.verdicts(close).tolist()
+    pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
+    return [node for level in levels for node in _nodes(node_tree, level, verdicts, pointers)]
 
 
-def _node(node_tree: NodeTree, level: Level, at: int, verdict: int) -> dict[str, Any]:
-    node_id = level.first + at
-    gold_kind, predicted_kind = level.kinds
-    node: dict[str, Any] = {
-        "path": level.text,
-        "gold": node_tree.pointer(node_id, gold=True),
-        "predicted": node_tree.pointer(node_id, gold=False),
-        "gold_kind": kind_name(int(gold_kind[at])),
-        "predicted_kind": kind_name(int(predicted_kind[at])),
-        "leaf": level.leaf,
-        "item": level.item,
-        "inner": level.inner,
-        "parent": None if level.parent[at] == NONE else int(level.parent[at]),
-        "weight": level.weight,
-        "quality": float(level.quality[at]),
-        "verdict": Verdict(verdict).text,
-    }
-    if level.share is not None and level.share[at] != 1.0:
-        node["mass"] = float(level.share[at])
-    if level.leaf:
-        for side, gold in (("gold_value", True), ("predicted_value", False)):
-            value = node_tree.value(node_id, gold=gold)
-            if value is not ABSENT:
-                node[side] = value
-        if (reading := node_tree.reading(node_id)) is not ABSENT:
-            node["gold_reading"] = reading
-    else:
-        masses = (level.gold, level.predicted, level.matched, level.mass)
-        node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
-    return node
+def _nodes(
+    node_tree: NodeTree, level: Level, verdicts: list[int], pointers: tuple[list[str | None], list[str | None]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of one level."""
+    kinds = [kinds.tolist() for kinds in level.kinds]
+    parents, qualities = level.parent.tolist(), level.quality.tolist()
+    shares = [1.0] * len(level) if level.share is None else level.share.tolist()
+    masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
+    values = [(side, node_tree.values(level, gold=side == "gold_value")) for side in _VALUES] if level.leaf else []
+    for at in range(len(level)):
+        node_id = level.first + at
+        node: dict[str, Any] = {
+            "path": level.text,
+            "gold": pointers[0][node_id],
+            "predicted": pointers[1][node_id],
+            "gold_kind": kind_name(kinds[0][at]),
+            "predicted_kind": kind_name(kinds[1][at]),
+            "leaf": level.leaf,
+            "item": level.item,
+            "inner": level.inner,
+            "parent": None if parents[at] == NONE else parents[at],
+            "weight": level.weight,
+            "quality": qualities[at],
+            "verdict": Verdict(verdicts[node_id]).text,
+        }
+        if shares[at] != 1.0:
+            node["mass"] = shares[at]
+        node |= {side: parts[at] for side, parts in values if parts[at] is not ABSENT}
+        if level.leaf:
+            if (reading := node_tree.reading(node_id)) is not ABSENT:
+                node["gold_reading"] = reading
+        else:
+            node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
+        yield node
 
 
 @dataclass(frozen=True, eq=False, slots=True)

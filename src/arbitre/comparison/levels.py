@@ -122,32 +122,40 @@ class Level:
         return self.kinds[1]
 
     @property
+    def kinds_differ(self) -> Mask:
+        """Whether the two sides of each node have different kinds; true for a node without a partner."""
+        gold, predicted = self.kinds
+        differ: Mask = gold != predicted
+        return differ
+
+    @property
     def paired(self) -> Mask:
         """Whether each node is a pair."""
-        both: Mask = (self.left >= 0) & (self.right >= 0)
-        return both
+        return self.node_masks()[2]
 
-    def leaf_masses(self) -> Floats:
-        """Return the contribution of each node to the tally of leaves; shape (5, nodes).
+    def node_masks(self) -> tuple[Mask, Mask, Mask]:
+        """Return which nodes have a gold value, a predicted value, and both."""
+        gold, predicted = self.left >= 0, self.right >= 0
+        return gold, predicted, gold & predicted
+
+    def leaf_masks(self) -> tuple[Mask, Mask, Mask]:
+        """Return which nodes are a leaf of gold, a leaf of the prediction, and a matched pair of leaves.
 
         A leaf is a single value, or an empty object or list. Leaves of different kinds are not matched.
         """
-        gold, predicted = self.left >= 0, self.right >= 0
+        gold, predicted, both = self.node_masks()
         if self.leaf:
-            gold_kind, predicted_kind = self.kinds
-            matched = gold & predicted & (gold_kind == predicted_kind)
-        else:
-            gold = gold & (self.gold == 0.0) & (not self.kind_mismatch)
-            predicted = predicted & (self.predicted == 0.0) & (not self.kind_mismatch)
-            matched = gold & predicted
-        return self._masses_where(gold, predicted, matched)
+            return gold, predicted, both & ~self.kinds_differ
+        gold = gold & (self.gold == 0.0) & (not self.kind_mismatch)
+        predicted = predicted & (self.predicted == 0.0) & (not self.kind_mismatch)
+        return gold, predicted, gold & predicted
 
-    def node_masses(self) -> Floats:
-        """Return the contribution of each node to the tally of the nodes at the path; shape (5, nodes)."""
-        gold, predicted = self.left >= 0, self.right >= 0
-        return self._masses_where(gold, predicted, gold & predicted)
+    def leaf_masses(self) -> Floats:
+        """Return the contribution of each node to the tally of leaves; shape (5, nodes)."""
+        return self.masses_of(*self.leaf_masks())
 
-    def _masses_where(self, gold: Mask, predicted: Mask, matched: Mask) -> Floats:
+    def masses_of(self, gold: Mask, predicted: Mask, matched: Mask) -> Floats:
+        """Return the contribution of each node to a tally that counts the nodes in these masks; shape (5, nodes)."""
         quality = np.where(matched, self.quality, 0.0)
         return self.scaled(gold, predicted, matched, quality, quality * quality)
 
@@ -199,35 +207,21 @@ def with_scales(levels: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(scaled)
 
 
-def _summed(parts: Sequence[tuple[Indices, Floats]], documents: int) -> Floats:
+def summed(parts: Sequence[tuple[Indices, Floats]], documents: int) -> Floats:
     """Return the sums per document, added in node order, so that the split into levels does not affect rounding."""
     document = np.concatenate([np.empty(0, dtype=np.intp), *(document for document, _ in parts)])
     rows = np.concatenate([np.empty((5, 0)), *(masses for _, masses in parts)], axis=1)
-    return np.stack([_sum_by_index(document, row, documents) for row in rows], axis=1)
+    return np.stack([sum_by_index(document, row, documents) for row in rows], axis=1)
 
 
-def _sum_by_index(index: Indices, masses: Floats, size: int) -> Floats:
+def sum_by_index(index: Indices, masses: Floats, size: int) -> Floats:
+    """Return the sum of the masses with each index; shape (size,)."""
     return np.bincount(index, weights=masses, minlength=size).astype(np.float64, copy=False)
-
-
-def by_path(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
-    """Return the tallies of each path with leaves or items of lists, per document; shapes (documents, 5).
-
-    Items that are leaves count once, as items.
-    """
-    parts: dict[str, list[tuple[Indices, Floats]]] = {}
-    for level in _in_order(levels):
-        if level.item and level.inner:
-            continue  # its items are already counted
-        masses = level.node_masses() if level.item else level.leaf_masses()
-        if masses[0].any() or masses[1].any():
-            parts.setdefault(level.text, []).append((level.document, masses))
-    return {path: _summed(level_masses, documents) for path, level_masses in parts.items()}
 
 
 def leaves(levels: Sequence[Level], documents: int) -> Floats:
     """Return the tally of all leaves, per document; shape (documents, 5)."""
-    return _summed([(level.document, level.leaf_masses()) for level in _in_order(levels)], documents)
+    return summed([(level.document, level.leaf_masses()) for level in in_order(levels)], documents)
 
 
 def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Floats:
@@ -237,14 +231,14 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Floats:
     """
     squares = squared_masses(levels)
     parts: list[tuple[Indices, Floats]] = []
-    for level in _in_order(levels):
+    for level in in_order(levels):
         if level.text == path and level.leaf:
             parts.append((level.document, level.leaf_masses()))
         elif level.text == path:
             square = squares[level.first : level.first + len(level)]
             masses = level.scaled(level.gold, level.predicted, level.matched, level.mass, square)
             parts.append((level.document, masses))
-    return _summed(parts, documents)
+    return summed(parts, documents)
 
 
 def root_qualities(levels: Sequence[Level], documents: int) -> Floats:
@@ -266,7 +260,7 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
     for numbers in above:
         is_parent[numbers] = True
     qualities, weights, documents = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.intp)]
-    for level in _in_order(levels):
+    for level in in_order(levels):
         if level.leaf and level.text == path:
             matched = level.leaf_masses()[2] > 0.0
             qualities.append(level.quality[matched])
@@ -289,9 +283,9 @@ def squared_masses(levels: Sequence[Level]) -> Floats:
             parents.append(level.parent[below])
             share = 1.0 if level.share is None else level.share
             squares.append((level.weight * share * level.quality * level.quality)[below])
-    return _sum_by_index(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
+    return sum_by_index(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
 
 
-def _in_order(levels: Sequence[Level]) -> list[Level]:
+def in_order(levels: Sequence[Level]) -> list[Level]:
     """Return the levels in an order that depends only on the paths, so that sums do not depend on the batch."""
     return sorted(levels, key=lambda level: (level.text, level.inner, level.leaf, level.first))

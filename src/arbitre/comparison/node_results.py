@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from arbitre.errors import DataError
 from arbitre.matching import Coupling
+from arbitre.matching.assignment import hungarian
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from arbitre.arrays import Floats
     from arbitre.values import Json
@@ -30,16 +33,17 @@ class Match(NamedTuple):
     quality: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alignment:
-    """The matching of one pair of lists. Items are identified by position.
+    """The matching of one pair of lists of n gold and m predicted items. Items are identified by position.
 
     Attributes:
         pairs: The matched pairs.
         missing: Positions of gold items without a partner.
         spurious: Positions of predicted items without a partner.
-        sizes: Number of items in the gold list and in the predicted list.
+        sizes: Number of items in the gold list and in the predicted list, (n, m).
         unmatched: Unmatched mass by position, for the gold list and for the predicted list.
+        compute_costs: Computes `costs`; None if the comparison was read from JSON.
     """
 
     pairs: tuple[Match, ...]
@@ -47,10 +51,37 @@ class Alignment:
     spurious: tuple[int, ...]
     sizes: tuple[int, int] = field(compare=False, repr=False)
     unmatched: tuple[Mapping[int, float], Mapping[int, float]] = field(compare=False, repr=False)
+    compute_costs: Callable[[], Floats] | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def costs(self) -> Floats:
+        """Distance of each gold item from each predicted item, in [0, 1]; shape (n, m).
+
+        All distances are computed on first access, whether or not the matching needed them. The distance is NaN if two
+        items cannot be compared: null items that count as absent, and items at different positions of `prefixItems`.
+
+        Raises:
+            DataError: The comparison was read from JSON.
+        """
+        if self.compute_costs is None:
+            raise DataError.of(
+                "The distances between items are not available",
+                hint="A comparison that was read from JSON cannot compute distances. Compare the documents again.",
+            )
+        return self.compute_costs()
 
     @property
-    def plan(self) -> Coupling:
-        """The matching as a transport plan: shares, effective number of partners and unmatched mass of each item."""
+    def plan(self) -> Floats:
+        """Mass moved from each gold item to each predicted item; shape (n, m).
+
+        In an assignment, a matched pair has mass 1. In a transport plan, the masses of the gold items sum to n; those
+        of the predicted items sum to n if the plan is balanced, else to m.
+        """
+        return self.coupling.matrix
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """The plan with the shares, the effective number of partners and the unmatched mass of each item."""
         met = [pair.gold for pair in self.pairs], [pair.predicted for pair in self.pairs]
         mass = np.array([pair.mass for pair in self.pairs], dtype=np.float64)
         masses = np.zeros(self.sizes[0]), np.zeros(self.sizes[1])
@@ -59,10 +90,43 @@ class Alignment:
             np.add.at(totals, list(unmatched), list(unmatched.values()))
         return Coupling.of(*met, self.sizes, mass, masses)
 
+    @cached_property
+    def w1(self) -> float | None:
+        """Wasserstein distance of order 1 between the lists, in [0, 1], whatever the matching.
+
+        All items of a list have the same mass, and each list has mass 1. None if a list is empty or a distance is
+        undefined.
+        """
+        from arbitre.matching.transport import transport  # noqa: PLC0415  (loads POT, which only this needs)
+        from arbitre.matching.transport_options import TransportOptions  # noqa: PLC0415
+
+        quality = self._qualities
+        if quality is None or 0 in quality.shape:
+            return None
+        plan = transport(quality, how=TransportOptions())
+        return 1.0 - float(plan.mass @ quality[plan.gold, plan.predicted]) / len(quality)
+
+    @cached_property
+    def ospa(self) -> float | None:
+        """OSPA distance of order 1 with cut-off 1 between the lists, in [0, 1], whatever the matching.
+
+        It is the cost of the optimal assignment, in which an item without partner costs 1, divided by the size of the
+        longer list (Schuhmacher et al., 2008). None if a distance is undefined. Where both exist, w1 <= ospa; the
+        difference is the cost of the different lengths.
+        """
+        quality = self._qualities
+        if quality is None:
+            return None
+        matched = hungarian(quality)
+        longer = max(quality.shape)
+        return 1.0 - float(matched.mass @ quality[matched.gold, matched.predicted]) / longer if longer else 0.0
+
     @property
-    def coupling(self) -> Floats:
-        """Matched mass of each gold item and predicted item; shape (n_gold, n_predicted)."""
-        return self.plan.matrix
+    def _qualities(self) -> Floats | None:
+        """The qualities of the pairs of present items; None if one is undefined."""
+        sides = [{pair[side] for pair in self.pairs} | set(self.unmatched[side]) for side in (0, 1)]
+        quality = 1.0 - self.costs[np.ix_(*(sorted(side) for side in sides))]
+        return None if np.isnan(quality).any() else quality
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.comparison.levels import NONE
-from arbitre.paths import pointer
+from arbitre.paths import escape, pointer
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
@@ -75,6 +75,29 @@ class NodeTree:
     def pointer(self, node_id: int, *, gold: bool) -> str | None:
         tokens = self.tokens(node_id, gold=gold)
         return None if tokens is None else pointer(tokens)
+
+    def pointers(self, *, gold: bool) -> list[str | None]:
+        """Return the pointer of every node on one side; None where that side has no node."""
+        pointers: list[str | None] = []
+        for level in self.levels:
+            rows = level.left if gold else level.right
+            here: list[str | None] = [None] * len(level)
+            present = (rows >= 0).nonzero()[0]
+            tokens = level.source.tokens_of(rows[present])
+            for at, token, parent in zip(present.tolist(), tokens, level.parent[present].tolist(), strict=True):
+                above = "" if parent == NONE else pointers[parent] or ""
+                here[at] = above if parent == NONE or level.inner else f"{above}/{escape(str(token))}"
+            pointers += here
+        return pointers
+
+    def values(self, level: Level, *, gold: bool) -> list[Json]:
+        """Return the original values of a level on one side; ABSENT where there is none."""
+        rows = level.left if gold else level.right
+        values: list[Json] = [ABSENT] * len(level)
+        present = (rows >= 0).nonzero()[0]
+        for at, value in zip(present.tolist(), level.source.values_of(rows[present]), strict=True):
+            values[at] = value
+        return values
 
     def value(self, node_id: int, *, gold: bool) -> Json:
         """Return the original value on one side; ABSENT if there is none."""

@@ -1,4 +1,4 @@
-"""The pairwise distances of the entries of documents, as input for `metricity`, and the cost of list lengths."""
+"""The pairwise distances of the entries of documents, as input for `metricity`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.engine import pairwise_qualities
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import ListColumn
-from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import DataError
-from arbitre.matching.assignment import hungarian
-from arbitre.matching.transport import transport
-from arbitre.matching.transport_options import TransportOptions
 from arbitre.paths import STAR, wildcard
 
 if TYPE_CHECKING:
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES: Final = 4000
 """Maximum number of entries in a pool."""
-CHUNK_CELLS: Final = 1 << 18
-"""Maximum number of distances that are computed at once."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,26 +46,6 @@ class EntryPool:
 
     def __len__(self) -> int:
         return len(self.pointers)
-
-
-@dataclass(frozen=True, slots=True)
-class Cardinality:
-    """The cost of comparing two lists of entries, with and without the cost of their different lengths.
-
-    Both costs are in [0, 1], 0 for equal lists, and w1 <= ospa.
-
-    Attributes:
-        w1: Cost of the exact transport with equal weights on each side; None if exactly one list is empty.
-        ospa: Cost of the optimal assignment, where an entry without partner costs 1.
-    """
-
-    w1: float | None
-    ospa: float
-
-    @property
-    def share(self) -> float | None:
-        """The cost of different lengths, ospa - w1; 0 for lists of equal length."""
-        return None if self.w1 is None else max(0.0, self.ospa - self.w1)
 
 
 def build_entry_pool(
@@ -104,33 +79,12 @@ def build_entry_pool(
     documents = entries.column.root_rows(rows)
     first = int(np.count_nonzero(documents < len(gold)))
     return EntryPool(
-        1.0 - entries.qualities(rows, rows),
+        1.0 - pairwise_qualities(entries.column, rows, rows),
         np.where(documents < len(gold), documents, documents - len(gold)),
         tuple(entries.column.pointer(row) for row in rows.tolist()),
         first,
         total,
     )
-
-
-def cardinality(plan: Plan, gold: Json, predicted: Json) -> Cardinality | None:
-    """Compute the cost of the entries as a transport and as an assignment; None if they are not a single list.
-
-    Raises:
-        DataError: A value is not JSON.
-    """
-    if STAR in plan.entries:
-        return None
-    entries = _Entries.of(plan, [gold], [predicted])
-    if not isinstance(entries.column.parent, ListColumn):
-        return None
-    sides = entries.column.root_rows(entries.rows)
-    ours, theirs = (entries.rows[sides == side] for side in (0, 1))
-    if not (len(ours) and len(theirs)):
-        return Cardinality(None, float(len(ours) != len(theirs)))
-    quality = entries.qualities(ours, theirs)
-    moved, matched = transport(quality, how=TransportOptions()), hungarian(quality)
-    masses = [float(coupling.mass @ quality[coupling.gold, coupling.predicted]) for coupling in (moved, matched)]
-    return Cardinality(1.0 - masses[0] / len(ours), 1.0 - masses[1] / max(quality.shape))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -161,13 +115,3 @@ class _Entries:
         column = entry_columns[0]
         rows = np.arange(column.size, dtype=np.intp)
         return cls(column, rows if column.present is None else rows[column.present])
-
-    def qualities(self, left: Indices, right: Indices) -> Floats:
-        """Return the quality of each pair; shape (len(left), len(right)), in [0, 1]."""
-        table = np.empty((len(left), len(right)))
-        height = max(1, CHUNK_CELLS // max(1, len(right)))
-        for begin in range(0, len(left), height):
-            part = left[begin : begin + height]
-            batch = QualitySolver().evaluate(self.column, np.repeat(part, len(right)), np.tile(right, len(part)))
-            table[begin : begin + height] = batch.quality.reshape(len(part), len(right))
-        return table

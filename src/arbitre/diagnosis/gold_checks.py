@@ -77,7 +77,7 @@ def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
         SchemaError: Schema validation takes too many steps.
     """
     try:
-        check(document)
+        check(document, "gold document")
     except DataError as error:
         return (GoldFinding(UNREADABLE, error.pointer, error.message, error.hint),)
     return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
@@ -88,14 +88,16 @@ def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
 
     A list of accepted readings is valid if the schema accepts the list, or each of its readings in its place.
     """
-    violations = find_violations(plan.root, document)
+    violations = find_violations(plan.root, document, format_assertion=plan.format_assertion)
     lists = dict(_lists_of_readings(plan, document)) if violations else {}
     if lists:
         violations = tuple(
             dict.fromkeys(
                 replace(violation, pointer=_of_reading(violation.pointer, lists, position))
                 for position in range(max(map(len, lists.values())))
-                for violation in find_violations(plan.root, _with_reading(document, lists, position))
+                for violation in find_violations(
+                    plan.root, _with_reading(document, lists, position), format_assertion=plan.format_assertion
+                )
             )
         )
     for violation in violations:

@@ -23,7 +23,7 @@ EXACT_UP_TO: Final = 500**3
 """Maximum number of inequalities for an exhaustive check: a pool of 500 points, or a table of 105 by 105."""
 SAMPLES: Final = 1_000_000
 """Number of inequalities drawn if there are too many for an exhaustive check."""
-MAX_REPAIRED: Final = 2000
+REPAIR_UP_TO: Final = 2000
 """Maximum number of points to repair if inequalities are sampled; larger matrices are repaired in part."""
 
 
@@ -97,6 +97,7 @@ def metricity(
     seed: int = 0,
     exact_up_to: int = EXACT_UP_TO,
     samples: int = SAMPLES,
+    repair_up_to: int = REPAIR_UP_TO,
     level: float = 0.95,
     tolerance: float = 1e-9,
     same: npt.ArrayLike | None = None,
@@ -114,6 +115,8 @@ def metricity(
         exact_up_to: Maximum number of triples or quadruples for an exhaustive check (default: a pool of 500 points, or
             a table of 105 by 105).
         samples: Number of triples or quadruples drawn if there are more.
+        repair_up_to: Maximum number of points that are repaired if not all inequalities are checked; of more points, a
+            random part is repaired.
         level: Confidence level of the interval of a sampled rate (Clopper and Pearson, 1934).
         tolerance: Share of the largest entry up to which a defect counts as a rounding error.
         same: Mask of pairs of points with the same value; shape (N, N). Without it, `separation_defect` is None, as a
@@ -133,7 +136,7 @@ def metricity(
     >>> metricity([[0.125, 1.0], [0.125, 0.25]], pool=False).relaxed_quadrangle
     2.0
     """
-    options = _Options(seed, exact_up_to, samples, level, tolerance)
+    options = _Options(seed, exact_up_to, samples, repair_up_to, level, tolerance)
     table = check_matrix("matrix", matrix)
     if not pool:
         if same is not None:
@@ -162,11 +165,12 @@ class _Options:
     seed: int
     exact_up_to: int
     samples: int
+    repair_up_to: int
     level: float
     tolerance: float
 
     def __post_init__(self) -> None:
-        for name, least in (("seed", 0), ("exact_up_to", 0), ("samples", 1)):
+        for name, least in (("seed", 0), ("exact_up_to", 0), ("samples", 1), ("repair_up_to", 1)):
             if (value := getattr(self, name)) < least:
                 raise ArbitreError.of(f"Expected `{name}` to be at least {least}, got {value}")
         if not 0.0 < self.level < 1.0:
@@ -222,8 +226,8 @@ def _inequalities(
     chosen = None if exact else np.vstack([draw_tuples(rng, side, points, options.samples) for side in sides])
     violations = survey((triples if pool else quadruples)(lengths, chosen), slack)
     part = lengths
-    if not exact and size > MAX_REPAIRED:
-        kept = [rng.permutation(side)[: max(1, side * MAX_REPAIRED // size)] for side in sides]
+    if not exact and size > options.repair_up_to:
+        kept = [rng.permutation(side)[: max(1, side * options.repair_up_to // size)] for side in sides]
         part = lengths[np.ix_(kept[0], kept[-1])]
     # without violations there is nothing to repair
     repaired = part if exact and not violations.count else (repair if pool else repair_table)(part)

@@ -42,6 +42,9 @@ DRAWS: Final = 12
 DOCUMENTS: Final = 48
 """Maximum number of documents compared with each other at once."""
 
+LENGTH: Final = 100
+"""Length of the texts that are tried for distances with a floor."""
+
 READINGS: Final = 6
 """Maximum number of values that are combined to documents with several readings."""
 
@@ -91,7 +94,22 @@ def _scalar_values(plan: Plan) -> list[Json]:
             distance = leaf.distance
             for values in (distance.facts.witness, *map(distance.options.get, ("values", "order", "parents"))):
                 scalars += [value for value in values or () if kind_of(value).scalar]
+            if distance.name == "tolerance" and "relative" in distance.options:
+                step = 1.0 - 0.7 * distance.options["relative"]
+                scalars += [1.0, step, step * step]
+            if distance.without_floor is not None:
+                scalars += _around_floor(distance.options["floor"])
     return list({canonical(value): value for value in scalars}.values())
+
+
+def _around_floor(floor: float) -> Iterator[Json]:
+    """Yield texts and numbers of which two steps, but not one, lead to a quality below a floor."""
+    share = 1.0 - floor
+    for most in (share * LENGTH, 2.0 * share / (2.0 - share) * LENGTH):  # `levenshtein` and `yujian-bo`
+        changed = min(LENGTH, int(most) + 1)
+        for count in (0, changed // 2, changed):
+            yield "a" * (LENGTH - count) + "b" * count
+            yield LENGTH - count
 
 
 def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Facts:
 
     >>> Facts(separating=False).metric, Facts(separating=False).pseudometric
     (False, True)
+    >>> Facts.only("symmetric")
+    Facts(identity=False, symmetric=True, separating=False, triangle=False, range=(0.0, 1.0), witness=None)
     """
 
     identity: bool = True
@@ -56,6 +58,11 @@ class Facts:
         if self.identity and least > 0:
             message = f"Expected `range` to start at 0 if `identity` holds, got {self.range}"
             raise SchemaError.of(message, hint="Set identity=False if equal values may have a distance above 0.")
+
+    @classmethod
+    def only(cls, *names: Literal["identity", "symmetric", "separating", "triangle"]) -> Facts:
+        """Return facts that claim these properties and no other."""
+        return cls("identity" in names, "symmetric" in names, "separating" in names, "triangle" in names)
 
     @property
     def metric(self) -> bool:
@@ -151,6 +158,8 @@ class Distance:
         pool: Prepares a sequence of values.
         options: Every option with its value, including defaults: equal options give equal results.
         expensive_above: Number of candidate pairs from which it is deferred until bounds show which pairs matter.
+        custom: Whether it is a custom distance, whose facts are claims of its author.
+        without_floor: The same distance without its floor; None if it has no floor (see `arbitre.distances.floor`).
     """
 
     name: str
@@ -159,6 +168,8 @@ class Distance:
     pool: Callable[[Sequence[Json]], Pool] = field(compare=False)
     options: Mapping[str, Any] = field(default_factory=dict)
     expensive_above: float = math.inf
+    custom: bool = False
+    without_floor: Distance | None = field(default=None, compare=False)
 
     def __call__(self, gold: Json, predicted: Json) -> float:
         """Return the distance of two values of the accepted kinds, in [0, 1]; 0 for equal values."""

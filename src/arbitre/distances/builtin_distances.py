@@ -49,7 +49,7 @@ class DistanceCatalogue(Catalogue[Distance]):
         self,
         name: str,
         function: Callable[[Any, Any], Any],
-        facts: Facts,
+        facts: Facts | None = None,
         *,
         bound: Callable[[Any, Any], Any] | None = None,
         batch: bool = False,
@@ -61,13 +61,14 @@ class DistanceCatalogue(Catalogue[Distance]):
         values: once for both orders if `facts.symmetric`, and never for equal values if `facts.identity`. `pool.calls`
         counts the calls.
 
-        Comparing raises SolverError, with the two values, if a result is not a finite number within `facts.range`, or
-        is below the bound.
+        Comparing raises FunctionError, with the path, the two values and their document, if the function raises an
+        exception, or if a result is not a finite number within `facts.range` or is below the bound.
 
         Args:
             name: Name of the distance in schemas.
             function: `function(gold, predicted)` returns a float within `facts.range`.
-            facts: Its mathematical properties. They are not checked, and the certificate relies on them.
+            facts: Its mathematical properties, as far as you claim them; nothing is claimed by default. The certificate
+                lists a claim among its assumptions. `Comparator.check_claims` checks claims on data.
             bound: `bound(gold, predicted)` cheaply returns a lower bound of the distance: reduces the calls.
             batch: Whether `function` takes two lists of the same length and returns a list of floats.
             kinds: Kinds of values that it accepts.
@@ -170,10 +171,9 @@ _NUMBERS: Final = {
         required=("grid",),
     ),
     "tolerance": Factory(
-        lambda options: numbers.tolerance(options["within"]),
-        "0 if |a - b| is at most `within`, else 1.",
-        {"within": _SCALE},
-        required=("within",),
+        lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
+        "0 if |a - b| is at most `within`, or at most `relative` times the larger magnitude, else 1.",
+        {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
     "cycle": Factory(
         lambda options: numbers.cycle(int(options["period"])),

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Distance, Pool
+from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.pool_helpers import value_codes
-from arbitre.errors import SolverError
+from arbitre.errors import FunctionError, SolverError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.distances.base import Blocks, Facts
+    from arbitre.distances.base import Blocks
     from arbitre.values import Json
 
     DistanceFunction = Callable[[Any, Any], Any]
@@ -47,30 +47,50 @@ class UserFunction:
     def distances(self, gold: list[Json], predicted: list[Json]) -> Floats:
         """Return d(gold[t], predicted[t]) for every t; shape (n,). Raises SolverError for invalid results."""
         if self.batch:
-            results = self.function(gold, predicted)
+            results = _called(self.function, f"`{self.name}`", gold, predicted, (gold[:1], predicted[:1]))
         else:
-            results = [self.function(*pair) for pair in zip(gold, predicted, strict=True)]
+            results = self._each(self.function, f"`{self.name}`", gold, predicted)
         distances = _numbers(results, f"`{self.name}`", self.facts.range, gold, predicted)
         bounds = self.bounds(gold, predicted)
         above = np.flatnonzero(bounds > distances)
         if len(above):
             pair = above[0]
-            raise SolverError.of(
+            raise _error(
                 f"Expected the bound of `{self.name}` to be at most its distance, {distances[pair]}, "
                 f"for {_shown(gold[pair], predicted[pair])}, got {bounds[pair] + SLACK}",
-                hint="A bound must not exceed the distance: otherwise the best matching may be missed.",
+                (gold[pair], predicted[pair]),
+                "A bound must not exceed the distance: otherwise the best matching may be missed.",
             )
         return distances
+
+    @staticmethod
+    def _each(function: DistanceFunction, what: str, gold: list[Json], predicted: list[Json]) -> list[Any]:
+        return [_called(function, what, *pair, pair) for pair in zip(gold, predicted, strict=True)]
 
     def bounds(self, gold: list[Json], predicted: list[Json]) -> Floats:
         """Return lower bounds of the distances from the range and the custom bound; shape (n,)."""
         least = np.full(len(gold), self.facts.range[0])
         if self.bound is None or not gold:
             return least
-        results = [self.bound(*pair) for pair in zip(gold, predicted, strict=True)]
+        results = self._each(self.bound, f"the bound of `{self.name}`", gold, predicted)
         numbers = _numbers(results, f"the bound of `{self.name}`", (0.0, 1.0), gold, predicted)
         bounds: Floats = np.maximum(numbers - SLACK, least)
         return bounds
+
+
+def _called(function: DistanceFunction, what: str, gold: Any, predicted: Any, pair: tuple[Any, Any]) -> Any:  # noqa: ANN401
+    """Call a custom function. Raises FunctionError from any exception of the function."""
+    try:
+        return function(gold, predicted)
+    except Exception as error:
+        message = f"{what[0].upper()}{what[1:]} raised {type(error).__name__}: {error}, for {_shown(*pair)}"
+        raise _error(message, pair) from error
+
+
+def _error(message: str, values: tuple[Json, Json], hint: str | None = None) -> FunctionError:
+    error = FunctionError.of(message, hint=hint)
+    error.values = values
+    return error
 
 
 def _numbers(
@@ -84,21 +104,22 @@ def _numbers(
     try:
         numbers: npt.NDArray[Any] = np.asarray(results)
     except (TypeError, ValueError) as error:
-        raise SolverError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}") from error
+        raise FunctionError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}") from error
     if numbers.shape != (len(gold),):
         message = (
             f"Expected {what} to return {len(gold)} numbers, one for each pair, got an array of shape {numbers.shape}"
         )
-        raise SolverError.of(message)
+        raise FunctionError.of(message)
     if numbers.dtype.kind not in "fiu":
-        raise SolverError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}")
+        raise FunctionError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}")
     wrong = np.flatnonzero(~((numbers >= within[0]) & (numbers <= within[1])))
     if len(wrong):
         pair = wrong[0]
-        raise SolverError.of(
+        raise _error(
             f"Expected {what} to return a number from {within[0]} to {within[1]} "
             f"for {_shown(gold[pair], predicted[pair])}, got {numbers[pair]}",
-            hint="0 means equal, 1 means completely different; the range is declared in its Facts.",
+            (gold[pair], predicted[pair]),
+            "0 means equal, 1 means completely different; the range is declared in its Facts.",
         )
     return numbers.astype(np.float64, copy=False)
 
@@ -206,12 +227,13 @@ def _pool(function: UserFunction, values: Sequence[Json]) -> MemoPool:
 def user_distance(
     name: str,
     function: DistanceFunction,
-    facts: Facts,
+    facts: Facts | None = None,
     *,
     bound: DistanceFunction | None = None,
     batch: bool = False,
     kinds: Iterable[Kind] = Kind,
 ) -> Distance:
     """Return the distance of a custom function; see `DistanceCatalogue.with_distance`."""
-    user_function = UserFunction(name, function, facts, bound, batch)
-    return Distance(name, frozenset(kinds), facts, partial(_pool, user_function), expensive_above=1)
+    facts = Facts.only() if facts is None else facts
+    pool = partial(_pool, UserFunction(name, function, facts, bound, batch))
+    return Distance(name, frozenset(kinds), facts, pool, expensive_above=1, custom=True)

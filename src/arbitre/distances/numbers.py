@@ -25,6 +25,7 @@ import numpy.typing as npt
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.discrete import EXACT
 from arbitre.distances.pool_helpers import BroadcastPool, partial_pool, value_codes
+from arbitre.errors import SchemaError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -58,14 +59,15 @@ def _absolute(a: Numbers, b: Numbers, scale: Fraction) -> Numbers:
     return distances
 
 
-def _tolerance(a: Numbers, b: Numbers, within: Fraction) -> Numbers:
+def _tolerance(a: Numbers, b: Numbers, within: Fraction, relative: float) -> Numbers:
+    beyond: Numbers = _relative(a, b).astype(np.float64) > relative
     most, larger, smaller = np.array(within, dtype=a.dtype), np.maximum(a, b), np.minimum(a, b)
     with np.errstate(over="ignore", invalid="ignore"):  # a gap that overflows exceeds the tolerance
         gap = larger - smaller
         rest = larger - gap
         lost = (larger - (gap + rest)) + (rest - smaller)  # exact rounding error of the gap (Knuth's TwoSum)
-        distances: Numbers = (gap > most) | ((gap == most) & (lost > 0))
-    return distances
+        beyond &= ((gap > most) | ((gap == most) & (lost > 0))).astype(np.bool_)
+    return beyond
 
 
 def _pool(formula: Formula, least: float, values: Sequence[float]) -> BroadcastPool:
@@ -173,18 +175,33 @@ def _rounded(grid: Fraction, values: Sequence[float]) -> Pool:
     return EXACT.pool([round(Fraction(value) / grid) for value in values])
 
 
-def tolerance(within: float) -> Distance:
-    """Return the distance that is 0 if |a - b| <= within, else 1.
+def tolerance(within: float | None = None, relative: float | None = None) -> Distance:
+    """Return the distance that is 0 if |a - b| <= max(within, relative * max(|a|, |b|)), else 1, as `math.isclose`.
 
-    Not a metric: with `within` = t, d(0, t) = d(t, 2t) = 0, but d(0, 2t) = 1. `rounded` satisfies the triangle
-    inequality.
+    It is symmetric: the share is taken of the larger magnitude, not of gold. Not a metric: with `within` = t,
+    d(0, t) = d(t, 2t) = 0, but d(0, 2t) = 1. `rounded` satisfies the triangle inequality.
 
     Args:
         within: Largest tolerated difference; above 0.
+        relative: Largest tolerated difference as a share of the larger magnitude; at least 2^-52, below 1.
+
+    Raises:
+        SchemaError: Neither is given.
+
+    >>> tolerance(relative=0.05)(100, 95), tolerance(relative=0.05)(100, 94), tolerance(0.5, 0.05)(0.1, 0.6)
+    (0.0, 1.0, 0.0)
     """
-    facts = Facts(separating=False, triangle=False, witness=(0, within))
-    pool = partial(_pool, partial(_tolerance, within=Fraction(within)), 0.0)
-    return Distance("tolerance", _NUMBER, facts, pool, {"within": within})
+    if within is None and relative is None:
+        raise SchemaError.of(
+            "Expected `tolerance` to have the option `within`, `relative` or both, got neither",
+            hint='Write {"tolerance": {"within": ...}} or {"tolerance": {"relative": ...}}.',
+        )
+    pair = (0, within) if within is not None else (1, 1.0 - (relative or 0.0) / 2.0)
+    facts = Facts(separating=False, triangle=False, witness=pair)
+    formula = partial(_tolerance, within=Fraction(within or 0), relative=-1.0 if relative is None else relative)
+    given = {"within": within, "relative": relative}
+    options = {name: value for name, value in given.items() if value is not None}
+    return Distance("tolerance", _NUMBER, facts, partial(_pool, formula, 0.0), options)
 
 
 def cycle(period: int) -> Distance:

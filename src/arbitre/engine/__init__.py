@@ -1,5 +1,12 @@
 """The engine compares documents according to a plan. It reads no files and has no settings."""
 
-from arbitre.engine.batch_comparison import BatchResult, compare_batch, compare_to_levels, count_calls
+from arbitre.engine.batch_comparison import (
+    BatchResult,
+    compare_batch,
+    compare_to_levels,
+    count_calls,
+    item_costs,
+    pairwise_qualities,
+)
 
-__all__ = ["BatchResult", "compare_batch", "compare_to_levels", "count_calls"]
+__all__ = ["BatchResult", "compare_batch", "compare_to_levels", "count_calls", "item_costs", "pairwise_qualities"]

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.call_budget import call_upper_bounds, limit_calls
+from arbitre.engine.columns.column import ListColumn
+from arbitre.engine.solve.limits import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
+from arbitre.errors import FunctionError
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from arbitre.arrays import Indices
+    from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
     from arbitre.engine.columns.column import Column
     from arbitre.engine.solve.batches import Batch
+    from arbitre.engine.solve.limits import CellLimits
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
+
+CHUNK_CELLS: Final = 1 << 18
+"""Maximum number of pairs of rows that `pairwise_qualities` computes at once."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,7 +56,12 @@ class BatchResult:
 
 
 def compare_batch(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    exhaustive: bool = False,
+    limits: CellLimits = DEFAULT_LIMITS,
 ) -> BatchResult:
     """Compare each gold document with the predicted document at the same position.
 
@@ -59,10 +73,12 @@ def compare_batch(
         predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
         exhaustive: Whether to compute every candidate pair of every matching. The results are the same; for diagnosis
             and tests.
+        limits: Sizes at which the solver changes its method. The results are the same.
 
     Raises:
         DataError: A value is not JSON.
-        SolverError: A matching cannot be computed, or a custom distance fails.
+        SolverError: A matching cannot be computed.
+        FunctionError: A custom distance or normaliser fails.
     """
     gold_positions, predicted_positions = (
         [position for position, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted)
@@ -70,8 +86,13 @@ def compare_batch(
     documents, gold_count = np.array(gold_positions + predicted_positions, dtype=np.intp), len(gold_positions)
     if len(documents) == 0:
         return BatchResult((), documents, None, documents, documents)
-    columns = build_columns(
-        plan, [gold[position] for position in gold_positions], [predicted[position] for position in predicted_positions]
+    columns = _at_document(
+        documents,
+        lambda: build_columns(
+            plan,
+            [gold[position] for position in gold_positions],
+            [predicted[position] for position in predicted_positions],
+        ),
     )
     if plan.max_calls is not None:
         limit_calls(columns, documents, gold_count, plan.max_calls)
@@ -81,8 +102,56 @@ def compare_batch(
     left, right = np.full((2, len(gold)), -1, dtype=np.intp)
     left[documents[present[:middle]]], right[documents[present[middle:]]] = present[:middle], present[middle:]
     both = (left >= 0) & (right >= 0)
-    batch = QualitySolver(exhaustive=exhaustive).evaluate(root, left[both], right[both])
+    solver = QualitySolver(exhaustive, limits)
+    batch = _at_document(documents, lambda: solver.evaluate(root, left[both], right[both]))
     return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
+
+
+def pairwise_qualities(column: Column, left: Indices, right: Indices, chunk_cells: int = CHUNK_CELLS) -> Floats:
+    """Return the quality of each gold row with each predicted row of a column; shape (len(left), len(right)).
+
+    Chunks of `chunk_cells` pairs save memory.
+    """
+    table = np.empty((len(left), len(right)))
+    height = max(1, chunk_cells // max(1, len(right)))
+    for begin in range(0, len(left), height):
+        part = left[begin : begin + height]
+        batch = QualitySolver().evaluate(column, np.repeat(part, len(right)), np.tile(right, len(part)))
+        table[begin : begin + height] = batch.quality.reshape(len(part), len(right))
+    return table
+
+
+def item_costs(level: Level, at: int, shape: tuple[int, int]) -> Floats:
+    """Return the distance of each gold item from each predicted item of a pair of lists, whatever their matching.
+
+    Args:
+        level: A level that `BatchResult.levels` built.
+        at: Position of the pair in the level.
+        shape: Number of items in the gold list and in the predicted list.
+
+    Returns:
+        Distances in [0, 1] by position in the lists; NaN for items that cannot be compared: those that count as absent,
+        and positions of `prefixItems` with other positions.
+    """
+    costs, column = np.full(shape, np.nan), level.source
+    left, right = level.left[at : at + 1], level.right[at : at + 1]
+    if isinstance(column, ListColumn) and level.paired[at]:
+        below = [(link.column, link.rows(left), link.rows(right)) for link in column.links]
+        below += [(items.column, items.below(left)[1], items.below(right)[1]) for items in column.slices]
+        for items, gold, predicted in below:
+            if (gold >= 0).all() and (predicted >= 0).all():
+                cells = np.ix_(*(np.array(items.tokens_of(rows), dtype=np.intp) for rows in (gold, predicted)))
+                costs[cells] = 1.0 - pairwise_qualities(items, gold, predicted)
+    return costs
+
+
+def _at_document(documents: Indices, compute: Callable[[], T]) -> T:
+    """Return the result; replace the root row in a FunctionError by the position of the document pair."""
+    try:
+        return compute()
+    except FunctionError as error:
+        error.document = None if error.document is None else int(documents[error.document])
+        raise
 
 
 def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
@@ -96,7 +165,12 @@ def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
 
 
 def compare_to_levels(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, exhaustive: bool = False
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    exhaustive: bool = False,
+    limits: CellLimits = DEFAULT_LIMITS,
 ) -> tuple[Level, ...]:
     """Return the levels of `compare_batch`."""
-    return compare_batch(plan, gold, predicted, exhaustive=exhaustive).levels()
+    return compare_batch(plan, gold, predicted, exhaustive=exhaustive, limits=limits).levels()

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
 
+FULL_TOLERANCE: Final = 1e-12
+"""Share of a plan's mass below which the mass that it leaves out is a rounding error."""
+
 _MAX_DESCENT_STEPS: Final = 1000
 """Maximum number of steps in one descent of `gromov`."""
 
@@ -121,11 +124,14 @@ def transport_all(  # noqa: PLR0917  (data of all problems)
     matched = np.bincount(problems, mass[cells], minlength=len(sizes)).astype(np.float64)
     significant = mass[cells] > NEGLIGIBLE * matched[problems]
     cells, problems = cells[significant], problems[significant]
-    total = np.bincount(problems, mass[cells] * quality[cells], minlength=len(sizes)).astype(np.float64)
+    limit = np.minimum(heights, widths).astype(np.float64)
+    matched = np.where(matched >= limit * (1.0 - FULL_TOLERANCE), limit, matched)
     if how.balanced:
         matched = np.where(sizes > 0, heights, 0.0)
-        total = np.where(np.isnan(divergence), total, matched * (1.0 - divergence))
-    return BatchPlans(cells, problems, mass[cells], np.minimum(total, matched), matched, excess)
+    # equal lists lose nothing, so their quality is exactly 1 even if the masses of a plan do not add up exactly
+    lost = np.bincount(problems, mass[cells] * (1.0 - quality[cells]), minlength=len(sizes))
+    total = matched - np.where(np.isnan(divergence), lost, matched * divergence)
+    return BatchPlans(cells, problems, mass[cells], np.clip(total, 0.0, matched), matched, excess)
 
 
 def transport(

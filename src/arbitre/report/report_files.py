@@ -18,7 +18,15 @@ from arbitre.errors import DataError
 from arbitre.paths import pointer
 from arbitre.report.documents import worst_documents
 from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments
-from arbitre.report.html.build_view import build_factors, build_subject, build_systems, with_ranking
+from arbitre.report.html.build_view import (
+    build_factors,
+    build_subject,
+    build_systems,
+    differing_documents,
+    document_score,
+    reduced,
+    with_ranking,
+)
 from arbitre.report.html.language import Language
 from arbitre.report.html.render import embedded, render_page
 from arbitre.report.html.view import Subject, TrustView, View
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from arbitre.corpus.results.documents import DocumentResult
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.systems.ranking import Ranking
 
@@ -37,7 +46,11 @@ FILES: Final = (ALIGNMENTS, REPORT)
 
 
 def write_report(
-    folder: Path, evaluation: Evaluation, observed: WorstDocuments, trust: TrustView | None = None
+    folder: Path,
+    evaluation: Evaluation,
+    observed: WorstDocuments,
+    trust: TrustView | None = None,
+    noted: Mapping[str, int] | None = None,
 ) -> tuple[Subject, tuple[str, ...]]:
     """Write `report.html`, and `alignments.json` for rebuilding it, next to the results of an evaluation.
 
@@ -46,6 +59,7 @@ def write_report(
         evaluation: Evaluation to report.
         observed: Worst documents and pairs, collected during the evaluation.
         trust: Intervals and chance scores; by default those of the evaluation.
+        noted: Number of `repaired` predictions and of schema `violations`, for the warnings.
 
     Returns:
         The subject of the report and the names of the files.
@@ -54,7 +68,7 @@ def write_report(
         DataError: If a file cannot be written.
     """
     plain = without_folders(evaluation)
-    alignments = observed.to_dict(evaluation, json_text(plain), trust or TrustView.of(plain["trust"]))
+    alignments = observed.to_dict(evaluation, json_text(plain), trust or TrustView.of(plain["trust"]), noted)
     made = build_subject(plain, alignments)
     with ExitStack() as stack:
         stack.enter_context(atomic_text_file(folder / ALIGNMENTS)).write(embedded(alignments) + "\n")
@@ -73,10 +87,14 @@ def view_of(subjects: Sequence[Subject]) -> View:
     return View(subjects[0].signature["version"], subjects, build_systems(subjects) if len(subjects) > 1 else None)
 
 
-def read_view(paths: Sequence[Path]) -> View:
+def read_view(paths: Sequence[Path], *, keep: int | None = None) -> View:
     """Build the view of one or several evaluations and of at most one `factors.json`.
 
     Several evaluations are named after their folders.
+
+    Args:
+        paths: Files to read, each with its `alignments.json` beside it.
+        keep: Maximum number of documents to hold for each system; None for all in `alignments.json`.
 
     Raises:
         DataError: If a file is neither, or if the signature of the factors differs from that of every evaluation.
@@ -94,8 +112,11 @@ def read_view(paths: Sequence[Path]) -> View:
             file=str(factors[1][0]),
             hint="Make one report for each.",
         )
-    if not factors:
-        return view_of(subjects)
+    view = view_of(subjects) if subjects else None
+    if view is not None and keep is not None:
+        view = reduced(view, keep)
+    if not factors and view is not None:
+        return view
     ((path, plain, _),) = factors
     _check(plain, path, "factors")
     signature = plain["signature"]
@@ -105,8 +126,7 @@ def read_view(paths: Sequence[Path]) -> View:
             file=str(path),
             hint="Pass the evaluations written by the same `arbitre rank --factor`.",
         )
-    view = view_of(subjects) if subjects else View(signature["version"], ())
-    return replace(view, factors=build_factors(plain))
+    return replace(view or View(signature["version"], ()), factors=build_factors(plain))
 
 
 def write_ranking(folder: Path, ranking: Ranking) -> None:
@@ -122,6 +142,18 @@ def write_ranking(folder: Path, ranking: Ranking) -> None:
     paths = {one.name: folder / one.name / EVALUATION for one in ranking.systems}
     subjects = [_subject(path, *_read(path), name) for name, path in paths.items()]
     write_page(folder / REPORT, View(subjects[0].signature["version"], subjects, with_ranking(subjects, ranking)))
+
+
+def most_differing(systems: Mapping[str, Evaluation], score: str) -> list[str]:
+    """Return the keys of the documents on which systems differ most, which the page of their ranking links to."""
+    name = document_score(score)
+    scores = [{row.key: _score(row, name) for row in one.documents} for one in systems.values()]
+    return [one.key for one in differing_documents(scores)]
+
+
+def _score(row: DocumentResult, name: str) -> float | None:
+    score: float | None = 0.0 if row.failed else getattr(row.scores, name)
+    return score
 
 
 def write_page(file: Path, view: View, language: Language = Language.EN) -> None:

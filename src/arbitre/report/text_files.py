@@ -6,32 +6,45 @@ import csv
 import json
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
 
 import msgspec
 import numpy as np
 
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.tally import COUNTS
+from arbitre.errors import DataError, OptionError
+from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
 
     from arbitre.corpus.storage.arrow import Frame
 
+_NEAR: Final = 20
+"""Number of characters that a message shows on either side of an error."""
+
 
 @contextmanager
 def atomic_text_file(path: Path) -> Iterator[TextIO]:
     """Open a text file that replaces `path` when the block ends, or is discarded if the block raises.
 
-    Raises DataError if it cannot be written.
+    Raises DataError if it cannot be written, or if a text for it has a lone surrogate, such as a file name that is not
+    Unicode.
     """
-    with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        yield file
+    try:
+        with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    except UnicodeEncodeError as error:
+        near = error.object[max(error.start - _NEAR, 0) : error.end + _NEAR]
+        raise DataError.of(
+            f"Expected Unicode text, got the lone surrogate {error.object[error.start]!r} in {near!r}",
+            file=str(path),
+            hint="Rename the file, or correct the id or the text.",
+        ) from error
 
 
 class _Lines(NamedTuple):
@@ -46,8 +59,43 @@ class _Lines(NamedTuple):
         return self.file.write(line.removesuffix("\r\n") + "\n")
 
 
-def csv_writer(file: TextIO) -> Any:  # noqa: ANN401  (`csv` has no public type for it)
-    r"""Return a CSV writer that preserves line breaks in cells.
+CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
+
+
+class CsvDialect(NamedTuple):
+    """Notation of CSV files: the delimiter, the decimal mark, and whether a byte-order mark precedes the text."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    mark: bool = False
+
+    @classmethod
+    def named(cls, name: CsvDialectName) -> CsvDialect:
+        """Return the dialect of this name. Raises OptionError if there is none.
+
+        >>> CsvDialect.named("excel-fr")
+        CsvDialect(delimiter=';', decimal=',', mark=True)
+        """
+        if name not in _DIALECTS:
+            raise OptionError.of(f"Expected `csv_dialect` to be one of {', '.join(_DIALECTS)}, got {name!r}.")
+        return _DIALECTS[name]
+
+    @classmethod
+    def of(cls, head: str) -> CsvDialect:
+        """Return the dialect of a file of several columns by its first line, which names the column `id` first."""
+        known = (dialect for dialect in _DIALECTS.values() if head.startswith(f"id{dialect.delimiter}"))
+        return next(known, STANDARD)
+
+
+STANDARD: Final = CsvDialect()
+_DIALECTS: Final[Mapping[str, CsvDialect]] = {
+    "standard": STANDARD,
+    "excel-fr": CsvDialect(delimiter=";", decimal=",", mark=True),
+}
+
+
+def csv_writer(file: TextIO, dialect: CsvDialect = STANDARD) -> Any:  # noqa: ANN401  (`csv` has no public type for it)
+    r"""Return a CSV writer that preserves line breaks in cells, after writing the byte-order mark of the dialect.
 
     >>> import io
     >>> file = io.StringIO()
@@ -55,7 +103,9 @@ def csv_writer(file: TextIO) -> Any:  # noqa: ANN401  (`csv` has no public type 
     >>> file.getvalue()
     '"a\rb",c\n'
     """
-    return csv.writer(_Lines(file))
+    if dialect.mark:
+        file.write("\ufeff")
+    return csv.writer(_Lines(file), delimiter=dialect.delimiter)
 
 
 def json_text(value: Json) -> str:
@@ -71,8 +121,10 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 """Prefixes of text that spreadsheets may run as a formula; the last four are full-width characters."""
 
 
-def cell(value: Json) -> str:
+def cell(value: Json, dialect: CsvDialect = STANDARD) -> str:
     """Format a value as a CSV cell: strings unchanged, "" for None and ABSENT, other values as compact JSON.
+
+    Only numbers have the decimal mark of the dialect, not the numbers in texts, lists and objects.
 
     Text that a spreadsheet would run as a formula gets a leading apostrophe.
 
@@ -81,7 +133,9 @@ def cell(value: Json) -> str:
     """
     if isinstance(value, str):
         return f"'{value}" if value.startswith(_FORMULA) else value
-    return "" if value is None or value is ABSENT else compact(value)
+    if value is None or value is ABSENT:
+        return ""
+    return compact(value).replace(".", dialect.decimal) if type(value) is float else compact(value)
 
 
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -105,23 +159,25 @@ _FAST: Final = msgspec.json.Encoder().encode
 _ALIKE: Final = frozenset({int, str})
 """Types that msgspec formats as `json` does; it writes another exponent for floats, and null for NaN."""
 
+_MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
+"""Columns of numbers of values, or of masses."""
 
 CHUNK_ROWS: Final = 4096
 """Number of rows of a frame that are formatted at once."""
 
 
-def write_frame(file: TextIO, frame: Frame) -> None:
+def write_frame(file: TextIO, frame: Frame, dialect: CsvDialect = STANDARD) -> None:
     """Write columns as CSV: numbers in shortest exact form, empty cells for missing values."""
-    rows = csv_writer(file)
+    rows = csv_writer(file, dialect)
     rows.writerow(map(cell, frame))
     length = len(next(iter(frame.values())))
     for begin in range(0, length, CHUNK_ROWS):
         rows.writerows(
-            zip(*(_cells(name, part[begin : begin + CHUNK_ROWS]) for name, part in frame.items()), strict=True)
+            zip(*(_cells(name, part[begin : begin + CHUNK_ROWS], dialect) for name, part in frame.items()), strict=True)
         )
 
 
-def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any]) -> Iterator[str]:
+def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any], dialect: CsvDialect) -> Iterator[str]:
     """Yield the formatted cells of a part of a column; whole masses are written as integers."""
     for value in values.tolist() if isinstance(values, np.ndarray) else values:
         if not isinstance(value, float):
@@ -129,4 +185,4 @@ def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any]) -> Iterator[str
         elif math.isnan(value):
             yield ""
         else:
-            yield cell(int(value) if name in COUNTS and value.is_integer() else value)
+            yield cell(int(value) if name in _MASSES and value.is_integer() else value, dialect)

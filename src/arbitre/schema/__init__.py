@@ -6,9 +6,10 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from arbitre import matching, normalizers
+from arbitre import matching
 from arbitre.distances import catalogue
 from arbitre.errors import Problem, SchemaError
+from arbitre.normalizers import catalogue as normalisers
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.alias_annotations import with_aliases
 from arbitre.schema.compiling.canonical_plan import canonical_sites
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from arbitre.catalogue import Catalogue
     from arbitre.distances import DistanceCatalogue
+    from arbitre.normalizers import Normalizer
     from arbitre.values import Json
 
 __all__ = ["CLOSE", "Plan", "SchemaSource", "Subschema", "compile_plan", "load"]
@@ -38,9 +41,11 @@ def compile_plan(
     overlay: Mapping[str, Json] | str | Path | None = None,
     close: float = CLOSE,
     distances: DistanceCatalogue = catalogue,
+    normalizers: Catalogue[Normalizer] = normalisers,
     match: Json = None,
     distance: Json = None,
     max_calls: int | None = None,
+    format_assertion: bool = False,
 ) -> Plan:
     """Compile a schema to a plan.
 
@@ -49,10 +54,12 @@ def compile_plan(
         overlay: Annotations by wildcard path, or the path of a JSON file that holds them.
         close: Minimum quality of a value that counts as close, in (0, 1].
         distances: The distances that the schema may name.
+        normalizers: The normalisers that the schema may name.
         match: A matching for every list; overrides the schema.
         distance: A distance for every leaf that it can compare; overrides the schema. See
             `arbitre.schema.compiling.forced_choices`.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
+        format_assertion: Whether validation checks `format`.
 
     Raises:
         SchemaError: The schema, the overlay or an option is not valid. Lists every problem.
@@ -64,8 +71,9 @@ def compile_plan(
         None if match is None else matching.catalogue.build(match),
         None if distance is None else distances.build(distance),
     )
-    compiler = Compiler(distances, matching.catalogue, normalizers.catalogue)
-    return replace(_compiled(root, laid, float(close), compiler, forced), max_calls=max_calls)
+    compiler = Compiler(distances, matching.catalogue, normalizers)
+    plan = _compiled(root, laid, float(close), compiler, forced)
+    return replace(plan, max_calls=max_calls, format_assertion=format_assertion)
 
 
 def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides) -> Plan:

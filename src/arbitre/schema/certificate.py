@@ -24,6 +24,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from arbitre.distances.base import Distance
     from arbitre.paths import Path
     from arbitre.schema.nodes import Alternatives, Leaf, ListNode, Site
     from arbitre.schema.reach import Reach
@@ -201,6 +202,8 @@ def _undeclared(
         leaves = reach.others if known else reach.every
         listed = reach.other_lists or (reach.lists and not known)
         yield from _broken(leaves, site.list if listed else None, path, here.equal)
+        for leaf in leaves:
+            yield from _stated(leaf, wildcard(path))
         if listed:
             yield from _with_keys(site.list, wildcard(path))
         for child in below(site):
@@ -233,10 +236,13 @@ def _identified(site: Site, reach: Reach, path: Path, readings: frozenset[Altern
         yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"the field under {sources} in a prediction")
     for name in sorted(site.object.ignored - readings):
         yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
+    if site.object.closed:
+        yield Equivalence(text, "undeclared", "objects that differ only in keys that the schema does not declare")
 
 
 def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumption]:
     for leaf in reach.leaves:
+        yield from _stated(leaf, path)
         if leaf.metric_if is not None and not (equal and leaf.facts.identity):
             yield Assumption(path, leaf.metric_if)
     if reach.lists:
@@ -244,6 +250,22 @@ def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[As
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
         yield Assumption(path + wildcard(alias.target), f"gold has no value under the alias {sources}")
+
+
+def _stated(leaf: Leaf, path: str) -> Iterator[Assumption]:
+    """Yield the claims about a custom distance, which only its author can know to hold."""
+    distance = leaf.distance.without_floor or leaf.distance
+    claims = [words for fact, words in _CLAIMS.items() if getattr(distance.facts, fact)]
+    if distance.custom and claims:
+        yield Assumption(path, f"{distance.name} is {', '.join(claims)} (stated by its author)")
+
+
+_CLAIMS: Final[dict[Fact, str]] = {
+    "identity": "0 for equal values",
+    "symmetric": "symmetric",
+    "separating": "above 0 for different values",
+    "triangle": "within the triangle inequality",
+}
 
 
 def _with_keys(node: ListNode, path: str) -> Iterator[Assumption]:
@@ -259,7 +281,7 @@ def _is_list(site: Site) -> bool:
 def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bool) -> Iterator[MetricViolation]:  # noqa: FBT001
     """Yield the violations of a site's leaves and list; `equal` checks identity only, for items compared if equal."""
     for leaf in leaves:
-        facts, name = leaf.distance.facts, leaf.distance.name
+        facts, name = leaf.distance.facts, _named(leaf.distance)
         fact: Fact
         if leaf.alternatives is not None and facts.identity and not equal:
             yield from _broken_by_alternatives(leaf.alternatives, path)
@@ -274,13 +296,24 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
             fact, reason = "symmetric", f"{name} is not symmetric"
         elif not facts.triangle:
             fact, reason = "triangle", f"{name} violates the triangle inequality"
-        elif name == "date":  # different notations of one date are already listed under `identifies`
+        elif leaf.distance.name == "date":  # different notations of one date are already listed under `identifies`
             continue
         else:
             fact, reason = "separating", f"{name} is 0 for some different values"
-        yield MetricViolation(wildcard(path), reason, _closest_remedy(leaf), fact, (path,), known=facts.witness or ())
+        violation = MetricViolation(
+            wildcard(path), reason, _closest_remedy(leaf), fact, (path,), known=facts.witness or ()
+        )
+        yield _as_stated(violation, leaf.distance)
     if node is not None and not (equal and node.matcher.identity):
         yield from _broken_list(node, path)
+
+
+def _as_stated(violation: MetricViolation, distance: Distance) -> MetricViolation:
+    """Say of a custom distance without a witness that its author does not claim the property."""
+    if not distance.custom or distance.without_floor is not None or violation.known:
+        return violation
+    reason = f"{distance.name} is not stated to be {_CLAIMS[violation.fact]}"
+    return replace(violation, reason=reason, remedy=f"state it in its Facts if it holds, or {violation.remedy}")
 
 
 def _broken_by_alternatives(alternatives: Alternatives, path: Path) -> Iterator[MetricViolation]:
@@ -314,7 +347,16 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 
+def _named(distance: Distance) -> str:
+    return (
+        distance.name if distance.without_floor is None else f"{distance.name} with floor {distance.options['floor']}"
+    )
+
+
 def _closest_remedy(leaf: Leaf) -> str:
+    if (base := leaf.distance.without_floor) is not None:
+        closest = base.name if base.facts.pseudometric else _closest_remedy(replace(leaf, distance=base))
+        return f"{closest} without a floor"
     if leaf.distance.name in _CLOSEST:
         return _CLOSEST[leaf.distance.name]
     return {Kind.STRING: "yujian-bo", Kind.NUMBER: "relative"}.get(min(leaf.distance.kinds), "exact")

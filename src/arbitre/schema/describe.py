@@ -111,9 +111,15 @@ def _row(site: Site, step: SchemaStep) -> ResolvedPath:
         distance=distance,
         match=_choice(site.list.matcher) if listed else "",
         normalize=normalize,
-        notes="" if step.repeats is None else f"same as {wildcard(step.repeats) or 'the root'}",
+        notes=_notes(site, step),
         alternatives=_alternatives(site),
     )
+
+
+def _notes(site: Site, step: SchemaStep) -> str:
+    if step.repeats is not None:
+        return f"same as {wildcard(step.repeats) or 'the root'}"
+    return "undeclared keys ignored" if site.object.closed and not site.atomic else ""
 
 
 def _alternatives(site: Site) -> str:

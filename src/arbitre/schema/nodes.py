@@ -119,6 +119,7 @@ class ObjectNode:
             its own name.
         tagged: Whether a site of `patterns` or `additional` depends on the branch of this object.
         ignored: Keys that are not compared.
+        closed: Whether keys that the schema does not declare are not compared.
         aliases: Other places where a prediction may hold a field.
     """
 
@@ -129,6 +130,7 @@ class ObjectNode:
     declared_map: bool = False
     tagged: bool = False
     ignored: frozenset[str] = frozenset()
+    closed: bool = False
     aliases: tuple[Alias, ...] = ()
 
 

@@ -36,6 +36,7 @@ class Plan:
         facts: Properties that allow a faster computation with the same result.
         expected: The kinds of documents that the schema is written for; None for any.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
+        format_assertion: Whether validation checks `format`.
     """
 
     sites: tuple[Site, ...]
@@ -48,11 +49,25 @@ class Plan:
     facts: PlanFacts
     expected: frozenset[Kind] | None = None
     max_calls: int | None = None
+    format_assertion: bool = False
 
     @property
     def allows_text(self) -> bool:
         """Whether the schema names text as a kind of document."""
         return self.expected is not None and Kind.STRING in self.expected
+
+    @property
+    def field_kinds(self) -> dict[str, frozenset[Kind]]:
+        """The kinds that the schema declares for each field of a document, by name and by alias."""
+        root = self.sites[0].object
+        kinds = {node.name: self.sites[node.site].declared for node in root.fields}
+        aliases = {
+            source[0]: kinds[alias.target[0]]
+            for alias in root.aliases
+            for source in alias.sources
+            if len(source) == len(alias.target) == 1 and alias.target[0] in kinds
+        }
+        return aliases | kinds
 
     def check_gold(self, gold: Json) -> None:
         """Raise DataError if a gold document is a text, but the schema expects an object or a list."""

@@ -103,7 +103,8 @@ def below(site: Site) -> Iterator[Below]:
         return
     yield from (Below(child.site, child.name) for child in site.object.fields)
     yield from (Below(child, STAR) for _, child in site.object.patterns)
-    yield Below(site.object.additional, STAR)
+    if not site.object.closed:
+        yield Below(site.object.additional, STAR)
     yield from (Below(child, position) for position, child in enumerate(site.list.prefix))
     yield Below(site.list.items, STAR, site.list.matcher.candidates is Candidates.SAME_VALUE)
 

@@ -15,11 +15,23 @@ from arbitre.cli.output import result_tables, side_by_side
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.cli.shared_options import ComparatorOptions, MaxDepth, OutputOptions, Validate
+from arbitre.cli.shared_options import (
+    ComparatorOptions,
+    FormatAssertion,
+    MaxDepth,
+    OutputOptions,
+    Validate,
+    check_format_assertion,
+)
 from arbitre.cli.thresholds import GateOptions, close
+from arbitre.comparator.configurations import compare_choices
+from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
+from arbitre.corpus.reading.reader import CELLS, LINES, TABLE
+from arbitre.corpus.reading.sources import split_name
 from arbitre.corpus.results.gates import gate
+from arbitre.errors import DataError
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -49,6 +61,7 @@ def compare(
     overrides: OverrideOptions,
     max_depth: MaxDepth = strict_json.MAX_DEPTH,
     validate: Validate = False,
+    format_assertion: FormatAssertion = False,
     published: Published = False,
     gates: GateOptions,
     output: OutputOptions,
@@ -59,11 +72,24 @@ def compare(
     """
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
+    check_format_assertion(format_assertion=format_assertion, validate=validate)
     screen = output.terminal()
-    documents = [read(source, max_depth) for source in (gold, predicted)]
+    if note := swapped_names([gold], [predicted], "exchange the two arguments"):
+        screen.note(note)
+    try:
+        documents = [read(source, max_depth) for source in (gold, predicted)]
+    except DataError as error:
+        if not any(is_corpus(source) for source in (gold, predicted)):
+            raise
+        raise DataError.of(
+            "Expected two files with one document each, got a folder or a file of records",
+            file=error.file,
+            hint=f"To compare all documents, use: arbitre evaluate --schema {schema or 'SCHEMA'} --gold {gold} "
+            f"--predicted {predicted}",
+        ) from error
     if schema is None:
         screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
-    chosen = overrides.configurations(schema or infer(documents[:1]), options)
+    chosen = overrides.configurations(schema or infer(documents[:1]), options, format_assertion=format_assertion)
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
@@ -72,7 +98,7 @@ def compare(
             raise typer.BadParameter(
                 "--fail-under, --fail-over, --validate and --published need a single --match and --distance."
             )
-        rows = side_by_side.rows(chosen, *documents)
+        rows = compare_choices(chosen, *documents)
         screen.result(partial(side_by_side.to_json, rows), partial(side_by_side.blocks, rows))
         return
     comparator = chosen[0].comparator
@@ -84,6 +110,11 @@ def compare(
         lambda width: _blocks(comparison, width, validate=validate, published=published),
     )
     raise typer.Exit(close(screen, missed))
+
+
+def is_corpus(source: str) -> bool:
+    """Return whether a source is a folder, or a file that contains one record per line or row."""
+    return source != STDIN and (Path(source).is_dir() or split_name(Path(source))[1] in {*LINES, *CELLS, TABLE})
 
 
 def read(source: str, max_depth: int) -> Json:
@@ -110,7 +141,7 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
         yield result_tables.outside(comparison.outside)
     if published:
         yield result_tables.published(arbitre.published(comparison))
-    yield result_tables.by_path(comparison.by_path(), width)
+    yield from result_tables.by_path(comparison.by_path(), width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     yield result_tables.survival(comparison.curve)
     if validate:

@@ -11,10 +11,12 @@ from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
     EvaluateOptions,
+    FormatAssertion,
     OutputOptions,
     ReadingOptions,
     Schema,
     SourceOptions,
+    check_format_assertion,
     export_option,
 )
 from arbitre.cli.thresholds import GateOptions, close
@@ -25,6 +27,7 @@ from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import Export, parse_exports, write
 from arbitre.report.tables.table import unknown
+from arbitre.report.text_files import CsvDialect
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -49,23 +52,26 @@ def evaluate(
     evaluation_options: EvaluateOptions,
     tables: Tables = None,
     scores: Scores = None,
+    format_assertion: FormatAssertion = False,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     out, validate = evaluation_options.out, evaluation_options.validate
+    check_format_assertion(format_assertion=format_assertion, validate=validate)
     requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
-    plan = options.comparator(schema).plan
-    reading = reading.for_plan(plan)
+    plan = options.comparator(schema, format_assertion=format_assertion).plan
     with shown_progress(screen) as on_progress:
-        joined = sources.joined(reading, lambda done: on_progress("reading", done, None))
-        job = EvaluationJob(reading.signed(plan), joined, evaluation_options)
-        evaluation, files = job(on_progress=on_progress)
+        job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options, on_progress)
+        for note in job.notes:
+            screen.note(note)
+        evaluation, files = job()
     if out is not None:
-        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()))
+        dialect = CsvDialect.named(evaluation_options.csv_dialect)
+        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)
         files = tuple(dict.fromkeys((*files, *exported)))
-    missed, repaired = gate(evaluation, fail_under=gates.gates), job.joined.repaired
+    missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": job.violations} if validate else {}

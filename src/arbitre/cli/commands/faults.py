@@ -13,10 +13,10 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
-from arbitre.cli.overrides import NamedChoice, parse_matching
+from arbitre.cli.overrides import parse_matching
 from arbitre.cli.shared_options import OutputOptions
+from arbitre.comparator.configurations import NamedChoice
 from arbitre.diagnosis.planted_faults import plant_faults, score_faults
-from arbitre.matching import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +94,7 @@ def faults(
         name: [document | {ENTRIES: entries} for document, entries in zip(gold, found, strict=True)]
         for name, found in lists.items()
     }
-    matchings = chosen or [NamedChoice.of(text, catalogue) for text in MATCHINGS]
+    matchings = chosen or [parse_matching(text) for text in MATCHINGS]
     schema, site = bundled.schema(SCHEMA), f"/{ENTRIES}"  # nested lists are matched as the schema says
     plans = [arbitre.Comparator(schema, overlay={site: {"match": match.choice}}).plan for match in matchings]
     rows = [(match, score_faults(plan, gold, faulty)) for match, plan in zip(matchings, plans, strict=True)]

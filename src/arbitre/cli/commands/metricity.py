@@ -16,14 +16,25 @@ from rich.text import Text
 import arbitre
 from arbitre.cli.commands.compare import read
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted
+from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.cli.shared_options import ComparatorOptions, IdKey, MaxDepth, OutputOptions, Overlay, Schema
+from arbitre.cli.shared_options import (
+    ComparatorOptions,
+    CsvDialectOption,
+    Functions,
+    IdKey,
+    MaxDepth,
+    OutputOptions,
+    Overlay,
+    Schema,
+)
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
-from arbitre.report.text_files import atomic_text_file, csv_writer, json_text
+from arbitre.errors import shown
+from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +43,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre import Metricity, Scores
-    from arbitre.cli.overrides import Configuration
+    from arbitre.comparator.configurations import Configuration
+    from arbitre.diagnosis.claims import ClaimCheck
     from arbitre.diagnosis.entry_pool import EntryPool
     from arbitre.values import Json
 
@@ -42,6 +54,8 @@ DISPLAY_TOLERANCE: Final = 1e-12
 """Values up to this are printed as 0."""
 
 _GAP: Final = 3
+_EXAMPLE: Final = 20
+"""Maximum length of a value in the table of claims."""
 _LEGEND: Final = (
     "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass); 1 if the distances between these "
     "entries form a metric. The certificate covers all documents; it is derived from the schema alone."
@@ -68,12 +82,14 @@ def metricity(
     *,
     schema: Schema,
     overlay: Overlay = None,
+    functions: Functions = None,
     overrides: OverrideOptions,
     out: Out = None,
     sample: Sample = None,
     seed: Seed = 0,
     id_key: IdKey = "id",
     max_depth: MaxDepth = MAX_DEPTH,
+    csv_dialect: CsvDialectOption = "standard",
     output: OutputOptions,
 ) -> None:
     """Measure how far the distances between entries deviate from a metric.
@@ -81,12 +97,13 @@ def metricity(
     Compares every gold and predicted entry with every other.
     """
     screen = output.terminal()
-    chosen = overrides.configurations(schema, ComparatorOptions(overlay=overlay))
-    documents = MetricityInput.of(gold, predicted, ReadOptions(id_key, max_depth=max_depth))
+    chosen = overrides.configurations(schema, ComparatorOptions(overlay=overlay, functions=functions))
+    reading = ReadOptions(id_key, max_depth=max_depth).for_plan(chosen[0].comparator.plan)
+    documents = MetricityInput.of(gold, predicted, reading)
     measured = [MetricityRow.of(choice, documents, sample=sample, seed=seed) for choice in chosen]
     screen.result(partial(_plain, measured), partial(_blocks, measured))
     if out is not None:
-        screen.wrote(_write(out, measured, documents), out)
+        screen.wrote(_write(out, measured, documents, CsvDialect.named(csv_dialect)), out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +143,7 @@ class MetricityRow:
     pool: EntryPool
     found: Metricity
     scores: Scores
+    claims: tuple[ClaimCheck, ...] = ()
 
     @classmethod
     def of(cls, choice: Configuration, documents: MetricityInput, *, sample: int | None, seed: int) -> MetricityRow:
@@ -133,7 +151,8 @@ class MetricityRow:
         sides = [list(side.values()) for side in (documents.gold, documents.predicted)]
         entries = build_entry_pool(choice.comparator.plan, *sides, sample=sample, seed=seed)
         found = arbitre.metricity(entries.distances, seed=seed)
-        return cls(choice, entries, found, choice.comparator.evaluate(documents.pairs).micro)
+        claims = choice.comparator.check_claims(gold=sides[0], predicted=sides[1], seed=seed)
+        return cls(choice, entries, found, choice.comparator.evaluate(documents.pairs).micro, claims)
 
     @property
     def asymmetry(self) -> float:
@@ -191,6 +210,7 @@ def _plain(measured: Sequence[MetricityRow]) -> dict[str, Any]:
         "predicted": len(first) - first.gold,
         "drawn_from": first.whole,
         "choices": [one.to_dict() for one in measured],
+        "claims": [check.to_dict() for check in _claims(measured)],
     }
 
 
@@ -204,6 +224,8 @@ def _blocks(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
     )
     yield from _tables(measured, width)
     yield Text(_LEGEND, style="dim")
+    if claims := _claims(measured):
+        yield titled("Claims about custom distances", _claims_table(claims))
 
 
 def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[RenderableType]:
@@ -225,6 +247,22 @@ def _tables(measured: Sequence[MetricityRow], width: int) -> Iterator[Renderable
         yield _columns_table(columns, names)
 
 
+def _claims(measured: Sequence[MetricityRow]) -> list[ClaimCheck]:
+    """Return the checks of claims; a distance that several choices use is listed once."""
+    return list({(check.path, check.distance, check.claim): check for row in measured for check in row.claims}.values())
+
+
+def _claims_table(claims: Iterable[ClaimCheck]) -> RenderableType:
+    grid = result_tables.table("path", "distance", "claim", "checked", "violated", "largest", left=3)
+    grid.columns[2].no_wrap = True
+    grid.add_column("example", overflow="fold")
+    for check in claims:
+        example = "" if check.witness is None else ", ".join(shown(value, _EXAMPLE) for value in check.witness)
+        cells = (str(check.checked), str(check.violations), _number(check.largest), escape_hidden(example))
+        grid.add_row(escape_hidden(check.path or "(the whole)"), check.distance, check.claim, *cells)
+    return grid
+
+
 def _columns_table(columns: dict[str, list[str]], names: Iterable[str]) -> RenderableType:
     grid = result_tables.table("", *columns)
     for name, *cells in zip(names, *columns.values(), strict=True):
@@ -232,16 +270,17 @@ def _columns_table(columns: dict[str, list[str]], names: Iterable[str]) -> Rende
     return grid
 
 
-def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityInput) -> list[str]:
+def _write(folder: Path, measured: Sequence[MetricityRow], documents: MetricityInput, dialect: CsvDialect) -> list[str]:
     """Write each matrix as .npy and CSV, and metricity.json; return the file names."""
     plain, files = _plain(measured), list[str]()
     for one, found in zip(measured, plain["choices"], strict=True):
         stem = one.slug if f"{one.slug}.npy" not in files else f"{one.slug}-{len(files)}"
         with atomic_text_file(folder / f"{stem}.csv") as file:
-            rows = csv_writer(file)
+            rows = csv_writer(file, dialect)
             labels = list(_labels(one.pool, documents))
             rows.writerow(["", *labels])
-            rows.writerows([label, *row] for label, row in zip(labels, one.pool.distances.tolist(), strict=True))
+            matrix = zip(labels, one.pool.distances.tolist(), strict=True)
+            rows.writerows([label, *(cell(value, dialect) for value in row)] for label, row in matrix)
         np.save(folder / f"{stem}.npy", one.pool.distances)
         found["matrix"] = f"{stem}.npy"
         files += [f"{stem}.npy", f"{stem}.csv"]

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-import arbitre
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
-from arbitre.cli.shared_options import IdKey, OutputOptions, Overlay, SchemaArgument, TerminalOptions
+from arbitre.cli.shared_options import (
+    ComparatorOptions,
+    FormatAssertion,
+    Functions,
+    IdKey,
+    OutputOptions,
+    Overlay,
+    SchemaArgument,
+    TerminalOptions,
+)
 from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.reading.sources import split_name
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from arbitre.comparator import Comparator
+    from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate, Witness
     from arbitre.schema.validation.validate import Violation
     from arbitre.values import Json
@@ -91,6 +101,8 @@ def check(
     *,
     gold: Gold = None,
     overlay: Overlay = None,
+    functions: Functions = None,
+    format_assertion: FormatAssertion = False,
     certificate: Certified = False,
     id_key: IdKey = "id",
     output: OutputOptions,
@@ -100,9 +112,14 @@ def check(
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
     """
     screen = output.terminal()
-    comparator = arbitre.Comparator(schema, overlay=overlay)
-    read = [record for source in documents or () for record in _documents(source, id_key)]
-    found = [(record, one) for record in read for one in find_violations(comparator.plan.root, record.value)]
+    options = ComparatorOptions(overlay=overlay, functions=functions)
+    comparator = options.comparator(schema, format_assertion=format_assertion)
+    read = [record for source in documents or () for record in _documents(source, id_key, comparator.plan)]
+    found = [
+        (record, one)
+        for record in read
+        for one in find_violations(comparator.plan.root, record.value, format_assertion=format_assertion)
+    ]
     checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
     if screen.as_json:
         plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
@@ -129,7 +146,7 @@ def check(
     raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
 
 
-def _authority_lines(comparator: arbitre.Comparator) -> Iterator[str]:
+def _authority_lines(comparator: Comparator) -> Iterator[str]:
     """Yield the authority files, with their variants of several names."""
     for used in comparator.authorities:
         authority = used.authority
@@ -187,10 +204,12 @@ def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room
 
 @app.command()
 @with_option_sets
-def explain(schema: SchemaArgument, *, overlay: Overlay = None, output: OutputOptions) -> None:
+def explain(
+    schema: SchemaArgument, *, overlay: Overlay = None, functions: Functions = None, output: OutputOptions
+) -> None:
     """Show how each path is compared: kind, weight, distance, matching, normalisation."""
     screen = output.terminal()
-    comparator = arbitre.Comparator(schema, overlay=overlay)
+    comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
     signature, rows = comparator.signature, [row.to_dict() for row in comparator.explain()]
     screen.result(
         lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
@@ -214,13 +233,13 @@ def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]
             yield item
 
 
-def _documents(source: str, id_key: str) -> Iterator[Record]:
+def _documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
     """Yield the documents of a source. A .json file is one document, unless it holds an array of records.
 
     Raises:
         DataError: A document cannot be read.
     """
-    for item in documents_of(source, id_key):
+    for item in documents_of(source, id_key, plan):
         if not isinstance(item, Record):
             raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)
         yield item

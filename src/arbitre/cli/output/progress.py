@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.running.phases import OnProgress, Phase
+    from arbitre.report.evaluation import Evaluation
+    from arbitre.report.evaluation_job import EvaluationJob
 
 SECONDS: Final = 5.0
 """Time between two lines if standard error is not a terminal."""
@@ -45,6 +47,14 @@ def shown_progress(screen: Terminal) -> Iterator[OnProgress]:
         yield from _bar(screen)
     else:
         yield from _lines(screen)
+
+
+def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
+    """Evaluate a corpus without its report, and show the progress; return the evaluation and the names of the files."""
+    for note in job.notes:
+        screen.note(note)
+    with shown_progress(screen) as job.on_progress:
+        return job.compare()
 
 
 def _bar(screen: Terminal) -> Iterator[OnProgress]:

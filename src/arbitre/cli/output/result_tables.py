@@ -19,6 +19,7 @@ from arbitre.paths import order, wildcard
 from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.wording import sampled
 from arbitre.report.tables.summaries import AVERAGES
+from arbitre.tally import COUNTS, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from arbitre.curve import Curve
     from arbitre.schema.plan import Plan
     from arbitre.signature import Signature
-    from arbitre.tally import MacroScores, Scores
+    from arbitre.tally import MacroScores, PathScores, Scores
 
     ScoreColumn = Scores | MacroScores | Mapping[str, int]
 
@@ -60,11 +61,21 @@ _READING: Final = 100
 _DIGITS: Final = 6
 
 _COLUMNS: Final = (
-    (("gold",), ("imq", "irq", "f1q")),
-    (("gold", "predicted"), ("imq", "irq", "f1q")),
-    (("gold", "predicted", "matched"), ("imq", "irq", "f1q", "amq")),
+    ("gold", "imq", "irq", "f1q"),
+    ("gold", "predicted", "imq", "irq", "f1q"),
+    ("gold", "predicted", "matched", "imq", "irq", "f1q", "amq"),
 )
-"""Columns with counts and scores on narrow, medium and wide terminals."""
+"""Columns of the scores by path on narrow, medium and wide terminals."""
+
+_OUTCOMES: Final = (
+    ("exact_match_rate", "wrong_type", "missing", "spurious"),
+    ("exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious"),
+)
+"""Columns of the outcomes by path on narrow and wide terminals."""
+
+_HEADINGS: Final = {"exact_match_rate": "exact\nrate", "wrong_type": "wrong\ntype"}
+_WHOLE: Final = frozenset({*COUNTS, *OUTCOMES})
+"""Columns of counts."""
 
 
 def number(value: float | None) -> str:
@@ -142,22 +153,40 @@ def _bounds(one: Mapping[str, float | None]) -> str:
     return "–" if one["low"] is None else f"{number(one['low'])} to {number(one['high'])}"
 
 
-def by_path(paths: Mapping[str, Scores], width: int, average: str = "") -> RenderableType:
-    """Return a table of the scores of every path, nested under parent paths.
+def by_path(paths: Mapping[str, PathScores], width: int, average: str = "") -> Iterator[RenderableType]:
+    """Yield tables of the scores and the outcomes of every path, nested under parent paths.
 
-    Shows as many columns as fit without breaking names.
+    Each table has as many columns as fit without breaking names.
     """
     fitting = _COLUMNS[: 1 + sum(width >= least for least in (_MEDIUM_TERMINAL, WIDE_TERMINAL))]
-    rooms = [width - sum(len(name) + 3 for name in counts) - len(graded) * (_DIGITS + 3) for counts, graded in fitting]
+    yield titled(f"By path{average}", _path_table(paths, width, fitting))
+    outcomes = _OUTCOMES[: 1 + (width >= WIDE_TERMINAL)]
+    yield titled(f"Outcomes by path, number of values{average}", _path_table(paths, width, outcomes))
+
+
+def _path_table(paths: Mapping[str, PathScores], width: int, fitting: Sequence[Sequence[str]]) -> Table:
+    """Return a table with one row per path, and the last of these selections of columns that fits."""
+    rooms = [width - sum(_room(name) + 3 for name in columns) for columns in fitting]
     shown = max((number for number, room in enumerate(rooms) if fits_unbroken(paths, room)), default=0)
-    counts, graded = fitting[shown]
-    grid = table("path", *counts, *graded)
+    grid = table("path", *(_HEADINGS.get(name, name) for name in fitting[shown]))
     labels = _labels(grid, paths, rooms[shown])
     for row, label in zip(paths.values(), labels, strict=True):
-        masses = (Text(count(getattr(row, name)), style="dim") for name in counts)
-        values = (Text(number(getattr(row, name)), style="bold" if name == "f1q" else "") for name in graded)
-        grid.add_row(label, *masses, *values)
-    return titled(f"By path{average}", grid)
+        grid.add_row(label, *(_path_cell(row, name) for name in fitting[shown]))
+    return grid
+
+
+def _room(name: str) -> int:
+    """Return the width of a column."""
+    return max(map(len, _HEADINGS.get(name, name).split("\n"))) if name in _WHOLE else _DIGITS
+
+
+def _path_cell(row: PathScores, name: str) -> Text:
+    if name not in _WHOLE:
+        return Text(number(getattr(row, name)), style="bold" if name == "f1q" else "")
+    shown = count(getattr(row, name))
+    if name == "wrong_type" and count(row.wrong_type_predicted) != shown:
+        shown = f"{shown}/{count(row.wrong_type_predicted)}"
+    return Text(shown, style="dim")
 
 
 def _labels(grid: Table, paths: Iterable[str], room: int) -> list[str]:
@@ -273,7 +302,7 @@ def quality(found: DocumentQuality) -> str:
     share = found.at_least(LEAST_SHOWN) or 0.0
     return (
         f"document quality: mean {number(found.mean)}, median {number(found.median)}, "
-        f"{LEAST_SHOWN:g} or more in {share:.0%} of documents"
+        f"{LEAST_SHOWN:g} or more in {share:.0%} of documents, exact in {found.exact_match_rate or 0.0:.0%}"
     )
 
 
@@ -294,7 +323,7 @@ def evaluation(
     if found.outside:
         yield outside(found.outside, ", pooled (micro)")
     yield intervals(found.trust)
-    yield by_path(found.by_path, width, f": {AVERAGES['micro']}")
+    yield from by_path(found.by_path, width, f": {AVERAGES['micro']}")
     yield survival(found.curve)
     if found.failures:
         yield failures(found.failures, found.unscored)

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from arbitre.corpus.joining.document_index import DocumentIndex, Located, entry_of, label_key, label_text
+from arbitre.corpus.joining.join_notes import close_ids, repeated_gold
 from arbitre.corpus.joining.work_units import WorkUnit
 from arbitre.corpus.reading.document_ids import MAX_NAMES, quote_names
 from arbitre.corpus.reading.options import NO_PREDICTION
@@ -54,6 +55,7 @@ class Join:
         without_gold: Keys of predictions without a gold document.
         repaired: Predictions that were not valid JSON and were repaired.
         factors: Other columns of a manifest, with one value per pair.
+        notes: What may have gone wrong: ids that nearly agree, or swapped sides.
     """
 
     pairs: Sequence[Pair]
@@ -61,6 +63,7 @@ class Join:
     without_gold: tuple[str, ...] = ()
     repaired: tuple[Repair, ...] = ()
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)
@@ -132,11 +135,19 @@ def join(
     if len(without_gold) == predictions:
         raise _nothing_joined(_ids(index), [identity for identity, _ in labels], failures)
     repeated, refused = _pairs(index, "id", selected)
+    no_prediction = (str(failure.id) for failure in refused.values() if failure.reason == NO_PREDICTION)
+    notes = (
+        close_ids(no_prediction, [identity for identity, _ in labels]),
+        repeated_gold(
+            sum(failure.reason == DUPLICATE for failure in failures), predictions, sum(1 for _ in _ids(index))
+        ),
+    )
     return Join(
         Located(index, refused),
         (*(failure for failure in (*failures, *repeated) if _is_selected(selected, failure.id)), *refused.values()),
         tuple(key(identity, run) for identity, run in labels if _is_selected(selected, identity)),
         tuple(repair for repair in index.repairs if _is_selected(selected, repair.id)),
+        notes=tuple(note for note in notes if note is not None),
     )
 
 
@@ -249,11 +260,13 @@ def _is_selected(selected: frozenset[str], identity: str | None) -> bool:
     return not selected or identity is None or identity in selected
 
 
-def _nothing_joined(gold: Iterable[str], predicted: Iterable[str], failures: list[Failure]) -> DataError:
+def _nothing_joined(gold: Iterable[str], predicted: list[str], failures: list[Failure]) -> DataError:
+    known = list(gold)
     return DataError(
         Problem(
-            f"Expected gold and predicted to share ids, got {quote_names(gold)} and {quote_names(predicted)}",
-            hint="Set the key of the id with --id-key, or the part of the file name with --id-pattern.",
+            f"Expected gold and predicted to share ids, got {quote_names(known)} and {quote_names(predicted)}",
+            hint=close_ids(known, predicted)
+            or "Set the key of the id with --id-key, or the part of the file name with --id-pattern.",
         ),
         *(Problem(failure.reason, failure.file, failure.line, failure.pointer) for failure in failures[:MAX_NAMES]),
     )

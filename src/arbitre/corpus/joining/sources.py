@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from arbitre.corpus.joining.join import join, paired
+from arbitre.corpus.joining.join_notes import swapped_names
+from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.errors import DataError, OptionError
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     Paths: TypeAlias = str | Path | Sequence[str | Path]
 
+_Read = TypeVar("_Read")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
@@ -27,7 +31,7 @@ class Sources:
     Attributes:
         gold: Sources of gold documents: folders, files, globs, or "-" for standard input; see `read_records`.
         predicted: Sources of predictions.
-        pairs: Sources of records that contain both documents.
+        pairs: Sources of records that contain both documents, or a data frame with a column for each.
         manifest: CSV file with the columns id, gold and predicted.
         only: Ids of the documents to keep; if empty, all.
 
@@ -37,12 +41,13 @@ class Sources:
 
     gold: Paths = ()
     predicted: Paths = ()
-    pairs: Paths = ()
+    pairs: Paths | DataFrame = ()
     manifest: str | Path | None = None
     only: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        given = bool(self.gold and self.predicted), bool(self.pairs), self.manifest is not None
+        in_pairs = isinstance(self.pairs, DataFrame) or bool(self.pairs)
+        given = bool(self.gold and self.predicted), in_pairs, self.manifest is not None
         if sum(given) != 1 or bool(self.gold) != bool(self.predicted):
             raise OptionError.of("Expected `gold` and `predicted`, or `pairs` alone, or `manifest` alone.")
         if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
@@ -68,17 +73,29 @@ class Sources:
         if self.manifest is not None:
             table = Manifest(self.manifest, reading)
             return paired(counted(table.rows()), factors=table.factors, only=self.only)
+        if isinstance(self.pairs, DataFrame):
+            return paired(counted(reading.rows(self.pairs)), only=self.only)
         if self.pairs:
             try:
-                return paired(counted(reading.rows(self.pairs)), only=self.only)
+                joined = paired(counted(reading.rows(self.pairs)), only=self.only)
             except DataError as error:
                 raise error.located(file=", ".join(_each(self.pairs))) from None
+            if joined.failures and not len(joined):
+                first = joined.failures[0]
+                raise DataError.of(
+                    f"No record contains both documents: {first.reason}",
+                    file=first.file,
+                    line=first.line,
+                    hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
+                )
+            return joined
         gold, predicted = reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted")
-        return join(counted(gold), counted(predicted), only=self.only)
+        joined = join(counted(gold), counted(predicted), only=self.only)
+        note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
+        return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
 
-_Read = TypeVar("_Read")
-
-
-def _each(sources: Paths) -> list[str]:
-    return [str(source) for source in ([sources] if isinstance(sources, (str, Path)) else sources)]
+def _each(sources: Paths | DataFrame) -> list[str]:
+    if isinstance(sources, DataFrame):
+        return []
+    return [str(sources)] if isinstance(sources, (str, Path)) else list(map(str, sources))

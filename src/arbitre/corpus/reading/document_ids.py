@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +18,7 @@ from arbitre.paths import pointer
 from arbitre.values import PATTERN_SECONDS, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from arbitre.paths import Path as Tokens
     from arbitre.values import Json
@@ -51,6 +53,26 @@ def label(value: Json, at: Tokens) -> str:
         pointer=pointer(at),
         hint="Write it as text.",
     )
+
+
+_EXTENSIONS: Final = re.compile(r"(?<=.)(?:\.[A-Za-z][A-Za-z0-9]{0,4})+$", re.DOTALL)
+ID_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
+    "Unicode form": partial(unicodedata.normalize, "NFC"),
+    "case": str.casefold,
+    "file extension": partial(_EXTENSIONS.sub, ""),
+}
+"""What normalised ids do not distinguish, with the functions that remove it."""
+
+
+def normalized_id(identity: str) -> str:
+    """Return an id in Unicode normal form NFC, case-folded and without file extensions.
+
+    >>> normalized_id("Page_01.JPG"), normalized_id("vol. 2.1")
+    ('page_01', 'vol. 2.1')
+    """
+    for form in ID_FORMS.values():
+        identity = form(identity)
+    return unicodedata.normalize("NFC", identity)  # case folding can undo it
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from arbitre.corpus.reading import repaired_json, strict_json
+from arbitre.corpus.reading.data_frames import DataFrame, FrameTable
 from arbitre.corpus.reading.document_ids import MAX_NAMES, FileNamePattern, quote_names
-from arbitre.corpus.reading.reader import TABLE, Reader
+from arbitre.corpus.reading.reader import CELLS, TABLE, Reader
 from arbitre.corpus.reading.records import Failure, Record, Side
 from arbitre.corpus.reading.sources import STDIN, expand_globs, split_name
+from arbitre.errors import DataError
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from arbitre.corpus.reading.parquet import ParquetTable
     from arbitre.corpus.reading.projection import Projection
     from arbitre.schema import Plan
+    from arbitre.values import Kind
 
 __all__ = [
     "MAX_NAMES",
@@ -64,6 +68,10 @@ class ReadOptions:
         projection: JMESPath expressions that are applied to documents before comparison.
         texts: Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a
             prediction that is a text by the JSON in it.
+        fields: Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of
+            other fields are texts.
+        normalize_ids: Whether to join ids that differ only in case, Unicode form or file extension. The ids of the
+            results are case-folded and have no extension.
     """
 
     id_key: str = "id"
@@ -74,6 +82,8 @@ class ReadOptions:
     lenient: bool = False
     projection: Projection | None = None
     texts: bool = False
+    fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    normalize_ids: bool = False
 
     def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
         """Yield the documents of one side, source by source; see the function `records`. Raises DataError."""
@@ -81,18 +91,32 @@ class ReadOptions:
         for name in names:
             yield from reader.source(name, alone=len(names) == 1)
 
-    def rows(self, sources: str | Path | Iterable[str | Path]) -> Iterator[RecordPair]:
+    def rows(self, sources: str | Path | Iterable[str | Path] | DataFrame) -> Iterator[RecordPair]:
         """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
+
+        A data frame has a column for each side.
 
         Raises:
             DataError: A whole source cannot be read.
         """
         whole = replace(self, lenient=False, projection=None).reader("gold")
         gold, predicted = self.reader("gold"), self.reader("predicted")
+        if isinstance(sources, DataFrame):
+            yield from _table_rows(FrameTable(sources), gold, predicted)
+            return
         names = list(expand_globs(sources))
         for name in names:
+            if split_name(Path(name))[1] in CELLS:
+                raise DataError.of(
+                    "Expected records that contain both documents, got a CSV file",
+                    file=name,
+                    hint="For a table of file names, use --manifest. For tables of documents, use --gold and "
+                    "--predicted.",
+                )
             if split_name(Path(name))[1] == TABLE:
-                yield from _table_rows(Path(name), gold, predicted)
+                from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
+
+                yield from _table_rows(ParquetTable(Path(name)), gold, predicted)
             else:
                 items = whole.source(name, alone=len(names) == 1)
                 yield from (_row(item, gold, predicted) for item in items)
@@ -110,11 +134,17 @@ class ReadOptions:
             expression=getattr(self.projection, side, None),
             lenient=self.lenient and side == "predicted",
             texts=self.texts,
+            fields=self.fields,
+            normalize_ids=self.normalize_ids,
         )
 
     def for_plan(self, plan: Plan) -> Self:
-        """Return the options for documents of a schema: lenient reading keeps texts if the schema allows them."""
-        return replace(self, texts=plan.allows_text)
+        """Return the options for documents of a schema.
+
+        Lenient reading keeps texts if the schema allows them, and the cells of CSV files are read as the kinds that the
+        schema declares.
+        """
+        return replace(self, texts=plan.allows_text, fields=plan.field_kinds)
 
     def signed(self, plan: Plan) -> Plan:
         """Return the plan with the reading options that can change scores added to its signature."""
@@ -147,6 +177,7 @@ def read_records(
     * `.json` with an array: one record per item;
     * `.json` with any other value: one document. Its id is the value of `id_key`, else the file name;
     * `.parquet`: one record per row, with the document in the column named after the side;
+    * `.csv`, `.tsv`: one record per row, with a column for each field;
     * `-`: standard input, as JSON or JSON lines;
     * a glob: all files that match.
 
@@ -181,11 +212,10 @@ def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:
     return RecordPair(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
 
 
-def _table_rows(path: Path, gold: Reader, predicted: Reader) -> Iterator[RecordPair]:
-    """Yield the rows of a Parquet table that has a column for each side."""
-    from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
-
-    for row in ParquetTable(path).rows(gold.id_key, [gold.column, predicted.column]):
+def _table_rows(table: ParquetTable | FrameTable, gold: Reader, predicted: Reader) -> Iterator[RecordPair]:
+    """Yield the rows of a table that has a column for each side."""
+    path = table.path
+    for row in table.rows(gold.id_key, [gold.column, predicted.column]):
         labels = gold.labels(row.id, row.run, str(path), row.number)
         if isinstance(labels, Failure):
             yield RecordPair(labels, None)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.reading import repaired_json, strict_json
-from arbitre.corpus.reading.document_ids import RUN, FileNamePattern, label, quote_names, recover_label
+from arbitre.corpus.reading.csv_table import CsvTable, cell_value
+from arbitre.corpus.reading.document_ids import (
+    RUN,
+    FileNamePattern,
+    label,
+    normalized_id,
+    quote_names,
+    recover_label,
+)
 from arbitre.corpus.reading.records import ByteRange, Failure, Record, Side
 from arbitre.corpus.reading.sources import (
     STDIN,
@@ -26,19 +34,20 @@ from arbitre.paths import pointer
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from arbitre.corpus.reading.projection import Expression
     from arbitre.paths import Path as Tokens
-    from arbitre.values import Json
+    from arbitre.values import Json, Kind
 
 LINES: Final = frozenset({".jsonl", ".ndjson"})
 TABLE: Final = ".parquet"
 DOCUMENT: Final = ".json"
+CELLS: Final = frozenset({".csv", ".tsv"})
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
 
-_KINDS: Final = "a folder, a .json, .jsonl, .ndjson (plain, .gz or .zst) or .parquet file"
+_KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -55,6 +64,8 @@ class Reader:
         expression: Applied to each document, if any.
         lenient: Whether to repair invalid JSON.
         texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
+        fields: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
+        normalize_ids: Whether ids are compared without case, Unicode form and file extension.
     """
 
     side: Side
@@ -65,6 +76,8 @@ class Reader:
     expression: Expression | None
     lenient: bool
     texts: bool = False
+    fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    normalize_ids: bool = False
 
     def source(self, name: str, *, alone: bool) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
@@ -85,6 +98,8 @@ class Reader:
                 yield from self.lines(lines, name, plain=not is_compressed(path))
         elif suffix == TABLE:
             yield from self.table(path)
+        elif suffix in CELLS:
+            yield from self.cells(path)
         elif suffix == DOCUMENT:
             try:
                 yield from self.whole(*self.load(path), name, stem, None if is_compressed(path) else ByteRange(name))
@@ -159,6 +174,21 @@ class Reader:
                     row.number,
                     reason=f"Expected a document in {self.column!r}, got null",
                 )
+
+    def cells(self, path: Path) -> Iterator[Record | Failure]:
+        """Yield one record per row of a CSV file. The columns are the fields; an empty cell is an absent field."""
+        table = CsvTable(path, [self.id_key], "Set the column of the id with --id-key.")
+        for line, row in table.rows():
+            if isinstance(row, str) or not row[self.id_key]:
+                reason = row if isinstance(row, str) else f"Expected an id in {self.id_key!r}, got an empty cell"
+                yield self.failure(DataError.of(reason, file=str(path), line=line))
+                continue
+            value = {
+                name: cell_value(text, self.fields.get(name, ()), self.max_depth)
+                for name, text in row.items()
+                if text and name not in {self.id_key, RUN}
+            }
+            yield self.finished(Record(row[self.id_key], row.get(RUN) or None, value, str(path), line))
 
     def whole(
         self, value: Json, repair: str | None, file: str, stem: str, place: ByteRange | None = None
@@ -254,6 +284,8 @@ class Reader:
 
     def finished(self, record: Record) -> Record | Failure:
         """Return the record as it will be compared: apply the expression and, if lenient, read the JSON in texts."""
+        if self.normalize_ids and (identity := normalized_id(record.id)) != record.id:
+            record = replace(record, id=identity, place=None)  # a byte range finds the id in the file
         try:
             record = self.opened(record)
             if self.expression is not None:
@@ -313,6 +345,8 @@ class Reader:
 
     def failure(self, error: DataError, identity: str | None = None, run: str | None = None) -> Failure:
         """Convert an error to a failure."""
+        if self.normalize_ids and identity is not None:
+            identity = normalized_id(identity)
         return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
 
 

@@ -190,13 +190,17 @@ def _standard_error(made: Sequence[tuple[_Duel, Tally]]) -> float | None:
 
 
 def _agreement(plan: Plan, gold: Json, seed: int) -> tuple[float, int]:
-    """Return the sum of the qualities of all ordered pairs of different entries of a document, and their number."""
+    """Return the sum of the qualities of all ordered pairs of different entries of a document, and their number.
+
+    The sum is estimated from a sample of the entries if there are more than `MAX_ENTRIES`.
+    """
     try:
-        distances = build_entry_pool(plan, [gold], [], sample=MAX_ENTRIES, seed=seed).distances
+        pool = build_entry_pool(plan, [gold], [], sample=MAX_ENTRIES, seed=seed)
     except DataError:
         return 0.0, 0
-    apart = distances[~np.eye(len(distances), dtype=np.bool_)]
-    return len(apart) - math.fsum(apart.tolist()), len(apart)
+    apart = pool.distances[~np.eye(len(pool), dtype=np.bool_)]
+    pairs = pool.whole * (pool.whole - 1)
+    return (len(apart) - math.fsum(apart.tolist())) * (pairs / max(1, len(apart))), pairs
 
 
 def _tallies(plan: Plan, duels: Sequence[_Duel]) -> list[tuple[_Duel, Tally]]:

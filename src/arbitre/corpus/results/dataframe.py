@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.corpus.statistics import scored
-from arbitre.tally import COUNTS, NAMES
+from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.documents import DocumentTable
     from arbitre.corpus.storage.arrow import Frame
     from arbitre.signature import Signature
-    from arbitre.tally import Scores
+    from arbitre.tally import PathScores
 
 SIGNATURE: Final = "signature"
 """Column of the signature, which is the same in every row."""
@@ -38,11 +38,12 @@ def document_frame(columns: DocumentTable, signature: Signature) -> Frame:
     }
 
 
-def path_frame(by_path: Mapping[str, Scores], signature: Signature) -> Frame:
+def path_frame(by_path: Mapping[str, PathScores], signature: Signature) -> Frame:
     """Return the wildcard paths of a corpus as columns, with one row per path.
 
-    The columns are `path`, the masses and scores over all documents, and `signature`.
+    The columns are `path`, the masses, scores and outcomes over all documents, the exact-match rate, and `signature`.
     """
     rows = [scores.to_dict() for scores in by_path.values()]
-    figures = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in (*COUNTS, *NAMES)}
+    names = (*COUNTS, *NAMES, *OUTCOMES, "exact_match_rate")
+    figures = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
     return {"path": list(by_path), **figures, SIGNATURE: [signature.short] * len(rows)}

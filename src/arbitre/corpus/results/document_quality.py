@@ -60,7 +60,18 @@ class DocumentQuality:
             raise ValueError(message)
         return int(np.count_nonzero(self.qualities >= quality)) / self.documents if self.documents else None
 
+    @property
+    def exact_match_rate(self) -> float | None:
+        """Share of documents with quality 1; None without documents."""
+        return self.at_least(1.0)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-serialisable dictionary: mean, median, and shares of documents with at least some qualities."""
+        """Return a JSON-serialisable dictionary: mean, median, exact-match rate, and shares with at least a quality."""
         shares = [{"quality": least, "share": self.at_least(least)} for least in LEAST]
-        return {"documents": self.documents, "mean": self.mean, "median": self.median, "at_least": shares}
+        return {
+            "documents": self.documents,
+            "mean": self.mean,
+            "median": self.median,
+            "exact_match_rate": self.exact_match_rate,
+            "at_least": shares,
+        }

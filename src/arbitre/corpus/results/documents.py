@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.arrays import exact_sum
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.storage.string_array import LazySequence
-from arbitre.tally import Scores, Tally
+from arbitre.tally import OUTCOMES, PathScores, Scores, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ class DocumentTable(LazySequence[DocumentResult]):
         tallies: Tallies of the entries, shape (documents, 5).
         qualities: Qualities of the roots, shape (documents,), in [0, 1].
         failed: Which documents failed, shape (documents,).
-        paths: Tallies of every wildcard path, each of shape (documents, 5).
+        paths: Tallies and outcomes of every wildcard path, each of shape (documents, 12).
     """
 
     ids: LazySequence[str]
@@ -72,14 +72,26 @@ class DocumentTable(LazySequence[DocumentResult]):
         """Sum of the tallies of the entries."""
         return sum_tallies(self.tallies)
 
-    def by_path(self, rows: Indices | None = None) -> dict[str, Scores]:
-        """Return the pooled scores of every path with leaves and of the items of every list.
+    @property
+    def worst_first(self) -> Indices:
+        """Row indices by increasing quality, with failed documents last; ties stay in order."""
+        ranked: Indices = np.lexsort((self.qualities, self.failed))
+        return ranked
+
+    def path_tallies(self, path: str) -> Floats:
+        """Return the tallies of a path, shape (documents, 5)."""
+        return self.paths[path][:, : -len(OUTCOMES)]
+
+    def by_path(self, rows: Indices | None = None) -> dict[str, PathScores]:
+        """Return the pooled scores and outcomes of every path with leaves and of the items of every list.
 
         Args:
             rows: Indices of the documents, shape (n,); None for all documents.
         """
         chosen = slice(None) if rows is None else rows
-        return {path: Scores(sum_tallies(tallies[chosen])) for path, tallies in self.paths.items()}
+        return {
+            path: PathScores.of([exact_sum(column) for column in table[chosen].T]) for path, table in self.paths.items()
+        }
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
         """Yield the results of the documents at these row indices, shape (n,)."""

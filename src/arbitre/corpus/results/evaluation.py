@@ -7,22 +7,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison.html_repr import scores_html
-from arbitre.corpus.results import dataframe
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.results.documents import Coverage, DocumentResult, DocumentTable
 from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
-from arbitre.corpus.storage import arrow
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import outside
-from arbitre.tally import MacroScores, Scores
+from arbitre.tally import MacroScores, PathScores, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from arbitre.corpus.reading.records import Failure
+    from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.chance import Chance
     from arbitre.corpus.statistics import Average, Interval, Method
     from arbitre.corpus.statistics.clusters import Cluster
@@ -59,6 +57,10 @@ class Evaluation:
     """Cluster of every document; None for the default clusters."""
     declared: tuple[str, ...] = ()
     """Paths that the schema declares."""
+    repaired: tuple[Repair, ...] = ()
+    """Predictions that were not valid JSON and were repaired."""
+    violations: tuple[Mapping[str, Any], ...] | None = None
+    """Schema violations of the predictions; None if they were not looked for."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
 
@@ -103,12 +105,12 @@ class Evaluation:
         return means(self.document_table.tallies, self.document_table.failed)
 
     @cached_property
-    def by_path(self) -> dict[str, Scores]:
-        """Pooled scores of every path with leaves and of the items of every list."""
+    def by_path(self) -> dict[str, PathScores]:
+        """Pooled scores and outcomes of every path with leaves and of the items of every list."""
         return self.document_table.by_path()
 
     @cached_property
-    def outside(self) -> dict[str, Scores]:
+    def outside(self) -> dict[str, PathScores]:
         """Pooled scores of the paths outside the entries, which `micro` and `macro` do not include.
 
         Empty if the entries are the root.
@@ -174,19 +176,13 @@ class Evaluation:
             raise DataError.of(
                 f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
             )
-        tallies = columns.tallies if path is None else columns.paths[path]
+        tallies = columns.tallies if path is None else columns.path_tallies(path)
         clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
         return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
 
-    def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)
-        """Return a `pyarrow.Table` with one row per document: labels, quality, counts and scores of the entries.
-
-        Convert it to a data frame with `.to_pandas()` or `polars.from_arrow`.
-
-        Raises:
-            ArbitreError: pyarrow is not installed.
-        """
-        return arrow.to_arrow_table(dataframe.document_frame(self.document_table, self.signature))
+    def worst(self, number: int = 10) -> tuple[DocumentResult, ...]:
+        """Return the documents with the lowest quality, worst first. Failed documents come last: see `failures`."""
+        return tuple(self.document_table.at(self.document_table.worst_first[:number]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.

@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.arrays import exact_sum
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
-from arbitre.corpus.running.document_results import TALLY_WIDTH
+from arbitre.corpus.running.document_results import PATH_WIDTH, TALLY_WIDTH
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import CurveAccumulator
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 class Accumulator:
     """Collects the results of work units, in order.
 
-    Each document takes 65 bytes, the bytes of its id, and 40 bytes for each path that occurs in the corpus.
+    Each document takes 65 bytes, the bytes of its id, and 96 bytes for each path that occurs in the corpus.
     """
 
     def __init__(self) -> None:
         self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
-        self._tallies, self._qualities, self._failed = _tallies(), SpillArray(np.float64), SpillArray(np.bool_)
+        self._tallies = SpillArray(np.float64, TALLY_WIDTH)
+        self._qualities, self._failed = SpillArray(np.float64), SpillArray(np.bool_)
         self._paths: dict[str, SpillArray] = {}
         self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
         self._steps = CurveAccumulator()
@@ -52,7 +53,7 @@ class Accumulator:
     def add(self, outcomes: DocumentResults) -> None:
         """Add the results of the next work unit, except the values from observers."""
         for path, rows in outcomes.paths.items():
-            column = self._paths.setdefault(path, _tallies())
+            column = self._paths.setdefault(path, SpillArray(np.float64, PATH_WIDTH))
             column.pad(len(self))
             column.extend(rows)
         self._ids.extend(outcomes.ids)
@@ -104,10 +105,6 @@ class Accumulator:
             declared=tuple(row.path for row in plan.rows),
             chance_factory=chance_factory,
         )
-
-
-def _tallies() -> SpillArray:
-    return SpillArray(np.float64, TALLY_WIDTH)
 
 
 def _compressed(values: list[float]) -> list[float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arbitre.corpus.reading import strict_json
-from arbitre.corpus.reading.options import read_records
+from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.records import Failure, Record
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.gold_checks import UNREADABLE, GoldFinding, findings_of
@@ -52,14 +52,19 @@ def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     if isinstance(gold, Mapping):
         raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it in a list.")
     count, findings = 0, list[GoldFinding]()
-    for record in _records(gold, id_key):
+    for record in _records(gold, id_key, plan):
         count += 1
         findings += _findings(plan, record)
     return GoldCheck(count, tuple(findings))
 
 
-def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
+def documents(source: str | Path, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
     """Read the documents of a source. A `.json` file is one document, unless it is an array of records with ids.
+
+    Args:
+        source: Path, glob or "-".
+        id_key: Key of the id of a record.
+        plan: Schema of the documents, to read the cells of CSV files; without it, they are texts.
 
     Raises:
         DataError: The whole source cannot be read.
@@ -71,14 +76,15 @@ def documents(source: str | Path, id_key: str) -> Iterator[Record | Failure]:
         if not labelled:
             yield Record(path.stem, None, value, str(source))
             return
-    yield from read_records(source, "gold", id_key=id_key)
+    reading = ReadOptions(id_key)
+    yield from (reading if plan is None else reading.for_plan(plan)).records(source, "gold")
 
 
-def _records(gold: Gold, id_key: str) -> Iterator[Record | Failure]:
+def _records(gold: Gold, id_key: str, plan: Plan) -> Iterator[Record | Failure]:
     for number, item in enumerate([gold] if isinstance(gold, (str, Path)) else gold):
         if isinstance(item, (str, Path)):
             for source in expand_globs(item):
-                yield from documents(source, id_key)
+                yield from documents(source, id_key, plan)
         else:
             if isinstance(item, tuple) and len(item) != 2:  # noqa: PLR2004  (an id and a document)
                 raise DataError.of(f"Expected (id, document) pairs, got a tuple of length {len(item)}")

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import numpy as np
 
-from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, root_qualities
+from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, root_qualities
+from arbitre.comparison.path_sums import by_path
 from arbitre.corpus.reading.records import Failure
 from arbitre.paths import wildcard
+from arbitre.tally import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 TALLY_WIDTH: Final = 5
 """Number of columns of a tally: gold, predicted, matched, quality and quality_sq."""
 
+PATH_WIDTH: Final = TALLY_WIDTH + len(OUTCOMES)
+"""Number of columns of a path: its tally, then its outcomes."""
+
 
 @dataclass(eq=False, slots=True)
 class DocumentResults:
@@ -40,7 +45,7 @@ class DocumentResults:
         leaves: Tallies of the leaves, shape (documents, 5).
         qualities: Qualities of the roots, shape (documents,), in [0, 1]; 0 for failed documents.
         failed: Which documents failed, shape (documents,).
-        paths: Tallies of each wildcard path, each of shape (documents, 5).
+        paths: Tallies and outcomes of each wildcard path, each of shape (documents, 12).
         steps: Qualities of matched entries and their masses, each of shape (pairs,).
         failures: Documents that could not be compared.
         seen: Values from observers, by their names.
@@ -74,7 +79,7 @@ class DocumentResults:
             leaves(levels, size),
             np.where(failed, 0.0, root_qualities(levels, size)),
             failed,
-            by_path(levels, size),
+            by_path(levels, size, plan.close),
             (steps[order], weights[order]),
             [],
             {name: observer(pairs, levels) for name, observer in observers.items()},
@@ -96,7 +101,7 @@ class DocumentResults:
             np.concatenate([part.qualities for part in batches]),
             np.concatenate([part.failed for part in batches]),
             {
-                path: np.concatenate([part.paths.get(path, np.zeros((len(part), TALLY_WIDTH))) for part in batches])
+                path: np.concatenate([part.paths.get(path, np.zeros((len(part), PATH_WIDTH))) for part in batches])
                 for path in paths
             },
             (np.concatenate([part.steps[0] for part in batches]), np.concatenate([part.steps[1] for part in batches])),
@@ -127,7 +132,7 @@ class DocumentResults:
         """Read results that were written by `lines`. Raises ValueError or KeyError if they are damaged."""
         *rows, rest = (json.loads(line) for line in lines)
         names = dict.fromkeys(path for row in rows for path in row["paths"])
-        paths = {path: np.zeros((len(rows), TALLY_WIDTH)) for path in names}
+        paths = {path: np.zeros((len(rows), PATH_WIDTH)) for path in names}
         for at, row in enumerate(rows):
             for path, tally in row["paths"].items():
                 paths[path][at] = tally

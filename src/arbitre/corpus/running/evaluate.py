@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.joining.work_units import WorkUnit
@@ -12,7 +12,7 @@ from arbitre.corpus.reading.records import Failure, key
 from arbitre.corpus.results.chance import Chance, Reservoir, estimate_chance, sample_pairs
 from arbitre.corpus.running.accumulator import Accumulator
 from arbitre.corpus.running.executors import run_in_process
-from arbitre.corpus.running.worker import Worker
+from arbitre.corpus.running.worker import FIRST_BATCH, NODES_PER_BATCH, Worker
 from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.string_array import encoded
 from arbitre.errors import DataError
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.executors import Executor
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
+
+    Triple: TypeAlias = tuple[Any, Json, Json]
+    """(id, gold, predicted)"""
 
 PART_SIZE: Final = 256
 """Number of documents per work unit, which is distributed, checkpointed and resumed as a whole."""
@@ -45,6 +48,9 @@ class ExecutionOptions:
         on_results: Called with the results of each work unit, in order.
         executor: Distributes the work units.
         checkpoints: Stores results on disk and may already contain some.
+        unit_size: Number of documents per work unit.
+        first_batch: Number of documents in the first batch of a worker.
+        batch_nodes: Target number of nodes per later batch.
         chance: Whether to compute the chance scores when they are first used.
     """
 
@@ -52,12 +58,15 @@ class ExecutionOptions:
     on_results: Callable[[DocumentResults], None] = lambda _: None
     executor: Executor = run_in_process
     checkpoints: Checkpoints | None = None
+    unit_size: int = PART_SIZE
+    first_batch: int = FIRST_BATCH
+    batch_nodes: int = NODES_PER_BATCH
     chance: bool = True
 
 
 def evaluate(
     plan: Plan,
-    pairs: Iterable[Pair | tuple[Any, Json, Json]],
+    pairs: Iterable[Pair | Triple],
     options: ExecutionOptions | None = None,
 ) -> Evaluation:
     """Evaluate a corpus.
@@ -76,9 +85,10 @@ def evaluate(
     """
     options, totals = options or ExecutionOptions(), Accumulator()
     failures = list(pairs.failures) if isinstance(pairs, Join) else []
-    reservoir = Reservoir()
-    parts = pairs.parts(PART_SIZE) if isinstance(pairs, Join) else _parts(pairs, failures, reservoir)
-    for outcomes in _outcomes(Worker(plan, options.observers), parts, options):
+    reservoir, size = Reservoir(), options.unit_size
+    parts = pairs.parts(size) if isinstance(pairs, Join) else _parts(pairs, size, failures, reservoir)
+    worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
+    for outcomes in _outcomes(worker, parts, options):
         totals.add(outcomes)
         options.on_results(outcomes)
 
@@ -90,6 +100,12 @@ def evaluate(
     return totals.evaluation(plan, failures, without_gold, chance_factory if options.chance else None)
 
 
+def pair_up(triples: Iterable[Pair | Triple]) -> Join:
+    """Return (id, gold, predicted) triples as a join, as `evaluate` pairs them."""
+    failures: list[Failure] = []
+    return Join(tuple(_paired(triples, failures)), tuple(failures))
+
+
 def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptions) -> Iterator[DocumentResults]:
     """Yield the results of all work units in order, from checkpoints or by comparing."""
     if options.checkpoints is None:
@@ -98,17 +114,17 @@ def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptio
 
 
 def _parts(
-    pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure], reservoir: Reservoir
+    pairs: Iterable[Pair | Triple], size: int, failures: list[Failure], reservoir: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
-    while chunk := tuple(islice(stream, PART_SIZE)):
+    while chunk := tuple(islice(stream, size)):
         for pair in chunk:
             reservoir.add(pair)
         yield WorkUnit(start, chunk)
         start += len(chunk)
 
 
-def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure]) -> Iterator[Pair]:
+def _paired(pairs: Iterable[Pair | Triple], failures: list[Failure]) -> Iterator[Pair]:
     """Convert triples to pairs with unique keys. Absent predictions are failures; repeated ids get a run."""
     runs: dict[str, int] = {}  # next run number of each repeated id
     keys = Database("CREATE TABLE seen (key BLOB PRIMARY KEY) WITHOUT ROWID")

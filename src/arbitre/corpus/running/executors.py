@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import threading
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -84,6 +85,7 @@ class ProcessPool:
         if len(first) <= MIN_PARTS:
             yield from run_in_process(worker, first)
             return
+        _check_picklable(worker)
         context = _context()
         waiting: deque[Future[DocumentResults]] = deque()
         with ProcessPoolExecutor(self.workers, context, _begin, (worker,)) as pool:
@@ -102,6 +104,17 @@ class ProcessPool:
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+def _check_picklable(worker: Worker) -> None:
+    """Raise ArbitreError if a custom function cannot be sent to other processes."""
+    try:
+        pickle.dumps(worker)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ArbitreError.of(
+            f"A custom function cannot be sent to worker processes: {error}",
+            hint="Define it with `def` at the top level of a module, or use --workers 1.",
+        ) from error
 
 
 def _context() -> BaseContext:

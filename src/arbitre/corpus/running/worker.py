@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from arbitre.corpus.reading.records import Failure, Pair
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.engine import compare_to_levels
-from arbitre.errors import DataError
+from arbitre.errors import DataError, FunctionError
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -22,17 +22,25 @@ if TYPE_CHECKING:
 FIRST_BATCH: Final = 8
 """Number of documents in the first batch."""
 
-RECORDS_PER_BATCH: Final = 1 << 16
+NODES_PER_BATCH: Final = 1 << 16
 """Target number of nodes per later batch, from which the number of documents follows."""
 
 
 @dataclass(slots=True)
 class Worker:
-    """Compares work units, one after the other. The results of a work unit do not depend on other work units."""
+    """Compares work units, one after the other. The results of a work unit do not depend on other work units.
+
+    Attributes:
+        plan: The compiled schema.
+        observers: Collect additional values about documents.
+        size: Number of documents in the next batch.
+        nodes: Target number of nodes per batch after the first.
+    """
 
     plan: Plan
     observers: Observers = field(default_factory=dict)
-    size: int = field(default_factory=lambda: FIRST_BATCH)
+    size: int = FIRST_BATCH
+    nodes: int = NODES_PER_BATCH
 
     def __call__(self, part: Iterable[Pair]) -> DocumentResults:
         """Return the results of a work unit. Raises DataError if a document changed on disk."""
@@ -46,7 +54,7 @@ class Worker:
                 outcomes = DocumentResults.of(self.plan, members, levels, self.observers)
                 outcomes.failures += lost
                 yield outcomes
-            self.size = max(1, RECORDS_PER_BATCH * len(chunk) // records)
+            self.size = max(1, self.nodes * len(chunk) // records)
 
 
 def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
@@ -59,7 +67,18 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
         yield pairs, _levels(plan, pairs), []
     except DataError:
         for pair in pairs:
-            yield _compare_alone(plan, pair)
+            try:
+                yield _compare_alone(plan, pair)
+            except FunctionError as error:
+                raise _of_document(error, pair) from error.__cause__
+    except FunctionError as error:
+        raise (error if error.document is None else _of_document(error, pairs[error.document])) from error.__cause__
+
+
+def _of_document(error: FunctionError, pair: Pair) -> FunctionError:
+    """Return an error of a custom function with the id, the file and the line of its gold document."""
+    file, line = pair.origins[0]
+    return error.placed(f", in document {pair.key!r}", file=file, line=line)
 
 
 def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:

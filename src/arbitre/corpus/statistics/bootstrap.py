@@ -262,10 +262,10 @@ def _bootstrapped(
         yield _resampled_ends(estimate, values, others, level, method)
 
 
-def _resampled(units: Floats, resamples: int, seed: int) -> Floats:
-    """Return the sums of bootstrap resamples of the units, shape (resamples, columns)."""
+def _resampled(units: Floats, resamples: int, seed: int, cells: int = CHUNK_CELLS) -> Floats:
+    """Return the sums of bootstrap resamples of the units, shape (resamples, columns), drawing `cells` at a time."""
     generator = np.random.default_rng(seed)
-    size, rows = len(units), min(resamples, max(1, CHUNK_CELLS // len(units)))
+    size, rows = len(units), min(resamples, max(1, cells // len(units)))
     sums, weights = np.empty((resamples, units.shape[1])), np.empty((rows, size))
     for start in range(0, resamples, rows):
         part = sums[start : start + rows]

@@ -74,7 +74,14 @@ def number(tests: int, alpha: float) -> int:
 
 
 def swapped(
-    statistics: Sequence[Statistic], pairs: Sequence[tuple[int, int]], *, alpha: float, tests: int, seed: int
+    statistics: Sequence[Statistic],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    alpha: float,
+    tests: int,
+    seed: int,
+    enumerated: int = ENUMERATED,
+    chunk_cells: int = CHUNK_CELLS,
 ) -> list[Swaps]:
     """Test pairs of systems on the same units. Each statistic has one score.
 
@@ -84,6 +91,8 @@ def swapped(
         alpha: Level of the tests before correction.
         tests: Number of tests that are corrected together, which determines the number of random swaps.
         seed: Random seed. All pairs use the same random swaps.
+        enumerated: Maximum number of differing units for which all swaps are enumerated.
+        chunk_cells: Maximum number of values computed at once; does not change the results.
     """
     scores = [float(statistic.of(statistic.total)[0]) for statistic in statistics]
     observed = [scores[a] - scores[b] for a, b in pairs]
@@ -91,7 +100,7 @@ def swapped(
     tests_by_pair: dict[int, Swaps] = {}
     sampled: list[int] = []
     for at, ((a, b), mask) in enumerate(zip(pairs, masks, strict=True)):
-        if np.count_nonzero(mask) <= ENUMERATED:
+        if np.count_nonzero(mask) <= enumerated:
             tests_by_pair[at] = _enumerated(statistics[a], statistics[b], mask, observed[at])
         else:
             sampled.append(at)
@@ -99,7 +108,7 @@ def swapped(
         tried = number(tests, alpha)
         chosen = np.array([pairs[at] for at in sampled], dtype=np.intp)
         sizes = np.abs([observed[at] for at in sampled])
-        counts, largest = _sampled(statistics, chosen, sizes, tried=tried, alpha=alpha, seed=seed)
+        counts, largest = _sampled(statistics, chosen, sizes, tried=tried, alpha=alpha, seed=seed, cells=chunk_cells)
         for place, at in enumerate(sampled):
             differing = int(np.count_nonzero(masks[at]))
             p = None if np.isnan(sizes[place]) else float((1 + counts[place]) / (1 + tried))
@@ -146,11 +155,12 @@ def _sampled(
     tried: int,
     alpha: float,
     seed: int,
+    cells: int,
 ) -> tuple[npt.NDArray[np.intp], Floats]:
     """Draw random swaps for several pairs.
 
     One matrix product per block of swaps serves all pairs: a swap moves from a to b the sums that it picks of a, minus
-    those that it picks of b. Memory is bounded by `CHUNK_CELLS` and by the share of swaps that Holm's correction needs.
+    those that it picks of b. Memory is bounded by `cells` and by the share of swaps that Holm's correction needs.
 
     Returns:
         Number of swaps whose absolute difference is at least the observed one, shape (pairs,), and the largest absolute
@@ -160,7 +170,7 @@ def _sampled(
     every = np.hstack([statistic.units for statistic in statistics])
     totals = np.stack([statistic.total for statistic in statistics])
     first, second = pairs.T
-    rows = max(1, CHUNK_CELLS // max(units, len(pairs) * columns))
+    rows = max(1, cells // max(units, len(pairs) * columns))
     n_largest = int(alpha * (1 + tried)) + 2
     counts, largest = np.zeros(len(pairs), dtype=np.intp), [np.empty((len(pairs), 0))]
     for swap in _random(units, tried, rows, seed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from arbitre.errors import DataError
+from arbitre.errors import DataError, folder_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 def unreadable(path: Path, error: Exception) -> DataError:
     """Return the error for a file that cannot be opened, read or decompressed."""
+    if isinstance(error, IsADirectoryError):
+        return DataError(folder_problem(path))
     return DataError.of(
         f"Cannot read the file: {getattr(error, 'strerror', None) or error}",
         file=str(path),

@@ -22,13 +22,20 @@ _CHUNK_BYTES: Final = 1 << 16
 class SpillArray:
     """Append-only array of rows with one dtype and shape.
 
-    Beyond `MEMORY_LIMIT` bytes the rows move to a temporary file, which is mapped into memory and deleted with its last
+    Beyond `memory_limit` bytes the rows move to a temporary file, which is mapped into memory and deleted with its last
     view. Methods raise DataError if the disk is full.
     """
 
-    def __init__(self, dtype: npt.DTypeLike, *shape: int) -> None:
-        """Create an empty array; `shape` is the shape of one row."""
+    def __init__(self, dtype: npt.DTypeLike, *shape: int, memory_limit: int | None = None) -> None:
+        """Create an empty array.
+
+        Args:
+            dtype: The type of the values.
+            *shape: The shape of one row.
+            memory_limit: Maximum size in memory, in bytes; None for `MEMORY_LIMIT`.
+        """
         self._dtype, self._shape = np.dtype(dtype), shape
+        self._limit = MEMORY_LIMIT if memory_limit is None else memory_limit
         self._bytes = self._dtype.itemsize * int(np.prod(shape))
         self._held, self._size = bytearray(), 0
         self._file: BinaryIO | None = None
@@ -39,7 +46,7 @@ class SpillArray:
 
     def write(self, data: bytes | bytearray) -> None:
         """Append rows given as bytes. Fails while a view of an array in memory exists."""
-        if self._size + len(data) <= MEMORY_LIMIT:
+        if self._size + len(data) <= self._limit:
             self._held += data
         else:
             with temporary_space():

@@ -67,8 +67,9 @@ class StringArray(LazySequence[str]):
 
     __slots__ = ("_bytes", "_ends")
 
-    def __init__(self) -> None:
-        self._bytes, self._ends = SpillArray(np.uint8), SpillArray("<i8")
+    def __init__(self, memory_limit: int | None = None) -> None:
+        """Create an empty array; see `SpillArray` for `memory_limit`."""
+        self._bytes, self._ends = (SpillArray(dtype, memory_limit=memory_limit) for dtype in (np.uint8, "<i8"))
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:

@@ -136,9 +136,10 @@ def _changed(before: Mapping[str, float | None], after: Mapping[str, float | Non
 def read_evaluation(path: Path) -> dict[str, Any]:
     """Read an `evaluation.json`. Raises DataError if the file is not an evaluation."""
     evaluation = strict_json.load(path)
-    if isinstance(evaluation, dict) and evaluation.get("format") == FORMAT and "document_quality" not in evaluation:
+    earlier = isinstance(evaluation, dict) and evaluation.get("format") == FORMAT
+    if earlier and "exact_match_rate" not in evaluation.get("document_quality", ()):
         raise DataError.of(
-            "The evaluation is from an earlier version and has no document quality",
+            "The evaluation is from an earlier version and has no exact-match rates",
             file=str(path),
             hint="Run the evaluation again.",
         )

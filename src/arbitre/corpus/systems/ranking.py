@@ -6,12 +6,13 @@ import math
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import scipy
 
-from arbitre.corpus.statistics import Sample, contrasts, groups, interval, threshold
+from arbitre.corpus.reading.document_ids import quote_names
+from arbitre.corpus.statistics import Interval, Sample, contrasts, groups, interval, threshold
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Difference, Interval, Method
+    from arbitre.corpus.statistics import Average, Difference, Method
     from arbitre.corpus.statistics.clusters import Cluster
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
@@ -132,6 +133,20 @@ class Ranking:
         """Return a JSON-serialisable dictionary."""
         return asdict(self)
 
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Create a ranking from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
+        values = {one.name: plain[one.name] for one in fields(cls)}
+        values["systems"] = tuple(
+            RankedSystem(**one | {"score": Interval(**one["score"] | {"notes": tuple(one["score"]["notes"])})})
+            for one in plain["systems"]
+        )
+        values["pairs"] = tuple(PairwiseResult(**one) for one in plain["pairs"])
+        values["groups"] = tuple(map(tuple, plain["groups"]))
+        values["winners"] = {path: tuple(names) for path, names in plain["winners"].items()}
+        values["notes"] = tuple(plain["notes"])
+        return cls(**values)
+
 
 def rank(
     systems: Mapping[str, Evaluation],
@@ -176,6 +191,7 @@ def rank(
         raise DataError.of("Expected systems to rank, got none", hint="Pass at least one evaluation.")
     names = tuple(dict.fromkeys((score, *beside)))
     samples = {name: sample_documents(evaluation, cluster) for name, evaluation in systems.items()}
+    _check_runs(systems, samples)
     scores = {
         name: {score_name: estimate(sample, score_name, aggregate) for score_name in names}
         for name, sample in samples.items()
@@ -301,6 +317,26 @@ def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
     clusters, runs = assign_clusters(columns.ids, evaluation.clusters if cluster is None else cluster)
     keys = columns.ids if len(set(columns.ids)) == len(columns.ids) else columns.keys
     return Sample.of(keys, columns.tallies, columns.failed, clusters, runs=runs)
+
+
+def _check_runs(systems: Mapping[str, Evaluation], samples: Mapping[str, Sample]) -> None:
+    """Raise DataError if the systems have the same documents, but different runs of them."""
+    tables = {name: evaluation.document_table for name, evaluation in systems.items()}
+    if len({frozenset(sample.keys) for sample in samples.values()}) == 1:
+        return
+    if len({frozenset(table.ids) for table in tables.values()}) > 1:
+        return  # the paired tests refuse different documents
+    runs = {name: sorted({run for run in table.runs if run is not None}) for name, table in tables.items()}
+    if len({tuple(names) for names in runs.values()}) == 1:
+        return
+    named = (
+        f"{name} has {f'the runs {quote_names(names)}' if names[1:] else 'one run'}" for name, names in runs.items()
+    )
+    raise DataError.of(
+        f"Expected all systems to have the same runs of each document, got different ones: {'; '.join(named)}",
+        hint="Rank each run as a system of its own, with one file per run (NAME-1=FILE NAME-2=FILE), or give every "
+        "system the same runs under `run`.",
+    )
 
 
 def _ranks(scores: Sequence[float | None]) -> list[float]:

@@ -124,8 +124,8 @@ def run_stability(evaluation: Evaluation, score: str = "f1q", *, aggregate: Aver
         runs,
         Spread.of(list(runs.values())),
         {
-            path: Spread.of([value(Scores(sum_tallies(table[at])), score) for at in rows])
-            for path, table in columns.paths.items()
+            path: Spread.of([value(Scores(sum_tallies(columns.path_tallies(path)[at])), score) for at in rows])
+            for path in columns.paths
         },
         len(ids),
         int(np.count_nonzero(_changed(columns, rows))),
@@ -151,7 +151,7 @@ def _rows(columns: DocumentTable, names: Sequence[str]) -> tuple[list[str], Indi
 
 def _changed(columns: DocumentTable, rows: Indices) -> Mask:
     """Return which documents have different results between runs, shape (documents,)."""
-    tables = (columns.tallies, *columns.paths.values())
+    tables = (columns.tallies, *map(columns.path_tallies, columns.paths))
     changed: Mask = np.ptp(columns.failed[rows].astype(np.int8), axis=0) > 0
     for table in tables:
         changed |= (np.ptp(table[rows], axis=0) > MASS_TOLERANCE).any(axis=1)

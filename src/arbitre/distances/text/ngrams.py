@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from arbitre.distances.bags import build_bags, jaccard, pair_codes
 from arbitre.distances.base import Distance, Facts
+from arbitre.errors import DataError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from arbitre.arrays import Indices
     from arbitre.distances.bags import BagPool
     from arbitre.distances.pool_helpers import Integers
+
+
+MAX_SKIPGRAMS: Final = 1 << 22
+"""Maximum number of skip-bigrams of a text."""
 
 
 class TokenSequences(NamedTuple):
@@ -63,6 +68,12 @@ def skipgrams(sequences: TokenSequences, skip: int) -> TokenSequences:
     """Return all ordered pairs of tokens of each sequence with at most `skip` tokens between them, as codes."""
     owner, codes = sequences
     size, width = len(codes), codes.max(initial=0) + 1
+    longest = int(np.bincount(owner).max(initial=0))
+    if longest * min(skip + 1, longest) > MAX_SKIPGRAMS:
+        raise DataError.of(
+            f"Expected a text with fewer words for skip-bigrams, got {longest} words with `skip` {skip}",
+            hint=f"The number of words times the number of positions looked ahead is at most {MAX_SKIPGRAMS}.",
+        )
     owners, pairs = [], []
     for gap in range(1, min(skip + 2, size)):
         same = owner[:-gap] == owner[gap:]

@@ -17,11 +17,11 @@ import regex
 
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
-from arbitre.engine.columns.interning import intern, intern_readings
+from arbitre.engine.columns.interning import Interned, intern, intern_readings
 from arbitre.engine.columns.link import link_children
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.engine.columns.union_branch import choose_branch
-from arbitre.errors import DataError, Problem, clipped
+from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
 from arbitre.paths import STAR, Path, Token, pointer
 from arbitre.values import (
     KINDS,
@@ -193,19 +193,24 @@ class _ColumnBuilder:
         self.columns.append(column)
         self.sites.append(site)
 
+    @staticmethod
+    def _interned(site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Interned:
+        if site.alternatives is None:
+            return intern(site, values, types, place.tags)
+        return intern_readings(site, values, place.siblings, place.tags)
+
     def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
         try:
-            parts = (
-                intern(site, values, types, place.tags)
-                if site.alternatives is None
-                else intern_readings(site, values, place.siblings, place.tags)
-            )
-        except DataError:
+            parts = self._interned(site, values, types, place)
+        except (DataError, FunctionError):
             for row, value in enumerate(values):  # find the invalid value
                 try:
                     check(value)
-                except DataError as error:
-                    raise _at(error, place, row) from error
+                    if site.alternatives is None:
+                        tags = None if place.tags is None else place.tags[[row]]
+                        intern(site, [value], {type(value)}, tags)
+                except (DataError, FunctionError) as error:
+                    raise _at(error, place, row) from error.__cause__
             for row, value in enumerate(place.siblings):
                 try:
                     check(value)
@@ -265,11 +270,11 @@ class _ColumnBuilder:
                 if key in known:
                     continue
                 index = next((site for pattern, site in patterns if self._matches(pattern, key, column, row)), None)
-                if index is None and not node.declared_map:
-                    named.setdefault(key, []).append((row, value[key]))
-                else:
+                if index is not None or node.declared_map:
                     maps.setdefault(node.additional if index is None else index, []).append((row, key, value[key]))
-        for key in sorted(named):
+                else:
+                    named.setdefault(key, []).append((row, value[key]))
+        for key in () if node.closed else sorted(named):
             site = self.plan.sites[node.additional]
             entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
             if entries:
@@ -354,7 +359,7 @@ class _ColumnBuilder:
             column.items = self.open(child, items, below, types)
 
 
-def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
+def _at(error: ArbitreError, place: ValueOrigin, row: int) -> ArbitreError:
     """Return the error with the JSON Pointer and the side of its row."""
     tokens: list[int | str] = []
     if place.tokens is not None:
@@ -364,18 +369,15 @@ def _at(error: DataError, place: ValueOrigin, row: int) -> DataError:
         tokens.append(place.token)
     above = place.parent.address(int(place.origin[row])) if place.parent is not None else ()
     side = "gold" if row < place.gold else "predicted"
-    return DataError(
-        *(
-            Problem(
-                f"{problem.message} in the {side} document",
-                problem.file,
-                problem.line,
-                pointer((*above, *tokens)) + (problem.pointer or ""),
-                problem.hint,
-            )
-            for problem in error.problems
-        )
+    here, where = pointer((*above, *tokens)), f" in the {side} document"
+    problems = (
+        replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
     )
+    placed = type(error)(*problems)
+    if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
+        placed.values = error.values
+        placed.document = row if place.parent is None else int(place.parent.root_rows(place.origin[[row]])[0])
+    return placed
 
 
 def build_columns(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:

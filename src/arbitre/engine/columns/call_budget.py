@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.distances.custom import CHEAPER, MemoPool
+from arbitre.distances.floor import base_pool
 from arbitre.engine.columns.column import Column, LeafColumn, descendants, leaf_columns
 from arbitre.errors import SolverError
 from arbitre.paths import wildcard
@@ -43,8 +44,9 @@ def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int)
 
 
 def inner_pools(column: LeafColumn) -> tuple[Pool, ...]:
-    """Return the pools of the single values of a column, or of their readings."""
-    return column.pools if column.readings is None else column.readings.pool.pools
+    """Return the pools of the single values of a column, or of their readings, without floors."""
+    pools = column.pools if column.readings is None else column.readings.pool.pools
+    return tuple(map(base_pool, pools))
 
 
 def _values(column: LeafColumn) -> tuple[Indices, Indices, npt.NDArray[np.int16]]:

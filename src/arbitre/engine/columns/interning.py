@@ -67,6 +67,9 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     if leaf is None:
         return _by_value(site, values, None)
     codes, distinct = _codes_and_distinct(normals, size)
+    if int in types:
+        for value in distinct:
+            check_number(value)
     alive = None
     if site.absent.text and "" in distinct:
         codes[codes == distinct.index("")] = -1

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Indices
     from arbitre.engine.columns.column import ListColumn
     from arbitre.engine.solve.batches import Evaluate
+    from arbitre.engine.solve.limits import CellLimits
     from arbitre.matching import Matcher
 
 DEEP_BOUND_MIN_CELLS: Final = 1 << 12
@@ -37,7 +38,9 @@ WIDENING_FACTOR: Final = 4
 """Growth factor per round of the number of rivals that are computed with a pair that was worse than its bound."""
 
 
-def match_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Evaluate) -> list[MatchedPairs]:
+def match_lazily(
+    column: ListColumn, left: Indices, right: Indices, evaluate: Evaluate, limits: CellLimits
+) -> list[MatchedPairs]:
     """Match each gold list `left[p]` with the predicted list `right[p]`, given as rows of the column.
 
     All problems are solved in the same rounds; the matching of each depends on that problem only. The `owner` of the
@@ -46,7 +49,7 @@ def match_lazily(column: ListColumn, left: Indices, right: Indices, evaluate: Ev
     items, matcher = column.items, column.matcher
     if items is None:
         return []
-    problems = MatchingProblems(column, items, left, right)
+    problems = MatchingProblems(column, items, left, right, limits)
     equal_items = problems.match_equal_items(evaluate) if column.match_equal_first else None
     problems.bound()
     evaluated: list[tuple[Batch, Indices]] = []

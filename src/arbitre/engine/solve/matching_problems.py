@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,18 +16,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
     from arbitre.engine.solve.batches import Evaluate
-
-BOUND_CHUNK_CELLS: Final = 1 << 18
-"""Number of cells for which bounds are computed at a time; limits memory."""
-
-LARGE_PROBLEM_CELLS: Final = 1 << 14
-"""Number of cells from which a problem is solved alone, with bounds that count the common items of nested lists.
-
-Counting them halves the time on lists of 300 objects that contain lists of integers.
-"""
-
-DEEP_BOUND_CHUNK_CELLS: Final = 1 << 14
-"""Number of cells for which tighter bounds, from all pairs of nested items, are computed at a time."""
+    from arbitre.engine.solve.limits import CellLimits
 
 
 class ProblemSide:
@@ -62,8 +51,8 @@ class MatchingProblems:
         known: Mask of the cells whose quality is exact; shape (cells,).
     """
 
-    def __init__(self, column: ListColumn, items: Column, left: Indices, right: Indices) -> None:
-        self.items = items
+    def __init__(self, column: ListColumn, items: Column, left: Indices, right: Indices, limits: CellLimits) -> None:
+        self.items, self.limits = items, limits
         self.gold, self.predicted = (
             ProblemSide(column.rows(expand_slices(column.starts, lists)[1]), column.lengths[lists])
             for lists in (left, right)
@@ -102,17 +91,17 @@ class MatchingProblems:
         """Compute the upper bounds of several short problems, or of some rows of a long problem, at a time."""
         self.quality = np.empty(int(self.starts[-1]))
         self.known = np.zeros(int(self.starts[-1]), dtype=np.bool_)
-        alone = len(self.starts) == 2 and int(self.starts[-1]) >= LARGE_PROBLEM_CELLS  # noqa: PLR2004  (one problem)
+        alone = len(self.starts) == 2 and int(self.starts[-1]) >= self.limits.large  # noqa: PLR2004  (one problem)
         tightness = BoundTightness.COUNTS if alone else BoundTightness.LENGTHS
         problem = 0
         while problem < len(self.heights):
-            stop = int(self.starts.searchsorted(self.starts[problem] + BOUND_CHUNK_CELLS, side="right")) - 1
+            stop = int(self.starts.searchsorted(self.starts[problem] + self.limits.chunk, side="right")) - 1
             if stop > problem:
                 gold = slice(int(self.gold.starts[problem]), int(self.gold.starts[stop]))
                 self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start, tightness)
             else:
                 stop = problem + 1
-                step = max(1, BOUND_CHUNK_CELLS // int(self.widths[problem]))
+                step = max(1, self.limits.chunk // int(self.widths[problem]))
                 begin, end = int(self.gold.starts[problem]), int(self.gold.starts[stop])
                 for row in range(begin, end, step):
                     gold = slice(row, min(row + step, end))
@@ -156,14 +145,14 @@ class MatchingProblems:
             other_rows = np.setdiff1d(np.arange(height, dtype=np.intp), rows, assume_unique=True)
             all_columns = np.arange(width, dtype=np.intp)
             for tall, wide in ((rows, all_columns), (other_rows, columns)):
-                step = max(1, DEEP_BOUND_CHUNK_CELLS // len(wide))
+                step = max(1, self.limits.deep_chunk // len(wide))
                 rectangles += [(problem, tall[begin : begin + step], wide) for begin in range(0, len(tall), step)]
         chunk: list[tuple[int, Indices, Indices]] = []
         size = 0
         for rectangle in rectangles:
             chunk.append(rectangle)
             size += len(rectangle[1]) * len(rectangle[2])
-            if size >= DEEP_BOUND_CHUNK_CELLS or rectangle is rectangles[-1]:
+            if size >= self.limits.deep_chunk or rectangle is rectangles[-1]:
                 self._lower(chunk)
                 chunk, size = [], 0
 

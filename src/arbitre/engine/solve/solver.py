@@ -14,24 +14,18 @@ import numpy as np
 
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
 from arbitre.engine.columns.ragged import expand_slices, find_sorted, ratio_or_one, starts_of
-from arbitre.engine.solve import matching_problems
 from arbitre.engine.solve.batches import Batch, FieldPairs, MatchedPairs
 from arbitre.engine.solve.dense_matching import DenseProblems
 from arbitre.engine.solve.exactly_bounded import exactly_bounded_rows
 from arbitre.engine.solve.lazy_matching import match_lazily
 from arbitre.engine.solve.leaf_quality import leaf_qualities
+from arbitre.engine.solve.limits import DEFAULT_LIMITS, CellLimits
 from arbitre.engine.solve.multiset_matching import count_equal
 from arbitre.engine.solve.transport_matching import TransportSolver
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
-
-LAZY_MIN_CELLS: Final = 100
-"""Minimum number of pairs of items for lazy matching of two lists."""
-
-PLAIN_LAZY_MIN_CELLS: Final = 1 << 12
-"""Minimum number of pairs of items for lazy matching of plain items (see `exactly_bounded_rows`)."""
 
 MAX_LAZY_DEPTH: Final = 3
 """Maximum nesting depth of lists that are matched lazily; in deeper lists, all pairs of items are computed."""
@@ -43,10 +37,12 @@ class QualitySolver:
 
     Attributes:
         exhaustive: Whether to compute every candidate pair of every matching.
+        limits: Sizes at which the method changes.
         depth: Number of lists around this solver that are matched lazily.
     """
 
     exhaustive: bool = False
+    limits: CellLimits = DEFAULT_LIMITS
     depth: int = 0
 
     def evaluate(self, column: Column, left: Indices, right: Indices) -> Batch:
@@ -92,18 +88,19 @@ class QualitySolver:
             dense = column.multiset_keys.has_uncountable[batch.left] & column.multiset_keys.has_uncountable[batch.right]
             batch.multiset_pairs = (~dense).nonzero()[0]
         elif not self.exhaustive and column.matcher.candidates is Candidates.ALL and self.depth < MAX_LAZY_DEPTH:
-            dense = (cells < LAZY_MIN_CELLS) | _short_and_plain(batch, column, items, cells)
+            dense = (cells < self.limits.lazy) | _short_and_plain(batch, column, items, cells, self.limits)
             self._match_lazily(batch, column, (~dense).nonzero()[0], cells)
         return self._table(batch, column, items, dense.nonzero()[0], cells) if dense.any() else None
 
     def _match_lazily(self, batch: Batch, column: ListColumn, lists: Indices, cells: Indices) -> None:
         """Match these pairs of lists lazily: large ones one by one, the others together."""
-        evaluate = QualitySolver(depth=self.depth + 1).evaluate
-        large = cells[lists] >= matching_problems.LARGE_PROBLEM_CELLS
+        evaluate = QualitySolver(limits=self.limits, depth=self.depth + 1).evaluate
+        large = cells[lists] >= self.limits.large
         for chosen in (*lists[large, None], lists[~large]):
-            for match in match_lazily(column, batch.left[chosen], batch.right[chosen], evaluate) if len(chosen) else ():
-                match.owner = chosen[match.owner]
-                batch.matches.append(match)
+            if len(chosen):
+                for match in match_lazily(column, batch.left[chosen], batch.right[chosen], evaluate, self.limits):
+                    match.owner = chosen[match.owner]
+                    batch.matches.append(match)
 
     def _table(self, batch: Batch, column: ListColumn, items: Column, lists: Indices, cells: Indices) -> DenseProblems:
         """Return the tables of these pairs of lists.
@@ -120,7 +117,7 @@ class QualitySolver:
         """Compute the results of a batch from the batches below it."""
         column = batch.column
         if isinstance(column, LeafColumn):
-            batch.quality, batch.exact = leaf_qualities(batch, column)
+            batch.quality, batch.exact = leaf_qualities(batch, column, self.limits.table)
             return
         if isinstance(column, ListColumn) and table is not None:
             batch.matches += table.match(batch, column, self.evaluate)
@@ -129,12 +126,12 @@ class QualitySolver:
             batch.exact = _exact(batch)
 
 
-def _short_and_plain(batch: Batch, column: ListColumn, items: Column, cells: Indices) -> Mask:
+def _short_and_plain(batch: Batch, column: ListColumn, items: Column, cells: Indices, limits: CellLimits) -> Mask:
     """Return which pairs of lists are short and contain plain items only.
 
     Computing all their pairs of items saves 25 to 35 % on lists of 20 to 60 objects with short texts.
     """
-    short = (cells >= LAZY_MIN_CELLS) & (cells < PLAIN_LAZY_MIN_CELLS)
+    short = (cells >= limits.lazy) & (cells < limits.plain_lazy)
     plain = exactly_bounded_rows(items) if short.any() else None
     if plain is not None:
         slots = np.arange(column.starts[-1], dtype=np.intp)

@@ -161,9 +161,8 @@ class TransportSolver:
         coupling = transport_1d(numbers[gold.rows], numbers[predicted.rows], gold.weights, predicted.weights)
         pairs = ItemPairs(coupling.gold, coupling.predicted, np.zeros(len(coupling.gold), dtype=np.intp))
         batch = self.evaluate(self.items, gold.rows[pairs.gold], predicted.rows[pairs.predicted])
-        plan = SolvedPlans(
-            pairs, coupling.mass, gold.counts.astype(np.float64), np.array([coupling.mass @ batch.quality])
-        )
+        matched = gold.counts.astype(np.float64)
+        plan = SolvedPlans(pairs, coupling.mass, matched, matched - coupling.mass @ (1.0 - batch.quality))
         return self._matches(which, (gold, predicted), plan, batch, np.arange(len(batch), dtype=np.intp))
 
     def _matches(

@@ -15,7 +15,9 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn
 from arbitre.engine.columns.ragged import ratio_or_one, starts_of
+from arbitre.engine.solve.function_errors import located
 from arbitre.engine.solve.multiset_matching import common_counts
+from arbitre.errors import FunctionError
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
@@ -100,6 +102,13 @@ def _of_leaves(
     tightness: BoundTightness,  # noqa: ARG001  (the signature of all kinds)
     depth: int,  # noqa: ARG001
 ) -> Floats:
+    try:
+        return _leaf_bounds(column, blocks, left, right)
+    except FunctionError as error:
+        raise located(error, column, left[blocks.rows], right[blocks.columns]) from error.__cause__
+
+
+def _leaf_bounds(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
     gold, predicted = column.codes[left], column.codes[right]
     if len(column.pools) == 1:
         return 1.0 - column.pools[0].lower_bounds_blockwise(blocks, column.local[gold], column.local[predicted])

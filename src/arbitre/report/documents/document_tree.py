@@ -12,7 +12,8 @@ from arbitre.comparison.levels import NONE
 from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.paths import order
 from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
-from arbitre.report.text_files import compact
+from arbitre.report.entry_classes import class_of_pair
+from arbitre.report.visible_text import LITERAL, as_literal
 from arbitre.values import ABSENT, Json, depth, equal
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ MAX_DEPTH: Final = 12
 """Maximum depth below an entry; deeper values are shown as one text."""
 
 MAX_EXACT_INTEGER: Final = 1 << 53
-"""Smallest absolute value of integers that are passed as text, because JavaScript numbers are not exact there."""
+"""Smallest absolute value of integers that are passed as JSON text, because JavaScript numbers are not exact there."""
 
 Plain = dict[str, Any]
 
@@ -87,6 +88,7 @@ def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int
 @dataclass(frozen=True, eq=False, slots=True)
 class _TreeWalk:
     entries: EntryLayout
+    close: float
     nodes: dict[int, _Node]
     below: dict[int, list[int]]
     roots: dict[int, list[int]]
@@ -94,7 +96,7 @@ class _TreeWalk:
     @classmethod
     def over(cls, plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> _TreeWalk:
         verdicts = NodeTree.of(levels).verdicts(plan.close)
-        made = cls(EntryLayout.of(plan), {}, {}, {number: [] for number in documents})
+        made = cls(EntryLayout.of(plan), plan.close, {}, {}, {number: [] for number in documents})
         for level in levels:
             at = np.flatnonzero(np.isin(level.document, documents))
             (gold, gold_tokens), (predicted, predicted_tokens) = sides(level, at)
@@ -108,7 +110,7 @@ class _TreeWalk:
                     (gold[number], predicted[number]),
                     (gold_tokens[number], predicted_tokens[number]),
                     1.0 if level.share is None else float(level.share[position]),
-                    1.0 if level.scale is None else float(level.scale[position]),
+                    level.weight * (1.0 if level.scale is None else float(level.scale[position])),
                     readings[number],
                 )
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
@@ -120,7 +122,8 @@ class _TreeWalk:
         rest = None
         for root in roots:
             if not self.entries.listed:
-                found.add(self, root, (), ())
+                for unit in self.units(root):
+                    found.add(self, unit, (), ())
             else:
                 rest = self.around(root, ((), ()), found)
         rows, values = found.all()
@@ -144,6 +147,11 @@ class _TreeWalk:
             if part is not None:
                 parts.append(part)
         return self.head(node_id) | {"below": parts} if parts else None
+
+    def units(self, root: int) -> list[int]:
+        """Return the nodes that the entry scores count if the root is the only entry: its fields, or itself."""
+        node = self.nodes[root]
+        return [root] if node.level.leaf or node.level.kind_mismatch else self.held(root) or [root]
 
     def held(self, node_id: int) -> list[int]:
         """Return the child nodes in document order, including both sides of pairs of different kinds."""
@@ -207,22 +215,31 @@ class _EntryRows:
 
     def add(self, walk: _TreeWalk, node_id: int, *above: tuple[int | str, ...]) -> None:
         node = walk.nodes[node_id]
+        path = node.level.path
         indices: list[str | None] = [
-            index_of(node.level.path, (*tokens, token)) if node.level.path and value is not ABSENT else None
+            None
+            if not path or value is ABSENT
+            else index_of(path, (*tokens, token))
+            if walk.entries.listed
+            else str(token)
             for tokens, token, value in zip(above, node.tokens, node.values, strict=True)
         ]
         gold, predicted = (value is not ABSENT for value in node.values)
+        status = "matched" if gold and predicted else "missing" if gold else "spurious"
         row = {
             "gold_index": indices[0],
             "predicted_index": indices[1],
-            "status": "matched" if gold and predicted else "missing" if gold else "spurious",
+            "status": status,
+            "class": class_of_pair(node.quality, walk.close) if status == "matched" else status,
+            "wrong_field": status == "matched" and not node.level.leaf and node.verdict > Verdict.CLOSE,
             "mass": node.scale,
             "masses": [None, None],
             "faults": sorted(walk.faults(node_id), key=order),
             "entry": walk.plain(node_id),
         }
         lone = not (gold and predicted)
-        self.rows.append(((not gold, order(f"/{indices[not gold] or ''}"), lone, -node.scale), row, node.values))
+        place = order(f"/{indices[not gold] or ''}") if walk.entries.listed else ()  # fields stay in schema order
+        self.rows.append(((not gold, place, lone, -node.scale), row, node.values))
 
     def all(self) -> tuple[list[Plain], list[tuple[Json, Json]]]:
         """Return the sorted rows with the total masses of their entries, and the values of the entries."""
@@ -239,19 +256,12 @@ class _EntryRows:
 
 
 def shown(value: Json) -> Json:
-    """Convert a value for a browser: very large integers and deeply nested values become text.
-
-    >>> shown([1, 2**60])
-    [1, '1152921504606846976']
-    """
+    """Convert a value for a browser: large integers and deeply nested values become JSON text (see `as_literal`)."""
     if isinstance(value, list | dict) and depth(value) > MAX_DEPTH:
-        return compact(value)
+        return as_literal(value)
     if isinstance(value, list):
         return [shown(item) for item in value]
     if isinstance(value, dict):
         return {key: shown(item) for key, item in value.items()}
-    return (
-        str(value)
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= MAX_EXACT_INTEGER
-        else value
-    )
+    large = isinstance(value, int) and not isinstance(value, bool) and abs(value) >= MAX_EXACT_INTEGER
+    return as_literal(value) if large or (isinstance(value, str) and value.startswith(LITERAL)) else value

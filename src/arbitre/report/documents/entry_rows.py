@@ -105,6 +105,13 @@ class EntryLayout:
         """Whether each document has a single list of entries."""
         return self.listed and all(isinstance(token, str) for token in self.path)
 
+    def index(self, path: Path, tokens: tuple[int | str, ...]) -> str | None:
+        """Return the index of the entry (or field of the only entry) around a node; None outside the entries."""
+        stop = len(self.path) + 1
+        if len(tokens) < stop:
+            return None
+        return index_of(path[:stop], tokens[:stop]) if self.listed else str(tokens[stop - 1])
+
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[EntryRow]:
         """Yield the entries by document: in gold order, then the spurious ones."""
         columns = self.columns(levels)

@@ -12,7 +12,7 @@ from arbitre.comparison.node_tree import NodeTree
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import quadrature
 from arbitre.report.documents.document_tree import shown
-from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
+from arbitre.report.documents.entry_rows import EntryLayout, sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class CurveAreaObserver:
 def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[tuple[str, list[Json]]]:
     """Yield the worst matched pairs of every path, without equal ones."""
     node_tree = NodeTree.of(levels)
-    stop = len(plan.entries) + EntryLayout.of(plan).listed
+    entries = EntryLayout.of(plan)
     found: dict[str, list[dict[str, Any]]] = {}
     for level in levels:
         if level.inner or not (level.leaf or level.item):
@@ -72,7 +72,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
                 "at": document,
                 "pointer": pointer(tokens),
                 "document": pairs[document].key,
-                "entry": index_of(level.path[:stop], tokens[:stop]) if len(tokens) >= stop else None,
+                "entry": entries.index(level.path, tokens),
                 "gold": shown(gold[number]),
                 "predicted": shown(predicted[number]),
                 "quality": float(level.quality[place]),

@@ -5,32 +5,34 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.comparison.levels import pair_qualities
 from arbitre.corpus.running.worker import compare_pairs
 from arbitre.corpus.statistics import document_intervals
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.errors import DataError
+from arbitre.paths import wildcard
 from arbitre.published_scores import figures, means
 from arbitre.report.documents.document_tree import align_documents
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.documents.observers import PAIRS_PER_PATH, CurveAreaObserver, WorstPairObserver, rank
 from arbitre.report.documents.quality_matrix import QualityMatrices, plan_of
+from arbitre.report.entry_classes import sum_by_class
 from arbitre.report.html.view import IntervalView, TrustView
 from arbitre.report.text_files import compact
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    import numpy.typing as npt
-
-    from arbitre.arrays import Floats, Indices
-    from arbitre.corpus.joining.join import Join, Pair
+    from arbitre.arrays import Floats
+    from arbitre.corpus.joining.join import Join
     from arbitre.corpus.results.documents import DocumentResult, DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
@@ -42,21 +44,17 @@ ALIGNMENTS: Final = "alignments.json"
 FORMAT: Final = "arbitre-alignments/1"
 
 MAX_ENTRIES: Final = 2000
-"""Maximum total number of entries of the documents kept, worst documents first."""
+"""Maximum number of entries kept of one document; the worst are kept."""
 
 MAX_BYTES: Final = 3_000_000
-"""Maximum total size of the documents kept, in bytes of JSON. At least one is kept, reduced to its worst entries."""
+"""Maximum total size of the documents kept, in bytes of JSON. At least one is kept."""
 
 NOTES: Final = "worst"
 AREAS: Final = "published"
 """Names of the observers."""
 
 MAX_ROWS: Final = 2000
-"""Maximum number of documents in the table of documents; the worst are kept."""
-
-
-BATCH: Final = 8
-"""Number of kept documents compared at once: half the time of one by one (nested lists of 20 entries)."""
+"""Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
 
 
 def digest(text: str) -> str:
@@ -105,26 +103,35 @@ def refused(path: Path, found: str) -> DataError:
 
 
 class ShownDocument(NamedTuple):
-    """JSON of a document for the report (`plain`), and the entries and transport plan for its matrix."""
+    """JSON of a document for the report (`plain`), its size, and the entries and transport plan for its matrix."""
 
     plain: dict[str, Any]
+    size: int
     values: list[dict[str, Json]]
     plan: dict[str, Any] | None
 
 
 @dataclass(slots=True)
 class WorstDocuments:
-    """Collects the worst pairs of every path and the worst documents of a corpus.
+    """Collects the worst pairs of every path and the documents for the report of a corpus.
 
     Evaluate with its `observers`, pass the results to `take` in order, then call `fill`. The result depends only on the
     corpus, not on its division into work units.
+
+    Attributes:
+        plan: The compiled schema.
+        keep: Number of documents to keep; None for as many as fit in `room`.
+        entries: Maximum number of entries kept of one document.
+        room: Maximum total size of the documents, in bytes of JSON.
     """
 
     plan: Plan
+    keep: int | None = None
     entries: int = MAX_ENTRIES
     room: int = MAX_BYTES
     seen: int = 0
-    documents: list[ShownDocument] = field(default_factory=list)
+    documents: dict[int, ShownDocument] = field(default_factory=dict)
+    """Documents kept, by number, worst first."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     areas: SpillArray = field(default_factory=lambda: SpillArray(np.float64))
 
@@ -145,66 +152,88 @@ class WorstDocuments:
                 del held[PAIRS_PER_PATH:]
             self.seen += note["size"]
 
-    def fill(self, evaluation: Evaluation, joined: Join) -> None:
-        """Read and compare the worst documents again, and keep them.
+    def fill(self, evaluation: Evaluation, joined: Join, first: Sequence[str] = ()) -> None:
+        """Read and compare the documents of the report again, and keep them.
+
+        The documents that the report links to come first: `first`, then those of the worst pairs. If they exceed the
+        room, each is reduced to its linked and its worst entries. The worst other documents fill the rest.
 
         Args:
             evaluation: Evaluation of the corpus.
             joined: All of its pairs.
+            first: Keys of further documents that the report links to.
         """
         columns = evaluation.document_table
+        most = len(columns) if self.keep is None else self.keep
+        linked = self._linked(columns, first)
+        read = self._reader(evaluation, joined, linked)
+        whole = {number: read(number) for number in list(linked)[:most]}
+        entries = self.entries
+        made = {number: one(entries) for number, one in whole.items()}
+        while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
+            entries //= 2
+            made = {number: one(entries) for number, one in whole.items()}
+        room = float("inf") if self.keep is not None else self.room
+        kept: dict[int, ShownDocument] = {}
+        ranked = columns.worst_first.tolist()
+        for number in (*made, *(at for at in ranked if at not in made)):
+            if len(kept) == most:
+                break
+            one = made.get(number) or read(number)(self.entries)
+            room -= one.size
+            if kept and room < 0:
+                break
+            kept[number] = one
+        self.documents = {number: kept[number] for number in ranked if number in kept}
+
+    def _linked(self, columns: DocumentTable, first: Sequence[str]) -> dict[int, set[str]]:
+        """Return the numbers of the documents that the report links to, with the gold indices of the linked entries."""
+        wanted = set(first)
+        numbers = {key: number for number, key in enumerate(columns.keys) if key in wanted}
+        found: dict[int, set[str]] = {numbers[key]: set() for key in first if key in numbers}
+        for held in self.worst.values():
+            for one in held:
+                found.setdefault(one["at"], set()).update(filter(None, [one["entry"]]))
+        return found
+
+    def _reader(
+        self, evaluation: Evaluation, joined: Join, linked: Mapping[int, set[str]]
+    ) -> Callable[[int], Callable[[int], ShownDocument]]:
+        """Return a function that reads and compares the document of a number, and returns one that reduces its rows."""
+        columns, areas, entries = evaluation.document_table, self.areas.view(), EntryLayout.of(self.plan)
         places = np.arange(len(columns), dtype=np.int32)
         if len(joined) != len(columns):  # pairs whose gold failed are not in the table
             known = set(columns.keys)
             places = np.array([place for place, one in enumerate(joined.keys) if one in known], dtype=np.int32)
-        where = EntryLayout.of(self.plan)
-        entries = room = 0
-        areas = self.areas.view()
-        for number, aligned in self._aligned(_ranked(columns), joined.pairs, places):
+
+        def read(number: int) -> Callable[[int], ShownDocument]:
+            _, levels, _ = next(compare_pairs(self.plan, [joined.pairs[int(places[number])]]))
             found = columns[number]
-            head = _head(found) | {"published": figures(found.tally, float(areas[number]))}
-            shown = self._shown(where, head, aligned)
-            entries += shown.plain["entries"]
-            room += len(compact(shown.plain).encode("utf-8", "surrogatepass"))
-            if self.documents and (entries > self.entries or room > self.room):
-                break
-            self.documents.append(shown)
+            qualities, masses, _ = pair_qualities(levels, wildcard(self.plan.entries))
+            classes = sum_by_class(
+                zip(qualities.tolist(), masses.tolist(), strict=True), found.scores.to_dict(), self.plan.close
+            )
+            head = _head(found) | {"published": figures(found.tally, float(areas[number])), "classes": classes}
+            return partial(
+                _reduced, entries, head, align_documents(self.plan, levels, [0])[0], linked.get(number, set())
+            )
 
-    def _aligned(
-        self, ranked: Indices, pairs: Sequence[Pair], places: npt.NDArray[np.int32]
-    ) -> Iterator[tuple[int, AlignedDocument]]:
-        """Yield the number and the alignment of each document in this order. Compares `BATCH` documents at once."""
-        for begin in range(0, len(ranked), BATCH):
-            numbers = ranked[begin : begin + BATCH].tolist()
-            read = [pairs[int(places[number])] for number in numbers]
-            done = 0
-            for members, levels, _ in compare_pairs(self.plan, read):
-                aligned = align_documents(self.plan, levels, range(len(members)))
-                yield from zip(numbers[done : done + len(members)], aligned.values(), strict=True)
-                done += len(members)
+        return read
 
-    def _shown(self, entries: EntryLayout, head: Mapping[str, Json], made: AlignedDocument) -> ShownDocument:
-        """Return a document without negligible partial matches, reduced to its worst rows if there are too many."""
-        strong = made.strong()
-        worst = sorted(strong, key=lambda at: (made.rows[at]["entry"]["quality"], at))[: self.entries]
-        places = sorted(worst)
-        pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in places]
-        planned = entries.moved and entries.single and len(places) == len(strong)
-        plain = {
-            **head,
-            "entries": len(strong),
-            "faint": len(made.rows) - len(strong),
-            "rows": [made.rows[at] for at in places],
-            "rest": made.rest,
-        }
-        values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
-        return ShownDocument(plain, values, plan_of(made.rows) if planned else None)
+    def to_dict(
+        self,
+        evaluation: Evaluation,
+        text: str,
+        trust: TrustView | None = None,
+        noted: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """Return the contents of `alignments.json` for an evaluation with the JSON `text`.
 
-    def to_dict(self, evaluation: Evaluation, text: str, trust: TrustView | None = None) -> dict[str, Any]:
-        """Return the contents of `alignments.json` for an evaluation with the JSON `text`."""
+        `noted` holds the number of `repaired` predictions and of schema `violations`, for the warnings.
+        """
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns, heat = evaluation.document_table, QualityMatrices(self.plan)
-        rows = np.sort(_ranked(columns)[:MAX_ROWS])
+        rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
         ends = document_intervals(columns.tallies[rows])
         title = schema.get("title") if isinstance(schema, dict) else None
         every = zip(columns, self.areas.view().tolist(), strict=True)
@@ -213,6 +242,7 @@ class WorstDocuments:
             "evaluation": digest(text),
             "title": title if isinstance(title, str) else None,
             "close": self.plan.close,
+            "listed": entries.listed,
             "forced": entries.full_matching,
             "moved": entries.moved,
             "certificate": {
@@ -222,13 +252,15 @@ class WorstDocuments:
                 ],
             },
             "trust": asdict(trust or TrustView()),
+            "noted": dict(noted or {}),
             "published": means(figures(one.tally, area) for one, area in every if not one.tally.vacuous),
             "documents": [
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "kept": [
-                one.plain | {"matrix": heat.of(one.plain["rows"], one.values, one.plan)} for one in self.documents
+                one.plain | {"matrix": heat.of(one.plain["rows"], one.values, one.plan)}
+                for one in self.documents.values()
             ],
         }
 
@@ -236,10 +268,29 @@ class WorstDocuments:
 _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")
 
 
-def _ranked(columns: DocumentTable) -> Indices:
-    """Return document numbers from worst to best, failed documents last; ties stay in order."""
-    ranked: Indices = np.lexsort((columns.qualities, columns.failed))
-    return ranked
+def _reduced(
+    entries: EntryLayout, head: Mapping[str, Json], made: AlignedDocument, linked: set[str], most: int
+) -> ShownDocument:
+    """Return a document without negligible partial matches, with at most its linked and its `most` worst rows."""
+    strong = made.strong()
+    worst = sorted(
+        strong, key=lambda at: (made.rows[at]["gold_index"] not in linked, made.rows[at]["entry"]["quality"], at)
+    )
+    needed = sum(made.rows[at]["gold_index"] in linked for at in strong)
+    places = sorted(worst[: max(most, needed, 1)])
+    pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in places]
+    planned = entries.moved and entries.single and len(places) == len(strong)
+    plain = {
+        **head,
+        "entries": len(strong),
+        "wrong_fields": sum(made.rows[at]["wrong_field"] for at in strong),
+        "faint": len(made.rows) - len(strong),
+        "rows": [made.rows[at] for at in places],
+        "rest": made.rest,
+    }
+    values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
+    size = len(compact(plain).encode("utf-8", "surrogatepass"))
+    return ShownDocument(plain, size, values, plan_of(made.rows) if planned else None)
 
 
 def _head(document: DocumentResult) -> dict[str, Json]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
 from arbitre.paths import nesting, order
+from arbitre.report.entry_classes import sum_by_class
 from arbitre.report.html.view import (
     CurveView,
     DifferingDocument,
@@ -27,6 +28,7 @@ from arbitre.report.html.view import (
     Subject,
     SystemsView,
     TrustView,
+    View,
 )
 from arbitre.signature import Signature
 from arbitre.tally import COUNTS, NAMES
@@ -73,7 +75,7 @@ def build_subject(
     close = float(held.get("close", evaluation["signature"]["entries"].get("close", 0.8)))
     kept = {one["key"] for one in held.get("kept", ())}
     rows = [_row(row, kept=row["key"] in kept) for row in held.get("documents", ())]
-    signature = Signature.from_dict(evaluation["signature"])
+    signature, curve = Signature.from_dict(evaluation["signature"]), evaluation["curve"]
     return Subject(
         name=name,
         title=held.get("title"),
@@ -84,13 +86,15 @@ def build_subject(
         vacuous=evaluation["vacuous"],
         counts={one: evaluation["micro"][one] for one in COUNTS},
         close=close,
+        classes=sum_by_class(zip(curve["qualities"], curve["counts"], strict=True), evaluation["micro"], close),
+        listed=held.get("listed"),
         forced=forced,
         moved=held.get("moved"),
         headline=list(_headline(evaluation, forced, trust)),
         leaves=evaluation["leaves"],
         document_quality=evaluation["document_quality"],
         outside=_worst_first(evaluation["outside"]),
-        curve=_curve(evaluation, close),
+        curve=_curve(evaluation),
         paths=list(_paths(evaluation["by_path"], held.get("worst", {}))),
         rows=rows,
         certificate=held.get("certificate"),
@@ -101,6 +105,9 @@ def build_subject(
         reference=trust.reference,
         published=held.get("published"),
         sampled=trust.sampled,
+        notes=trust.notes,
+        never=trust.never,
+        noted=held.get("noted", {}),
     )
 
 
@@ -133,7 +140,7 @@ def _headline(
             )
 
 
-def _curve(evaluation: Mapping[str, Any], close: float) -> CurveView:
+def _curve(evaluation: Mapping[str, Any]) -> CurveView:
     curve = evaluation["curve"]
     pairs = list(zip(curve["qualities"], curve["counts"], strict=True))
     surviving, steps = 0.0, []
@@ -142,16 +149,14 @@ def _curve(evaluation: Mapping[str, Any], close: float) -> CurveView:
         surviving += count
         steps.append((quality, surviving))
         bins[min(int(quality * BINS), BINS - 1)] += count
-    exact = sum(count for quality, count in pairs if quality >= 1.0)
-    good = sum(count for quality, count in pairs if close <= quality < 1.0)
-    return CurveView(steps[::-1], bins, exact, good, curve["gold"], curve["predicted"], evaluation["thresholds"])
+    return CurveView(steps[::-1], bins, curve["gold"], curve["predicted"], evaluation["thresholds"])
 
 
 def _paths(
     by_path: Mapping[str, Mapping[str, float]], worst: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> Iterator[PathRow]:
     for path, label, depth in nesting(by_path):
-        scores = by_path[path]
+        scores = {name: by_path[path][name] for name in (*COUNTS, *NAMES)}
         missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
         yield PathRow(path, label, depth, scores, missing, spurious, worst.get(path, ()))
 
@@ -168,8 +173,11 @@ def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trus
         yield "vacuous"
     if not evaluation["micro"]["gold"]:
         yield "no_gold"
-    if evaluation["documents"] < FEW:
+    if evaluation["documents"] < FEW and not trust.notes:
         yield "few"
+    yield from (name for name, count in alignments.get("noted", {}).items() if count)
+    if trust.never:
+        yield "never"
     if alignments.get("certificate", {"verdict": "metric"})["verdict"] != "metric":
         yield "certificate"
     if not alignments:
@@ -178,27 +186,56 @@ def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trus
     yield from (name for name, known in unknown.items() if known is None)
 
 
-def build_systems(subjects: Sequence[Subject], *, score: str = "f1q", most: int = 10) -> SystemsView:
+def build_systems(subjects: Sequence[Subject], *, score: str = "f1q") -> SystemsView:
     """Build the comparison of several systems by a score, without intervals and tests.
 
     Args:
         subjects: Systems to compare.
         score: Name of the score.
-        most: Maximum number of documents to list, those with the largest differences.
     """
     ranked = sorted(subjects, key=lambda one: (-(_micro(one, score) or 0.0), one.name or ""))
     of_documents = [{row.key: 0.0 if row.failed else row.scores[score] for row in one.rows} for one in ranked]
-    shared = [key for key in of_documents[0] if all(key in one for one in of_documents)] if ranked else []
-    found = [DifferingDocument(key, [one[key] for one in of_documents]) for key in shared]
+    board = [LeaderboardRow(one.name or "", _micro(one, score)) for one in ranked]
+    return SystemsView(score, board, None, differing_documents(of_documents))
+
+
+def differing_documents(systems: Sequence[Mapping[str, float | None]], most: int = 10) -> list[DifferingDocument]:
+    """Return the documents on which the scores of systems differ most.
+
+    Args:
+        systems: Scores of the documents of each system, by key.
+        most: Maximum number of documents.
+    """
+    shared = [key for key in systems[0] if all(key in one for one in systems)] if systems else []
+    found = [DifferingDocument(key, [one[key] for one in systems]) for key in shared]
     found = [one for one in found if len(set(one.scores)) > 1]
     found.sort(key=lambda one: (-_spread(one.scores), one.key))
-    board = [LeaderboardRow(one.name or "", _micro(one, score)) for one in ranked]
-    return SystemsView(score, board, None, found[:most])
+    return found[:most]
+
+
+def reduced(view: View, keep: int) -> View:
+    """Return the view with at most `keep` documents of each system: those the page links to, then the worst."""
+    first = [one.key for one in view.systems.differing] if view.systems else []
+    return replace(view, subjects=[_reduced(one, first, keep) for one in view.subjects])
+
+
+def _reduced(one: Subject, first: Sequence[str], keep: int) -> Subject:
+    wanted = [*first, *(pair["document"] for path in one.paths for pair in path.worst)]
+    known = {document["key"] for document in one.explorer}
+    ranked = dict.fromkeys([key for key in wanted if key in known] + [document["key"] for document in one.explorer])
+    kept = set(list(ranked)[:keep])
+    rows = [replace(row, kept=row.key in kept) for row in one.rows]
+    return replace(one, rows=rows, explorer=[document for document in one.explorer if document["key"] in kept])
+
+
+def document_score(score: str) -> str:
+    """Return the score by which documents are compared in the ranking by a score."""
+    return score if score in NAMES else "f1q"
 
 
 def with_ranking(subjects: Sequence[Subject], ranking: Ranking) -> SystemsView:
     """Build the comparison of several systems with the intervals, groups and tests of a ranking."""
-    plain, found = build_systems(subjects, score=ranking.score if ranking.score in NAMES else "f1q"), ranked(ranking)
+    plain, found = build_systems(subjects, score=document_score(ranking.score)), ranked(ranking)
     places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
     differing = [DifferingDocument(one.key, [one.scores[place] for place in places]) for one in plain.differing]
     return replace(found, differing=differing)
@@ -217,7 +254,7 @@ def ranked(ranking: Ranking) -> SystemsView:
     ]
     tests = [_contrast(asdict(one), ranking.documents, ranking.smallest_p) for one in ranking.pairs]
     sampled = Sampled(ranking.documents, ranking.clusters, ranking.runs)
-    return SystemsView(ranking.score, board, tests, [], ranking.aggregate, ranking.level, sampled)
+    return SystemsView(ranking.score, board, tests, [], ranking.aggregate, ranking.level, sampled, ranking.notes)
 
 
 def build_factors(factors: Mapping[str, Any]) -> list[FactorView]:
@@ -227,7 +264,13 @@ def build_factors(factors: Mapping[str, Any]) -> list[FactorView]:
 
 def _factor(one: Mapping[str, Any]) -> FactorView:
     levels = [
-        FactorLevel(name, one["documents"][name], found["estimate"], _drawn(found))
+        FactorLevel(
+            name,
+            one["documents"][name],
+            found["estimate"],
+            _drawn(found),
+            Sampled(found["documents"], found["clusters"], found["runs"]),
+        )
         for name, found in one["levels"].items()
     ]
     tests = [_contrast(pair, shared) for pair, shared in zip(one["pairs"], one["shared"], strict=True)]
@@ -239,7 +282,7 @@ def _factor(one: Mapping[str, Any]) -> FactorView:
 
 
 _TESTED: Final = (
-    *("a", "b", "difference", "low", "high", "p"),
+    *("a", "b", "difference", "low", "high", "level", "p"),
     *("significant", "differing", "clusters", "exact", "swaps"),
 )
 
@@ -255,7 +298,7 @@ def _drawn(found: Mapping[str, Any]) -> IntervalView | None:
     """Convert an `Interval` in JSON form; return None if it has no ends."""
     if found["low"] is None or found["high"] is None:
         return None
-    return IntervalView(found["low"], found["high"], found["level"], found["method"])
+    return IntervalView(found["low"], found["high"], found["level"], found["method"], found["resamples"])
 
 
 def _micro(one: Subject, score: str) -> float | None:

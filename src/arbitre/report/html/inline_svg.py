@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
+from arbitre.report.entry_classes import GLYPHS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,19 +21,11 @@ HEIGHT: Final = 240
 LEFT: Final = 52
 TOP: Final = 12
 _TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-_GLYPHS: Final = {"exact": "=", "close": "≈", "wrong": "≠", "missing": "−", "spurious": "+"}
 
 
 def composition(subject: Mapping[str, Any], say: Translator) -> list[dict[str, Any]]:
-    """Return the segments of the bar of all entries by outcome, in thousandths of its width; empty without entries."""
-    counts, curve = subject["counts"], subject["curve"]
-    sizes = {
-        "exact": curve["exact"],
-        "close": curve["close"],
-        "wrong": max(0.0, counts["matched"] - curve["exact"] - curve["close"]),
-        "missing": counts["gold"] - counts["matched"],
-        "spurious": counts["predicted"] - counts["matched"],
-    }
+    """Return the segments of the bar of all entries by class, in thousandths of its width; empty without entries."""
+    sizes = subject["classes"]
     total = sum(sizes.values())
     parts, x = [], 0.0
     for kind, size in sizes.items():
@@ -40,7 +34,7 @@ def composition(subject: Mapping[str, Any], say: Translator) -> list[dict[str, A
             text = say(
                 f"part.{kind}", n=say.language.number(size, 0), threshold=say.language.number(subject["close"], 2)
             )
-            parts.append({"kind": kind, "x": f"{x:.1f}", "width": f"{width:.1f}", "text": text, "glyph": _GLYPHS[kind]})
+            parts.append({"kind": kind, "x": f"{x:.1f}", "width": f"{width:.1f}", "text": text, "glyph": GLYPHS[kind]})
             x += width
     return parts
 

@@ -20,11 +20,13 @@ from markupsafe import Markup, escape
 
 from arbitre.errors import clipped
 from arbitre.paths import escape as escape_token
+from arbitre.report import entry_classes
 from arbitre.report.html.inline_svg import composition, survival
 from arbitre.report.html.language import Language, Translator
-from arbitre.report.html.wording import lead, procedure, sampled
+from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, sampled
 from arbitre.report.text_files import compact
-from arbitre.report.visible_text import HIDDEN, show_hidden
+from arbitre.report.visible_text import HIDDEN, show_hidden, spelled
+from arbitre.values import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,7 +63,10 @@ FORMULAS: Final = {
 
 
 OUTSIDE: Final = 10
-"""Maximum number of paths outside the entries that are listed; the rest are counted."""
+"""Maximum number of paths in a sentence; the rest are counted."""
+
+PAPER: Final = 50
+"""Maximum number of rows of a long list when the page is printed."""
 
 REACHED: Final = 0.9
 """Document quality for which the report states the share of documents that reach it."""
@@ -73,7 +78,7 @@ STYLE: Final = (
 """Style sheets in cascade order."""
 
 SCRIPT: Final = (
-    *("page", "theme", "tables", "text", "difference", "fields", "shares", "state", "filters", "address"),
+    *("page", "theme", "tables", "print", "text", "difference", "fields", "shares", "state", "filters", "address"),
     *("entry", "map", "list", "matrix", "document", "explorer"),
 )
 """Script files, concatenated into one module; each uses only the ones before it."""
@@ -102,15 +107,17 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             style=Markup(style),  # noqa: S704  (files of this package, and escaped JSON)
             script=Markup(script),  # noqa: S704
             data=Markup(_data(plain, language, several=several)),  # noqa: S704
-            glyphs=GLYPHS,
+            glyphs=entry_classes.GLYPHS,
             formulas=FORMULAS,
             at=lambda number, pointer: f"{number}{pointer}" if several else pointer,
             sentences=partial(_sentences, say=say),
             composition=partial(composition, say=say),
             survival=partial(survival, say=say),
-            warning=lambda subject, name: say(
-                f"warning.{name}", n=_number_of(subject, name), documents=subject["documents"]
-            ),
+            warning=partial(_warning, say=say),
+            paper=PAPER,
+            held={one["name"]: {document["key"] for document in one["explorer"]} for one in plain["subjects"]},
+            basis=partial(basis, say=say),
+            contrast_basis=partial(contrast_basis, say=say),
             lead=partial(lead, say=say),
             sampled=partial(sampled, say=say),
             methods=lambda subject: _methods(subject, plain["version"], say),
@@ -146,10 +153,14 @@ def _environment(language: Language) -> Environment:
     return environment
 
 
-def _brief(value: Json, room: int = 60) -> str:
-    """Return a short text for a value."""
-    named = _named(value)
-    return clipped(show_hidden(named if isinstance(named, str) else compact(named)), room)
+def _brief(one: Mapping[str, Json], room: int = 60) -> list[str]:
+    """Return short texts for the gold and the predicted value of a pair: a single one if they have the same name.
+
+    Values of different types never have the same text.
+    """
+    values = [one["gold"], one["predicted"]]
+    named = values if kind_of(values[0]) != kind_of(values[1]) else map(_named, values)
+    return list(dict.fromkeys(clipped(show_hidden(spelled(value)), room) for value in named))
 
 
 def _named(value: Json) -> Json:
@@ -182,13 +193,13 @@ def embedded(value: Json) -> str:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
     say = Translator(language)
-    kept = ("js.", "published", "verdict.", "theme.")
+    kept = ("js.", "published", "verdict.", "class.", "theme.", "colon")
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     return embedded(
         {
             "language": language.value,
             "several": several,
-            "glyphs": GLYPHS,
+            "glyphs": GLYPHS | {f"class.{name}": glyph for name, glyph in entry_classes.GLYPHS.items()},
             "strings": strings,
             "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
         }
@@ -206,7 +217,7 @@ def _title(plain: Mapping[str, Any], say: Translator) -> str:
 
 def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
     """Yield the sentences that summarise the results."""
-    counts, curve = subject["counts"], subject["curve"]
+    counts, classes = subject["counts"], subject["classes"]
     scores = {line["name"]: line["micro"] for line in subject["headline"]}
     gold, predicted, matched = (counts[name] for name in ("gold", "predicted", "matched"))
     count = partial(say.language.number, digits=0)
@@ -221,10 +232,9 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
     elif not subject["moved"] and subject["forced"] is False and not float(gold).is_integer():
         yield strong("said.mass", gold=count(gold), predicted=count(predicted), matched=count(matched))
     else:
-        wrong = matched - curve["exact"] - curve["close"]
         yield (
             strong(
-                "said.moved" if subject["moved"] else "said.counts",
+                "said.moved" if subject["moved"] else "said.fields" if subject["listed"] is False else "said.counts",
                 gold=count(gold),
                 matched=count(matched),
                 predicted=count(predicted),
@@ -232,13 +242,11 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
             + " "
             + strong(
                 "said.pairs",
-                exact=count(curve["exact"]),
-                close=count(curve["close"]),
-                wrong=count(wrong),
+                **{name: count(classes[name]) for name in ("exact", "close", "low")},
                 threshold=say.language.number(subject["close"], 2),
             )
         )
-        missing, spurious = gold - matched, predicted - matched
+        missing, spurious = classes["missing"], classes["spurious"]
         left = strong("said.left", missing=count(missing), spurious=count(spurious))
         none = strong("said.left.moved" if subject["moved"] and subject["forced"] else "said.left.none")
         yield left if missing or spurious else none
@@ -257,16 +265,21 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
         yield strong("said.outside", paths=", ".join((*named[:OUTSIDE], *more)))
 
 
-def _number_of(subject: Mapping[str, Any], name: str) -> int:
-    """Return the number in a warning."""
+def _warning(subject: Mapping[str, Any], name: str, say: Translator) -> str:
     counted: dict[str, int] = {
+        **subject["noted"],
+        "never": len(subject["never"]),
         "without_gold": len(subject["without_gold"]),
         "failed": subject["failed"],
         "unscored": len(subject["failures"]) - subject["failed"],
         "vacuous": subject["vacuous"],
         "few": subject["documents"],
     }
-    return counted.get(name, 0)
+    paths = ", ".join(map(show_hidden, subject["never"][:OUTSIDE]))
+    more = [say("said.outside.more", n=len(subject["never"]) - OUTSIDE)] * (len(subject["never"]) > OUTSIDE)
+    return say(
+        f"warning.{name}", n=counted.get(name, 0), documents=subject["documents"], paths=", ".join((paths, *more))
+    )
 
 
 def _methods(subject: Mapping[str, Any], version: str, say: Translator) -> str:
@@ -288,7 +301,5 @@ def _methods(subject: Mapping[str, Any], version: str, say: Translator) -> str:
     )
     found = next((line["interval"] for line in subject["headline"] if line["interval"]), None)
     if found and subject["sampled"]:
-        level, method = say.percent(found["level"], 0), say(f"method.{found['method']}")
-        units = sampled(subject["sampled"], say)
-        text += f" {say('methods.interval', level=level, method=method, units=units)}"
+        text += f" {basis(found, subject['sampled'], say)}"
     return f"{text} {say('methods.cite', version=version)}"

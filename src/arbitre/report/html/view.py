@@ -5,13 +5,13 @@ Unknown values are None; the page displays them as such.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from arbitre.report.entry_classes import EntryClass
 
 FORMAT: Final = "arbitre-view/1"
 
@@ -27,6 +27,8 @@ class IntervalView:
     high: float
     level: float
     method: str
+    resamples: int = 0
+    """Number of bootstrap resamples; 0 for the methods without resampling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,6 @@ class CurveView:
     Attributes:
         steps: (quality, number of pairs with at least this quality), by ascending quality.
         bins: Number of pairs in each tenth of [0, 1]; the last bin includes quality 1.
-        exact: Number of pairs with quality 1.
-        close: Number of other pairs with at least the quality `close` of the plan.
         gold: Number of gold entries.
         predicted: Number of predicted entries.
         thresholds: Scores if only pairs with at least a given quality count.
@@ -104,8 +104,6 @@ class CurveView:
 
     steps: Sequence[tuple[float, float]]
     bins: Sequence[float]
-    exact: float
-    close: float
     gold: float
     predicted: float
     thresholds: Sequence[Mapping[str, float | None]]
@@ -128,12 +126,16 @@ class TrustView:
         chance: Scores of predictions compared with the gold of other documents, by name of the score.
         reference: Reliability of the gold.
         sampled: Sampling units of the intervals.
+        notes: Warnings about the intervals.
+        never: Paths that the schema declares and gold never has.
     """
 
     intervals: Mapping[str, IntervalView] | None = None
     chance: Mapping[str, float | None] | None = None
     reference: GoldReliability | None = None
     sampled: Sampled | None = None
+    notes: Sequence[str] = ()
+    never: Sequence[str] = ()
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> TrustView:
@@ -142,11 +144,13 @@ class TrustView:
         known = {name: one for name, one in drawn["micro"].items() if one["low"] is not None}
         return cls(
             {
-                name: IntervalView(one["low"], one["high"], drawn["level"], drawn["method"])
+                name: IntervalView(one["low"], one["high"], drawn["level"], drawn["method"], drawn["resamples"])
                 for name, one in known.items()
             },
             chance["floor"] if chance is not None else None,
             sampled=Sampled(drawn["documents"], drawn["clusters"], drawn["runs"]),
+            notes=drawn["notes"],
+            never=found["coverage"]["never"],
         )
 
     @classmethod
@@ -158,6 +162,8 @@ class TrustView:
             data["chance"],
             None if reference is None else GoldReliability(**reference),
             None if sampled is None else Sampled(**sampled),
+            data["notes"],
+            data["never"],
         )
 
 
@@ -165,6 +171,8 @@ class TrustView:
 class Subject:
     """Results of one system on a corpus.
 
+    `classes` is the number of entries of each class (see `arbitre.report.entry_classes`), `close` the minimum quality
+    of the class "close". `listed` is False if the root is the only entry, so that the scores count its fields.
     `forced` is True if every entry of the shorter list gets a partner, `moved` if entries are matched by optimal
     transport. `published` holds the scores of the first published script, averaged over documents.
     """
@@ -178,6 +186,8 @@ class Subject:
     vacuous: int
     counts: Mapping[str, float]
     close: float
+    classes: Mapping[EntryClass, float]
+    listed: bool | None
     forced: bool | None
     moved: bool | None
     headline: Sequence[HeadlineScore]
@@ -198,6 +208,12 @@ class Subject:
     published: Mapping[str, float] | None = None
     sampled: Sampled | None = None
     """Sampling units of the intervals, if known."""
+    notes: Sequence[str] = ()
+    """Warnings about the intervals."""
+    never: Sequence[str] = ()
+    """Paths that the schema declares and gold never has."""
+    noted: Mapping[str, int] = field(default_factory=dict)
+    """Number of `repaired` predictions and of schema `violations`, if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +234,7 @@ class PairwiseTest:
         a: Name of the first system or level.
         b: Name of the second one.
         difference: Score of `a` minus score of `b`.
+        level: Confidence level of the interval of the difference, at the step of Holm's correction.
         low: Lower end of the interval of the difference.
         high: Upper end.
         p: Unadjusted p-value.
@@ -245,6 +262,7 @@ class PairwiseTest:
     clusters: int | None = None
     exact: bool | None = None
     swaps: int | None = None
+    level: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,16 +286,19 @@ class SystemsView:
     level: float = 0.95
     """Confidence level of the intervals; a difference is significant if the adjusted p <= 1 - level."""
     sampled: Sampled | None = None
+    notes: Sequence[str] = ()
+    """Warnings."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactorLevel:
-    """One level of a factor: number of documents, score and interval."""
+    """One level of a factor: number of documents, score and interval with its sampling units."""
 
     name: str
     documents: int
     score: float | None
     interval: IntervalView | None = None
+    sampled: Sampled | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,5 +339,8 @@ class View:
     factors: Sequence[FactorView] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the view as JSON; `dataclasses.asdict` copies every value and takes 10 times as long."""
-        return {"format": FORMAT, **msgspec.to_builtins(self)}
+        """Return the view as JSON. Its documents are JSON already, and are not copied: they are most of the page."""
+        plain = asdict(replace(self, subjects=[replace(one, explorer=()) for one in self.subjects]))
+        for one, own in zip(plain["subjects"], self.subjects, strict=True):
+            one["explorer"] = own.explorer
+        return {"format": FORMAT, **plain}

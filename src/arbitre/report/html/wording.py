@@ -31,6 +31,28 @@ def sampled(found: Mapping[str, Any], say: Translator) -> str:
     return f"{text} {say('units.runs')}" if found["runs"] else text
 
 
+def basis(interval: Mapping[str, Any], units: Mapping[str, Any] | None, say: Translator) -> str:
+    """Describe how an interval was computed: level, method, number of resamples, and sampling units if known."""
+    resampled = say("basis.resamples", n=interval["resamples"]) if interval["resamples"] else say("basis.no_resamples")
+    text = say(
+        "basis",
+        level=say.percent(interval["level"], 0),
+        method=say(f"method.{interval['method']}"),
+        resampled=resampled,
+    )
+    return f"{text} {say('basis.units', units=sampled(units, say))}" if units else text
+
+
+def contrast_basis(tests: Sequence[Mapping[str, Any]], units: Mapping[str, Any] | None, say: Translator) -> str:
+    """Describe how the intervals of differences were computed; empty without intervals."""
+    known = [one for one in tests if one["level"] is not None]
+    if not known:
+        return ""
+    drawn = max((one["swaps"] for one in known if not one["exact"]), default=None)
+    text = say("basis.difference", swaps=say("methods.exact") if drawn is None else say("methods.drawn", n=drawn))
+    return f"{text} {say('basis.units', units=sampled(units, say))}" if units else text
+
+
 def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Translator) -> str:
     """Summarise the tests of one system against others in one sentence.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from arbitre.corpus.storage import arrow
 from arbitre.errors import DataError, OptionError
 from arbitre.report.tables.table import Table
-from arbitre.report.text_files import atomic_text_file, write_frame
+from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, write_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -75,7 +75,9 @@ def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path 
     return tuple(found)
 
 
-def write(folder: Path, exports: Iterable[Export], sheets: Mapping[str, ExportTable]) -> tuple[str, ...]:
+def write(
+    folder: Path, exports: Iterable[Export], sheets: Mapping[str, ExportTable], dialect: CsvDialect = STANDARD
+) -> tuple[str, ...]:
     """Write files atomically and return their names. Raises DataError if one cannot be written."""
     names = []
     for one in exports:
@@ -85,7 +87,7 @@ def write(folder: Path, exports: Iterable[Export], sheets: Mapping[str, ExportTa
         else:
             with atomic_text_file(path) as file:
                 if one.form == CSV:
-                    write_frame(file, sheet.frame())
+                    write_frame(file, sheet.frame(), dialect)
                 else:
                     file.write(_TYPESET[one.form](sheet.table()))
         names.append(one.name)

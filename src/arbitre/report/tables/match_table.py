@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.report.text_files import cell, compact, csv_writer
+from arbitre.report.text_files import STANDARD, CsvDialect, cell, csv_writer
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -36,10 +36,12 @@ class MatchTableObserver:
     Attributes:
         entries: Location and structure of the entries.
         signature: Last cell of every row.
+        dialect: Notation of the table.
     """
 
     entries: EntryLayout
     signature: str
+    dialect: CsvDialect = STANDARD
 
     @property
     def head(self) -> list[str]:
@@ -55,10 +57,10 @@ class MatchTableObserver:
         columns: list[Sequence[str]] = [[texts[document] for document in documents] for texts in labels]
         columns += [*(list(map(cell, indices)) for indices in entries.indices), entries.statuses]
         for name in self._columns:
-            columns += _filled(self._cells(entries, name), self._parts(name), count)
-        columns += [self._undeclared(entries), *_numbers(entries.whole.quality), [self.signature] * count]
+            columns += _filled(self._cells(entries, name), self._parts(name), count, self.dialect)
+        columns += [self._undeclared(entries), *_numbers(entries.whole.quality, self.dialect), [self.signature] * count]
         file = io.StringIO()
-        csv_writer(file).writerows(zip(*columns, strict=True))
+        csv_writer(file, self.dialect._replace(mark=False)).writerows(zip(*columns, strict=True))
         return [file.getvalue()]
 
     @property
@@ -107,24 +109,26 @@ class MatchTableObserver:
         return found or None
 
 
-def _filled(cells: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int) -> list[list[str]]:
+def _filled(
+    cells: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int, dialect: CsvDialect
+) -> list[list[str]]:
     """Return the columns of a field, with "" where an entry does not have it."""
     columns = [[""] * count for _ in parts]
     for fields, chosen in cells:
         at = fields.entries[chosen].tolist()
         sides = (fields.gold, fields.predicted, fields.readings)
-        gold, predicted, readings = ([cell(values[place]) for place in chosen.tolist()] for values in sides)
-        texts = (gold, predicted, *_numbers(fields.quality[chosen]), readings)
+        gold, predicted, readings = ([cell(values[place], dialect) for place in chosen.tolist()] for values in sides)
+        texts = (gold, predicted, *_numbers(fields.quality[chosen], dialect), readings)
         for column, column_texts in zip(columns, texts, strict=False):  # most fields have no readings
             for place, text in zip(at, column_texts, strict=True):
                 column[place] = text
     return columns
 
 
-def _numbers(quality: Floats) -> tuple[list[str], list[str]]:
+def _numbers(quality: Floats, dialect: CsvDialect) -> tuple[list[str], list[str]]:
     """Return the cells of the distances and of the qualities; equal numbers are formatted once."""
     texts = []
     for numbers in ((1.0 - quality).tolist(), quality.tolist()):
-        text = {number: compact(number) for number in set(numbers)}
+        text = {number: cell(number, dialect) for number in set(numbers)}
         texts.append([text[number] for number in numbers])
     return texts[0], texts[1]

@@ -13,7 +13,7 @@ from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.report.tables.exports import ExportTable
 from arbitre.report.tables.table import PLACE, SCORE, SHARE, SIGNED, Table, TableColumn, count, probability, unknown
 from arbitre.signature import Signature
-from arbitre.tally import COUNTS, NAMES
+from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,6 +29,7 @@ Rows: TypeAlias = Literal["documents", "paths", "scores"]
 
 ROWS: Final = ("documents", "paths", "scores", "groups")
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
+PATHS_SHOWN: Final = (*SHOWN, "exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious")
 WHOLE: Final = "(the whole)"
 QUALITY: Final = "document_quality"
 AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
@@ -51,7 +52,7 @@ def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", s
         raise unknown("row", rows, get_args(Rows))
     if rows == "scores":
         return means(evaluation).text(kind)
-    made = documents(evaluation, scores) if rows == "documents" else paths(evaluation, scores or SHOWN)
+    made = documents(evaluation, scores) if rows == "documents" else paths(evaluation, scores or PATHS_SHOWN)
     return made.text(kind)
 
 
@@ -66,7 +67,7 @@ def export_tables(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[st
             lambda: dataframe.document_frame(evaluation.document_table, evaluation.signature),
         ),
         "paths": ExportTable(
-            lambda: paths(evaluation, scores or SHOWN),
+            lambda: paths(evaluation, scores or PATHS_SHOWN),
             lambda: dataframe.path_frame(evaluation.by_path, evaluation.signature),
         ),
         "scores": ExportTable.of(means(evaluation)),
@@ -88,8 +89,8 @@ def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
     return replace(made, columns=columns, signature=evaluation.signature.short)
 
 
-def paths(evaluation: Evaluation, scores: Sequence[str] = SHOWN) -> Table:
-    """Return the pooled scores of every wildcard path."""
+def paths(evaluation: Evaluation, scores: Sequence[str] = PATHS_SHOWN) -> Table:
+    """Return the pooled scores and outcomes of every wildcard path."""
     rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
     made = figures(rows, scores, name="path", counts=COUNTS[:3])
     return replace(made, title=f"By path: {AVERAGES['micro']}", signature=evaluation.signature.short)
@@ -136,7 +137,8 @@ def figures(
     for one in rows.values():
         for missing in (each for each in names if each not in one):
             raise unknown("column", missing, tuple(one))
-    columns = (TableColumn(name), *_columns(*counts, written=count), *_columns(*scores, written=SCORE))
+    cells = (TableColumn(one, count if one in OUTCOMES else SCORE) for one in scores)
+    columns = (TableColumn(name), *_columns(*counts, written=count), *cells)
     return Table(f"By {name}", columns, tuple((key, *(one[each] for each in names)) for key, one in rows.items()))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from arbitre.errors import DataError, did_you_mean
-from arbitre.report.text_files import write_frame
+from arbitre.report.text_files import STANDARD, CsvDialect, write_frame
 from arbitre.report.visible_text import show_hidden
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Table:
         frame = {column.key or column.name: column.values(list(some)) for column, some in named}
         return frame | ({"signature": [self.signature] * len(self.rows)} if self.signature else {})
 
-    def csv(self) -> str:
+    def csv(self, dialect: CsvDialect = STANDARD) -> str:
         r"""Return the table as CSV at full precision, with an apostrophe before text that could run as a formula.
 
         >>> print(Table("", (TableColumn("run"), TableColumn("f1q", SCORE)), (("=1+1", 2 / 3),)).csv(), end="")
@@ -169,7 +169,7 @@ class Table:
         '=1+1,0.6666666666666666
         """
         file = io.StringIO()
-        write_frame(file, self.frame)
+        write_frame(file, self.frame, dialect)
         return file.getvalue()
 
 

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 _CONTAINERS: Final = frozenset({Kind.ARRAY, Kind.OBJECT})
 
+_OWNERS: Final = {
+    "match": (Kind.ARRAY, "list"),
+    "entries": (Kind.ARRAY, "list"),
+    "undeclared": (Kind.OBJECT, "object"),
+}
+"""The kind that a setting applies to, and its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -74,7 +81,7 @@ class Position:
         if self.is_leaf:
             hint = "Move it to the list or object that has the `distance`, or remove that `distance`."
             yield from self._nested_problems(self.common["distance"], hint)
-        for key in ("distance", "normalize", "match", "entries", "absent", "alternatives"):
+        for key in ("distance", "normalize", "floor", "match", "entries", "undeclared", "absent", "alternatives"):
             settings = [branch.settings[key] for branch in self.branches if key in branch.settings]
             for setting in {(setting.pointer, setting.file): setting for setting in settings}.values():
                 carrying = [branch for branch in self.branches if branch.settings.get(key) == setting]
@@ -109,19 +116,20 @@ class Position:
         shared = key in self.common
         message: str | None = None
         hint: str | None = "Put it on the union."
-        if key in ("match", "entries"):
-            if Kind.ARRAY not in kinds and not (key == "entries" and self.root and setting.value):
-                message, hint = f"`{key}` applies to lists, but no list is declared here", None
+        if key in _OWNERS:
+            kind, name = _OWNERS[key]
+            if kind not in kinds and not (key == "entries" and self.root and setting.value):
+                message, hint = f"`{key}` applies to {name}s, but no {name} is declared here", None
                 if key == "entries":
                     hint = 'The root may be marked too, with `"entries": true`.'
             elif self.is_leaf and _same_annotation(setting, self.common["distance"]):
-                message, hint = f"`{key}` has no effect on a list whose `distance` makes it a leaf", None
+                message, hint = f"`{key}` has no effect: `distance` makes the {name} a leaf", None
         elif key in ("absent", "alternatives") and not shared:
             message = f"`{key}` differs between the branches of a union"
-        elif key in ("distance", "normalize") and self.is_leaf and not shared:
+        elif key in ("distance", "normalize", "floor") and self.is_leaf and not shared:
             message = f"`{key}` is set on one branch, but the union is compared as one leaf"
-        elif key == "normalize" and not self.is_leaf and not any(kind.scalar for kind in kinds):
-            message = "`normalize` applies to single values, but none is declared here"
+        elif key in ("normalize", "floor") and not self.is_leaf and not any(kind.scalar for kind in kinds):
+            message = f"`{key}` applies to single values, but none is declared here"
             hint = "Put it on the nested values, or give the list or object a `distance` that makes it a leaf."
         elif key == "distance" and not shared and kinds & _CONTAINERS:
             message = "`distance` makes a list or object a leaf, but is set on only one branch"

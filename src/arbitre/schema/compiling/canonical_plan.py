@@ -132,7 +132,7 @@ def _object(node: ObjectNode) -> dict[str, Any]:
         "map": [node.declared_map, node.tagged],
         "ignored": sorted(node.ignored),
         "aliases": [[alias.target, alias.sources, alias.null] for alias in node.aliases],
-    }
+    } | ({"undeclared": "ignore"} if node.closed else {})
 
 
 def _name_and_options(component: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)

@@ -41,6 +41,12 @@ IndexedBranch = tuple[frozenset[int], Branch]
 MAX_POSITIONS: Final = 20_000
 """Maximum number of positions in a schema."""
 
+MAX_COMBINED: Final = 2_000
+"""Maximum number of subschemas that are combined at the positions of a schema, plus 20 for each of its subschemas.
+
+Every set of definitions that apply to one value is a position of its own; n definitions have 2^n sets.
+"""
+
 EXTREME: Final = 1e12
 """Maximum ratio of two weights in an object. Smaller shares of the object would be lost to rounding."""
 
@@ -80,6 +86,8 @@ class Compiler:
     _leaves: LeafBuilder = field(init=False)
     _known: dict[object, int] = field(default_factory=dict)
     _queue: deque[_Request] = field(default_factory=deque)
+    _combined: int = 0
+    """Number of subschemas combined so far, see `MAX_COMBINED`."""
     _root_mark: Annotation | None = None
     """The `entries` of a root that is not a list; ignored where a recursive schema refers back to the root."""
 
@@ -91,7 +99,7 @@ class Compiler:
         """Build the table of sites and add errors to `problems`.
 
         Raises:
-            SchemaError: The schema has too many positions.
+            SchemaError: The schema has too many positions, or its definitions apply together in too many combinations.
         """
         sites: list[Site] = []
         self.problems += self._stray_field_keys([(None, ((root,),))], "the root of the schema", overlay)
@@ -186,7 +194,16 @@ class Compiler:
             declared_map=any(branch.additional for _, branch in branches),
             tagged=by_pattern or by_branch,
             ignored=ignored,
+            closed=self._closed(object_branches),
         )
+
+    def _closed(self, branches: Sequence[TaggedBranch]) -> bool:
+        """Return whether keys that the branches of an object do not declare are ignored."""
+        setting = self._common_setting(branches, "undeclared", "objects")
+        if setting is not None and any(branch.additional for _, branch in branches):
+            message = "`undeclared` has no effect: `additionalProperties` declares all other keys"
+            self.problems.append(setting.problem(message))
+        return setting is not None and setting.value == "ignore"
 
     def _fields(
         self, index: int, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None
@@ -274,16 +291,21 @@ class Compiler:
         return ListNode(site, self._matcher(branches), tuple(prefix), tagged or len(items) > 1)
 
     def _matcher(self, branches: Sequence[TaggedBranch]) -> Matcher:
-        chosen = [branch.settings["match"] for _, branch in branches if "match" in branch.settings]
-        if chosen and (len(chosen) < len(branches) or len({canonical(setting.value) for setting in chosen}) > 1):
-            message = "`match` differs between the branches of a union"
-            self.problems.append(chosen[-1].problem(message, "Set the same `match` on all branches that are lists."))
-        if chosen:
+        chosen = self._common_setting(branches, "match", "lists")
+        if chosen is not None:
             try:
-                return self.matchers.build(chosen[0].value, pointer=chosen[0].pointer)
+                return self.matchers.build(chosen.value, pointer=chosen.pointer)
             except SchemaError as error:
-                self.problems.extend(error.located(file=chosen[0].file).problems)
+                self.problems.extend(error.located(file=chosen.file).problems)
         return self.matchers.build("hungarian")
+
+    def _common_setting(self, branches: Sequence[TaggedBranch], key: str, kind: str) -> Annotation | None:
+        """Return a setting that all branches of one kind must share."""
+        chosen = [branch.settings[key] for _, branch in branches if key in branch.settings]
+        if chosen and (len(chosen) < len(branches) or len({canonical(setting.value) for setting in chosen}) > 1):
+            message = f"`{key}` differs between the branches of a union"
+            self.problems.append(chosen[-1].problem(message, f"Set the same `{key}` on all branches that are {kind}."))
+        return chosen[0] if chosen else None
 
     def _field_settings(self, subschemas: Iterable[Subschemas], overlay: Overlay | None) -> Annotations:
         """Return the settings of a field itself. Its branches must agree unless an overlay sets them."""
@@ -326,12 +348,21 @@ class Compiler:
         for tags, subschemas in tagged:
             if not subschemas and not open_too:
                 continue
+            self._count(subschemas)
             direct = tuple(tuple(subschema.direct() for subschema in members) for members in subschemas)
             known = merged.get(direct, tags)
             merged[direct] = None if known is None or tags is None else known | tags
         if len(merged) == 1:
             return [(None, subschemas) for subschemas in merged]
         return [(tags, subschemas) for subschemas, tags in merged.items()]
+
+    def _count(self, subschemas: Subschemas) -> None:
+        """Count subschemas that apply to one value. Raises SchemaError if there are too many."""
+        self._combined += sum(map(len, subschemas))
+        if subschemas and self._combined - 20 * subschemas[0][0].shelf.size > MAX_COMBINED:
+            message = "The definitions of the schema apply together in too many different combinations"
+            hint = "Let fewer definitions apply to one value: check allOf, anyOf and oneOf in recursive definitions."
+            raise SchemaError(subschemas[0][0].problem(message, hint=hint))
 
 
 def _weight_problems(settings: Sequence[Annotation]) -> list[Problem]:

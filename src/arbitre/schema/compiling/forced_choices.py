@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from arbitre.distances.floor import with_floor
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,7 @@ class Overrides:
         distance: Distance for every leaf whose own distance supports the same kinds of values. Leaves with `exact`
             (enums, constants, booleans, integers) keep it.
 
-    Normalisers, weights and all other options are unchanged.
+    Normalisers, floors, weights and all other options are unchanged.
     """
 
     matcher: Matcher | None = None
@@ -47,4 +49,4 @@ class Overrides:
         distance = self.distance
         if distance is None or leaf.distance.name == "exact" or not leaf.distance.kinds <= distance.kinds:
             return leaf
-        return replace(leaf, distance=distance, metric_if=None)
+        return replace(leaf, distance=with_floor(distance, leaf.distance.options.get("floor")), metric_if=None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.distances.floor import with_floor
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.compiling.metric_domains import condition
 from arbitre.schema.nodes import Leaf, ScalarBranch
@@ -105,14 +106,15 @@ class LeafBuilder:
         kinds = frozenset[Kind]().union(*(_kinds(branch, normalizers, scalar=False) for branch in branches))
         if not kinds & distance.kinds:
             self._report_unsupported(setting, distance, kinds)
-        return Leaf(distance, normalizers)
+        return Leaf(_floored(distance, common), normalizers)
 
     def scalars(
         self, site_branches: Sequence[TaggedBranch], common: Annotations
     ) -> Mapping[Kind, tuple[ScalarBranch, ...]]:
         """Return the scalar branches by kind; a kind without a branch uses its default distance.
 
-        The normalisers in `common` apply to all branches first, then a branch's own normalisers.
+        The normalisers in `common` apply to all branches first, then a branch's own normalisers. A floor applies
+        to the declared kinds and to the kinds that normalisers make of them.
         """
         first = self.normalizers_of(common.get("normalize"))
         branches = [
@@ -121,7 +123,8 @@ class LeafBuilder:
             if branch.kinds is None or any(kind.scalar for kind in branch.kinds)
         ]
         self._check_branches(branches, first)
-        return {kind: self._choices(kind, branches, first) for kind in SCALARS}
+        made = frozenset[Kind]().union(*(_kinds(branch.declared, first) for branch in branches))
+        return {kind: self._choices(kind, branches, first, common if kind in made else {}) for kind in SCALARS}
 
     def _built(self, tags: Tags, branch: Branch, first: tuple[Normalizer, ...], *, own: bool) -> _BuiltBranch:
         setting, distance = branch.settings.get("distance"), None
@@ -131,7 +134,7 @@ class LeafBuilder:
         return _BuiltBranch(tags, branch, distance, normalizers)
 
     def _choices(
-        self, kind: Kind, branches: list[_BuiltBranch], first: tuple[Normalizer, ...]
+        self, kind: Kind, branches: list[_BuiltBranch], first: tuple[Normalizer, ...], default: Annotations
     ) -> tuple[ScalarBranch, ...]:
         taking = [branch for branch in branches if branch.declared.takes(kind)]
         if not taking and first:  # normalisers may turn a value into a kind that is not declared
@@ -141,12 +144,13 @@ class LeafBuilder:
             distance = branch.distance
             if distance is None or kind not in distance.kinds:
                 distance = self.distances.build(default_distance(branch.declared, kind))
+            distance = _floored(distance, branch.declared.settings)
             values = None
             if len(taking) > 1 and branch.declared.enum is not None:
                 values = frozenset(canonical(_normalized(value, first)) for value in branch.declared.enum)
             metric_if = self._metric_if(distance, branch, first) if len(branches) == 1 else None
             choices.append(ScalarBranch(Leaf(distance, branch.normalizers, metric_if), values, branch.tags))
-        return tuple(choices) or (ScalarBranch(Leaf(self.distances.build(_BY_KIND[kind]))),)
+        return tuple(choices) or (ScalarBranch(Leaf(_floored(self.distances.build(_BY_KIND[kind]), default))),)
 
     def _metric_if(self, distance: Distance, branch: _BuiltBranch, first: tuple[Normalizer, ...]) -> str | None:
         """Return the condition under which the distance of a position's only branch is a metric."""
@@ -207,6 +211,10 @@ _BY_KIND: Final = {
     Kind.NUMBER: "relative",
     Kind.STRING: "yujian-bo",
 }
+
+
+def _floored(distance: Distance, settings: Annotations) -> Distance:
+    return with_floor(distance, settings["floor"].value) if "floor" in settings else distance
 
 
 def _kinds(branch: Branch, normalizers: tuple[Normalizer, ...], *, scalar: bool = True) -> frozenset[Kind]:

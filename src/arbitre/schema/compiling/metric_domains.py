@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.distances import catalogue
 from arbitre.values import canonical, kind_of
 
 if TYPE_CHECKING:
@@ -40,12 +39,12 @@ def condition(distance: Distance, values: Sequence[Json] | None, *, integer: boo
         return None
     if values is not None:
         own = list({canonical(value): value for value in values if kind_of(value) in distance.kinds}.values())
-        if distance.name not in catalogue.names:
+        if distance.custom:
             two = len(own) <= 2 and facts.identity and facts.symmetric and facts.separating  # noqa: PLR2004
             return LISTED if two else None
         return LISTED if len(own) <= MOST and _metric(distance, own) else None
     if integer and (distance.name, True) in (
-        ("tolerance", distance.options.get("within", 1) < 1),
+        ("tolerance", distance.options.get("within", 1) < 1 and "relative" not in distance.options),
         ("rounded", distance.options.get("grid", 2) <= 1),
     ):
         return WHOLE

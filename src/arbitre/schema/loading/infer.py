@@ -8,7 +8,7 @@ from genson import SchemaBuilder
 
 from arbitre import deep_stack
 from arbitre.errors import DataError
-from arbitre.values import check, check_depth
+from arbitre.values import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,7 @@ def infer(documents: Iterable[Json]) -> dict[str, Any]:
     if not known:
         raise DataError.of("Expected at least one gold document to infer a schema from, got none")
     for document in known:
-        check_depth(document, "document")
-        check(document)
+        check(document, "document")
 
     def build() -> dict[str, Any]:
         builder = SchemaBuilder(schema_uri="https://json-schema.org/draft/2020-12/schema")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlparse
 from urllib.request import url2pathname
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft201909Validator, Draft202012Validator
 from jsonschema.exceptions import best_match
 from jsonschema.validators import Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator, validator_for
 from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[import-untyped]
@@ -18,9 +18,9 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import deep_stack
-from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
+from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, folder_problem, shown
 from arbitre.paths import escape, order, pointer
-from arbitre.values import Json, check_keys, check_number, kind_of
+from arbitre.values import Json, check_depth, check_keys, check_number, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,21 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 2_000
 """Maximum nesting depth of lists and objects in a schema."""
+
+MAX_SHARED_VALUES: Final = 10_000
+"""Maximum number of values of a schema that holds the same Python list or object several times."""
+
+_BRANCHES: Final = frozenset(("then", "else"))
+
+_COMPILED: Final = frozenset(
+    (
+        *("$ref", "$dynamicRef", "$recursiveRef", "type", "enum", "const", "format", "properties", "patternProperties"),
+        *("additionalProperties", "unevaluatedProperties", "items", "additionalItems", "unevaluatedItems"),
+        *("prefixItems", "allOf", "anyOf", "oneOf", "not", "if", *_BRANCHES, "contains", "propertyNames"),
+        "dependentSchemas",
+    )
+)
+"""The keywords that are compiled, whatever the draft of the schema."""
 
 _LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
 
@@ -84,6 +99,11 @@ class SchemaStore:
     def __post_init__(self) -> None:
         self.registry = Registry(retrieve=self.retrieve)  # type: ignore[call-arg]  # attrs names it so
 
+    @property
+    def size(self) -> int:
+        """Number of lists and objects in all documents."""
+        return len(self._places)
+
     def add(self, contents: Json, uri: str, file: str | None, *, part: Json = None, place: str = "") -> SchemaDocument:
         """Add a document. The first is the root; its draft is the default for the others.
 
@@ -129,6 +149,7 @@ class SchemaStore:
             draft = _validator_of(contents, document.validator)
             if draft is not document.validator and contents is not schema:
                 self._validate(contents, draft, document.file, self._places[id(contents)][1])
+            self._validate_newer(contents, draft, document.file)
             uri = urljoin(uri, resource.id() or "")
             self._checked.add(id(contents))
             if {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
@@ -141,6 +162,15 @@ class SchemaStore:
         problems = dict.fromkeys(_problem(error, file, place) for error in errors)
         if problems:
             raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
+
+    def _validate_newer(self, schema: Json, draft: type[Validator], file: str | None) -> None:
+        """Validate the keywords that are newer than the draft of a schema. They are read, but it does not know them."""
+        rest = _COMPILED & schema.keys() - draft.VALIDATORS.keys()
+        for newer in (Draft201909Validator, Draft202012Validator):
+            known = {key: schema[key] for key in sorted(rest & newer.VALIDATORS.keys() | rest & _BRANCHES)}
+            if known:
+                self._validate(known, newer, file, self._places[id(schema)][1])
+            rest -= known.keys()
 
     def place(self, schema: Json) -> tuple[SchemaDocument, str] | None:
         """Return the document that contains this list or object, and its JSON Pointer there."""
@@ -171,7 +201,9 @@ class SchemaStore:
 
 
 def read_json(path: Path, what: str) -> Json:
-    """Read a JSON file. Raises OSError, and SchemaError for invalid JSON or a duplicate key."""
+    """Read a JSON file. Raises OSError, and SchemaError for a folder, invalid JSON or a duplicate key."""
+    if path.is_dir():
+        raise SchemaError(folder_problem(path))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -198,23 +230,25 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 def _walk(contents: Json, file: str | None, root: str = "") -> Iterator[tuple[int, str]]:
     """Yield the id and pointer of every list and object. Raises SchemaError if it is not JSON or nested too deeply."""
-    pending: list[tuple[Json, str, int]] = [(contents, root, 1)]
-    while pending:
-        value, place, level = pending.pop()
-        try:
+    place = None
+    try:
+        check_depth(contents, "schema", MAX_DEPTH, MAX_SHARED_VALUES)
+        pending: list[tuple[Json, str]] = [(contents, root)]
+        while pending:
+            value, place = pending.pop()
             kind_of(value)
             check_number(value)
             if isinstance(value, dict):
                 check_keys(value)
-        except DataError as error:
-            raise SchemaError(*(replace(problem, file=file, pointer=place) for problem in error.problems)) from error
-        if isinstance(value, (dict, list)):
-            if level > MAX_DEPTH:
-                message = f"Expected at most {MAX_DEPTH} nested lists and objects in a schema, got more"
-                raise SchemaError.of(message, file=file, hint="Move nested parts to $defs and use $ref.")
-            yield id(value), place
-            inner = value.items() if isinstance(value, dict) else enumerate(value)
-            pending.extend((part, f"{place}/{escape(token)}", level + 1) for token, part in inner)
+            if isinstance(value, (dict, list)):
+                yield id(value), place
+                inner = value.items() if isinstance(value, dict) else enumerate(value)
+                pending.extend((part, f"{place}/{escape(token)}") for token, part in inner)
+    except DataError as error:
+        hint = error.hint if place is not None else "Move nested or repeated parts to $defs and use $ref."
+        raise SchemaError(
+            *(replace(problem, file=file, pointer=place, hint=hint) for problem in error.problems)
+        ) from error
 
 
 def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:

@@ -24,10 +24,12 @@ FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
 _EXPECTED: Final = {
     "weight": "a positive number",
     "entries": "true or false",
+    "floor": "a number above 0 and at most 1",
     "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
     "ignore": "true or false",
     "absent": 'a list of any of null, "", [] and {}',
     "aliases": "a list of relative JSON Pointers",
+    "undeclared": '"count" or "ignore"',
     "normalize": "a name, {name: {option: value}}, or a list of these",
 }
 _CHOICE: Final = "a name or {name: {option: value}}"

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import regex
 from jsonschema import ValidationError
 from jsonschema.validators import extend
+from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre.errors import clipped
+from arbitre.errors import SchemaError, clipped
+from arbitre.schema.validation.formats import assert_format
 from arbitre.values import PATTERN_SECONDS
 
 if TYPE_CHECKING:
@@ -54,11 +56,13 @@ class SafeValidator:
         steps: Remaining number of references to follow and of their errors to report.
         check: Called as `check(resolver, schema, keyword)` before a reference is followed for the first time; raises
             SchemaError if the reference cannot be resolved.
+        format_assertion: Whether `format` is checked.
         slow: Patterns that took too long.
     """
 
     steps: int
     check: Callable[[Resolver[Any], Json, str], object]
+    format_assertion: bool = False
     slow: set[str] = field(default_factory=set)
     _depth: int = 0
     _checked: set[tuple[int, str]] = field(default_factory=set)
@@ -77,6 +81,10 @@ class SafeValidator:
             "additionalProperties": self._additional_properties,
             "unevaluatedProperties": self._unevaluated_properties,
         }
+        if "unevaluatedItems" in base.VALIDATORS:
+            keywords["unevaluatedItems"] = _typed(base.VALIDATORS["unevaluatedItems"])
+        if self.format_assertion:
+            keywords["format"] = assert_format
         for key in _REFERENCES & base.VALIDATORS.keys():
             keywords[key] = self._reference(key, base.VALIDATORS[key])
         create: Validator = extend  # its types are incomplete
@@ -218,6 +226,21 @@ class SafeValidator:
         for inner in beside:
             keys |= self._evaluated(validator, instance, inner)
         return keys
+
+
+def _typed(check: Keyword) -> Keyword:
+    """Return a keyword that follows references of its own, with SchemaError for a broken one."""
+
+    def checked(validator: Validator, value: Json, instance: Json, schema: Json) -> Errors:
+        try:
+            yield from check(validator, value, instance, schema) or ()
+        except Unresolvable as error:
+            raise SchemaError.of(
+                f'Expected every reference to name a subschema, got "{error.ref}"',
+                hint="It is followed by `unevaluatedItems`. Correct the reference.",
+            ) from error
+
+    return checked
 
 
 def _valid(validator: Validator, instance: Json, schema: Json) -> bool:

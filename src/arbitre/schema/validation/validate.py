@@ -34,19 +34,24 @@ class Violation:
     message: str
 
 
-def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
+def find_violations(root: Subschema, document: Json, *, format_assertion: bool = False) -> tuple[Violation, ...]:
     """Return all schema violations of a document, in document order.
 
     References are never fetched over a network. A regular expression that takes longer than a second on one text is
     reported as violated and not tried again.
 
+    Args:
+        root: The root of the schema.
+        document: The document.
+        format_assertion: Whether a value that does not have its `format` violates the schema.
+
     Raises:
-        SchemaError: A reference cannot be resolved, or validation exceeds its limit because branches multiply or
-            references form a cycle.
+        SchemaError: A reference cannot be resolved, validation exceeds its limit because branches multiply or
+            references form a cycle, or a format cannot be checked.
     """
 
     def validate_document() -> list[Violation]:
-        validator = _bounded(root, _STEPS * (100 + _size(document)))
+        validator = _bounded(root, _STEPS * (100 + _size(document)), format_assertion=format_assertion)
         return [
             Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
             for error in validator.iter_errors(document)
@@ -54,10 +59,12 @@ def find_violations(root: Subschema, document: Json) -> tuple[Violation, ...]:
 
     try:
         violated = deep_stack.call_with_deep_stack(validate_document)
-    except TooManyStepsError as error:
+    except (TooManyStepsError, RecursionError) as error:
         message = "Schema validation of a document takes too many steps"
         hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
         raise SchemaError(root.problem(message, hint=hint)) from error
+    except SchemaError as error:
+        raise error.located(file=root.file) from error
     return tuple(
         sorted(violated, key=lambda violation: (order(violation.pointer), violation.keyword, violation.message))
     )
@@ -68,14 +75,15 @@ def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no va
     return _bounded(located, CHECKS)
 
 
-def _bounded(located: Subschema, steps: int) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+def _bounded(located: Subschema, steps: int, *, format_assertion: bool = False) -> Any:  # noqa: ANN401  (jsonschema types no validator)
     """Return a validator of a subschema that follows at most `steps` references."""
 
     def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
         document, place = located.shelf.place(schema) or (located.document, "")
         replace(located, schema=schema, document=document, resolver=resolver, pointer=place).follow(keyword)
 
-    return SafeValidator(steps, check).validator(located.document.validator)(located.schema, _resolver=located.resolver)
+    bounded = SafeValidator(steps, check, format_assertion).validator(located.document.validator)
+    return bounded(located.schema, _resolver=located.resolver)
 
 
 def _size(document: Json) -> int:

@@ -15,6 +15,7 @@ const address = (row) => {
   const open = ticked();
   if (open.length < checks.length) values.set("show", open.join(" "));
   if (inputs.order.value !== "gold") values.set("order", inputs.order.value);
+  if (inputs.wrong.checked) values.set("wrong", "1");
   if (inputs.path.value) values.set("path", inputs.path.value);
   if (inputs.search.value) values.set("q", inputs.search.value);
   return `#${values}`;

@@ -1,7 +1,8 @@
 // One document: its filters, scores, charts, and its content outside the entries.
 
 // The scores of the document, and those of the first published script.
-const drawHead = ({ scores, published }) => {
+const drawHead = (chosen) => {
+  const { scores, published } = chosen;
   const value = (found) => (found === null || found === undefined ? "–" : number(found));
   const shortly = ["f1q", "imq", "irq", "amq"].flatMap((name, place) => [
     place ? " · " : " ",
@@ -27,7 +28,7 @@ const drawHead = ({ scores, published }) => {
     heads.map((name, place) => make("th", { scope: "col", class: place ? "n" : null }, name)),
   );
   at("x-head").replaceChildren(
-    make("p", {}, say("js.document"), shortly),
+    make("p", {}, make("b", {}, say("js.document", { name: calledDocument(chosen) })), shortly),
     make(
       "details",
       {},
@@ -49,7 +50,7 @@ const drawRest = (rest) => {
     make(
       "details",
       {},
-      make("summary", {}, `${say("js.rest")}: `, about),
+      make("summary", {}, say("js.rest") + say("colon"), about),
       make("div", { class: "fields" }, lines(rest, -1)),
     ),
   );
@@ -61,7 +62,7 @@ const choose = (chosen) => {
     row.place = place;
   });
   inputs.document.value = String(documents.indexOf(chosen));
-  offer(state.rows);
+  offer(chosen);
   drawRest(chosen.rest);
   drawHead(chosen);
   drawMap(state.rows);

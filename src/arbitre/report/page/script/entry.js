@@ -1,6 +1,7 @@
 // An entry of the list: its head, its shares, and its fields when opened.
 
 const heading = (entry) => {
+  if (!entry.item && entry.name !== undefined && entry.name !== "") return visible(String(entry.name)); // a field
   const [left, right] = [title(entry, "gold"), title(entry, "predicted")];
   if (!left || !right || left === right) return shown(left || right || "–");
   const alike = (named(entry) ?? entry).verdict === "correct"; // differences within it do not count
@@ -10,21 +11,22 @@ const heading = (entry) => {
 const article = (row) => {
   const { entry } = row;
   const where = SIDES.map((side) => index(row[side]));
-  const whole = row.gold_index === null && row.predicted_index === null;
+  const whole = !entry.item; // the document, or one of its fields
   const shares = [0, 1].map((side) => sharing(row, side, state.rows, address)).filter(Boolean);
   const spare = shares.length && row.status !== "matched";
   const toggle = make("button", { type: "button", class: "toggle", "aria-label": say("js.toggle"), tabindex: -1 });
   const fields = make("div", { class: "fields" });
   const box = make(
     "article",
-    { class: `row ${kind(row)}`, role: "listitem", tabindex: -1, "data-place": row.place },
+    { class: `row ${row.class}`, role: "listitem", tabindex: -1, "data-place": row.place },
     make(
       "header",
       {},
       toggle,
       whole ? null : make("span", { class: "where" }, where[0] === where[1] ? where[0] : where.join(" → ")),
       make("h4", {}, heading(entry)),
-      make("span", { class: "said" }, glyph(entry.verdict), " ", say(spare ? "js.spare" : `verdict.${entry.verdict}`)),
+      row.wrong_field ? make("span", { class: "said wrong" }, glyph("wrong"), " ", say("class.wrong_field")) : null,
+      make("span", { class: "said" }, glyph(`class.${row.class}`), " ", say(spare ? "js.spare" : `class.${row.class}`)),
       row.status === "matched" && entry.quality < 1
         ? make("data", { class: "quality", value: entry.quality }, number(entry.quality))
         : null,
@@ -41,6 +43,6 @@ const article = (row) => {
   };
   box.toggle = () => open(fields.hidden);
   box.open = () => open(true);
-  open(!["correct", "missing", "spurious"].includes(kind(row)));
+  open(!["exact", "missing", "spurious"].includes(row.class));
   return box;
 };

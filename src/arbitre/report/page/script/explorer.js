@@ -6,16 +6,15 @@ const changed = () => {
 };
 const offerDocuments = () =>
   documents.forEach((one, place) => {
-    const name = data.several ? `${one.subject} / ${one.key}` : one.key;
-    const size = one.failed ? say("js.failed") : number(one.quality, 2);
-    inputs.document.append(make("option", { value: place }, `${plain(name)} (${size})`));
+    const words = say(one.failed ? "js.option.failed" : "js.option", { name: calledDocument(one), quality: number(one.quality, 2) });
+    inputs.document.append(make("option", { value: place }, words));
   });
 const listenToFilters = () => {
   inputs.document.addEventListener("change", () => {
     choose(documents[Number(inputs.document.value)]);
     changed();
   });
-  for (const input of [inputs.order, inputs.path, ...checks]) input.addEventListener("change", changed);
+  for (const input of [inputs.order, inputs.path, inputs.wrong, ...checks]) input.addEventListener("change", changed);
   let pause = 0;
   inputs.search.addEventListener("input", () => {
     clearTimeout(pause);
@@ -69,6 +68,7 @@ const follow = () => {
   );
   if (!chosen) return false;
   for (const box of checks) box.checked = !values.has("show") || values.get("show").split(" ").includes(box.value);
+  inputs.wrong.checked = values.has("wrong");
   inputs.search.value = values.get("q") ?? "";
   const wanted = values.get("order");
   inputs.order.value = [...inputs.order.options].some((option) => option.value === wanted) ? wanted : "gold";
@@ -93,10 +93,10 @@ if (documents.length) {
   listenToFilters();
   listenToEntries();
   listenToKeys();
-  window.addEventListener("beforeprint", () => more(state.found.length));
   window.addEventListener("hashchange", follow);
   if (!follow()) {
     choose(documents[0]);
     refresh();
+    document.getElementById(location.hash.slice(1))?.scrollIntoView(); // the page has grown since it was opened
   }
 }

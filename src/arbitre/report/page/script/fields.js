@@ -33,10 +33,10 @@ const title = (node, side) => {
   const part = named(node);
   if (part) {
     const value = part.verdict === "correct" && !("predicted" in part) ? part.gold : part[side];
-    if (typeof value === "string") return value;
+    if (value !== undefined && scalar(value)) return text(value);
   }
   const own = side in node ? node[side] : node.verdict === "correct" ? node.gold : undefined;
-  return own === undefined || !scalar(own) ? "" : text(own);
+  return own === undefined || !(scalar(own) || node.verdict === "wrong type") ? "" : text(own);
 };
 
 const mark = (node) => {

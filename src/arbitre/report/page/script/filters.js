@@ -1,10 +1,14 @@
-// Filters (verdict, path, search) and order of the rows.
+// Filters (class, wrong field, path, search) and order of the rows.
 
-const inputs = { document: at("x-document"), order: at("x-order"), path: at("x-path"), search: at("x-search") };
+const inputs = {
+  document: at("x-document"),
+  order: at("x-order"),
+  path: at("x-path"),
+  search: at("x-search"),
+  wrong: at("x-wrong"),
+};
 const checks = [...document.querySelectorAll('input[name="x-show"]')];
 
-const kind = (row) =>
-  row.status !== "matched" ? row.status : row.entry.verdict === "wrong type" ? "wrong" : row.entry.verdict;
 const plainly = (value) => value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 const ticked = () => checks.filter((box) => box.checked).map((box) => box.value);
 const filtered = (rows) => {
@@ -12,7 +16,8 @@ const filtered = (rows) => {
   const words = plainly(inputs.search.value).split(/\s+/).filter(Boolean);
   const path = inputs.path.value;
   const found = rows.filter((row) => {
-    if (!wanted.has(kind(row)) || (path && !row.faults.includes(path))) return false;
+    if (!wanted.has(row.class) || (path && !row.faults.includes(path))) return false;
+    if (inputs.wrong.checked && !row.wrong_field) return false;
     row.words ??= plainly(JSON.stringify(row.entry));
     return words.every((word) => row.words.includes(word));
   });
@@ -22,15 +27,17 @@ const filtered = (rows) => {
 };
 const unfiltered = () => {
   for (const box of checks) box.checked = true;
+  inputs.wrong.checked = false;
   inputs.path.value = "";
   inputs.search.value = "";
 };
-// Updates the filter controls for the rows of a document.
-const offer = (rows) => {
-  for (const box of checks) {
-    const count = rows.filter((row) => kind(row) === box.value).length;
-    box.closest("label").querySelector(".count").textContent = String(count);
-  }
+// Updates the filter controls for a document; the counts cover all of its entries, stored or not.
+const offer = ({ rows, classes, wrong_fields: wrong }) => {
+  const count = (box, value) => {
+    box.closest("label").querySelector(".count").textContent = amount(value);
+  };
+  for (const box of checks) count(box, classes[box.value]);
+  count(inputs.wrong, wrong);
   const paths = new Map();
   for (const row of rows) for (const path of row.faults) paths.set(path, (paths.get(path) ?? 0) + 1);
   inputs.path.replaceChildren(

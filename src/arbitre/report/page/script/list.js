@@ -1,23 +1,33 @@
-// The list of entries, rendered on scroll, with one active entry.
+// The list of entries, rendered in parts on request, with one active entry. It never grows while the page is scrolled.
 
 const CHUNK = 40; // number of entries rendered at once
 
-const watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), {
-  rootMargin: "600px",
-});
-const sentinel = make("div", { class: "sentinel" });
 const more = (until = state.drawn) => {
   const end = Math.min(state.found.length, Math.max(state.drawn + CHUNK, until + 1));
   for (const row of state.found.slice(state.drawn, end)) {
     row.box = article(row);
-    sentinel.before(row.box);
+    at("x-list").append(row.box);
   }
   state.drawn = end;
-  if (state.drawn >= state.found.length) watcher.disconnect();
-  else {
-    watcher.unobserve(sentinel); // triggers the observer again if the sentinel is still near
-    watcher.observe(sentinel);
-  }
+  offerMore();
+};
+// Says how many entries are rendered, with buttons for the rest.
+const offerMore = () => {
+  const n = state.found.length;
+  const left = n - state.drawn;
+  const button = (count, name) => {
+    const one = make("button", { type: "button" }, say(name, { n: count }));
+    one.addEventListener("click", () => {
+      const next = state.drawn;
+      more(next + count - 1);
+      activate(state.found[next], { scroll: false });
+    });
+    return one;
+  };
+  const part = left > CHUNK ? [button(CHUNK, "js.show_more"), " "] : [];
+  at("x-more").replaceChildren(
+    ...(left ? [say("js.rows", { shown: state.drawn, n }), " ", ...part, button(left, "js.show_all")] : []),
+  );
 };
 
 const activate = (row, { scroll = true, focus = true, open = false } = {}) => {
@@ -29,10 +39,7 @@ const activate = (row, { scroll = true, focus = true, open = false } = {}) => {
   row.box.tabIndex = 0;
   if (open) row.box.open();
   if (focus) row.box.focus({ preventScroll: true });
-  if (scroll) {
-    row.box.scrollIntoView({ block: "center" });
-    requestAnimationFrame(() => row.box?.scrollIntoView({ block: "center" })); // again, after nearby entries have their final height
-  }
+  if (scroll) row.box.scrollIntoView({ block: "center" });
   highlight(row);
   remember(row);
 };
@@ -58,8 +65,8 @@ const refresh = () => {
   state.found = filtered(state.rows);
   state.drawn = 0;
   state.active = state.found[0] ?? null;
-  at("x-list").replaceChildren(...(state.active ? [] : [make("p", { class: "note" }, say("js.none"))]), sentinel);
-  watcher.disconnect();
+  at("x-list").replaceChildren(...(state.active ? [] : [make("p", { class: "note" }, say("js.none"))]));
+  offerMore();
   if (state.active) {
     more();
     state.active.box.tabIndex = 0;

@@ -7,14 +7,14 @@ const bar = (row, side, top, from, wide) => {
   const high = alone ? MAP.tall - 2 : Math.max(quality * MAP.tall, 1.5);
   const words = [
     cut(plain(title(row.entry, side ? "predicted" : "gold")), 80),
-    say(`verdict.${row.entry.verdict}`),
+    say(`class.${row.class}`),
   ];
   if (!alone) words.push(number(quality, 2));
   if (partial(row)) words.push(percent(share(row, side)));
   return draw(
     "rect",
     {
-      class: alone ? `lone ${row.status}` : `b${Math.floor(quality * 10)}`,
+      class: `${alone ? "lone " : ""}${row.class}`,
       x: from,
       y: (side ? top : top + MAP.tall - high) + (alone ? 1 - 2 * !side : 0),
       width: Math.max(wide, 0.5),

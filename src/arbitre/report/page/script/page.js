@@ -9,6 +9,8 @@ const number = (value, digits = 4) => {
   const text = value.toFixed(digits);
   return data.language === "fr" ? text.replace(".", ",") : text;
 };
+// Formats a count, or a fractional mass with two decimals.
+const amount = (value) => (Math.abs(value - Math.round(value)) < 1e-9 ? String(Math.round(value)) : number(value, 2));
 const hundredths = (value, digits) => `${number(value, digits)}${data.language === "fr" ? "\u00a0" : ""}%`;
 // Formats a share as a percentage; shares strictly between 0 and 1 never become 0% or 100%.
 const percent = (share) => {

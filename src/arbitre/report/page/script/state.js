@@ -3,4 +3,5 @@
 const documents = data.subjects.flatMap((subject) =>
   subject.documents.map((document) => ({ ...document, subject: subject.name })),
 );
+const calledDocument = ({ subject, key }) => plain(data.several ? `${subject} / ${key}` : key);
 const state = { document: null, rows: [], found: [], drawn: 0, active: null };

@@ -25,7 +25,22 @@ const visible = (whole) => {
 };
 
 const scalar = (value) => value === null || typeof value !== "object";
-const text = (value, literal) => (typeof value === "string" && !literal ? value : JSON.stringify(value));
+const LITERAL = "\ue000"; // starts a string that holds the JSON text of another value
+const json = (value) => {
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
+// The text of a value. A string is in quotes only if `literal`, or if it would look like another value.
+const text = (value, literal) => {
+  if (typeof value !== "string")
+    return JSON.stringify(value).replace(/(?<!\\)"\ue000((?:[^"\\]|\\.)*)"/g, (_, part) => JSON.parse(`"${part}"`));
+  if (value.startsWith(LITERAL)) return value.slice(1);
+  return literal || json(value) ? JSON.stringify(value) : value;
+};
 // Moves a position out of the middle of a character.
 const apart = (whole, place) => (/[\uD800-\uDBFF]/.test(whole[place - 1] ?? "") ? place - 1 : place);
 const cut = (whole, most) => whole.slice(0, apart(whole, most));

@@ -15,9 +15,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from itertools import chain
@@ -25,6 +23,10 @@ from typing import Any, Final
 
 from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
+from arbitre.errors import SchemaError, shown
+from arbitre.parsing.dates import FORMAT, iso_date
+from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_number
+from arbitre.parsing.spelled_dates import check_languages
 from arbitre.values import Json, Kind
 
 Apply = Callable[[Json], Json]
@@ -134,29 +136,12 @@ def _digits(value: Json) -> Json:
     return re.sub("[^0-9]", "", text) if isinstance(text, str) else value
 
 
-_GROUPS = "[ \u00a0\u202f'’]"
-_NUMBER = {
-    mark: re.compile(rf"[+−-]?(?:[0-9]{{1,3}}(?:{_GROUPS}[0-9]{{3}})+|[0-9]+)(?:{re.escape(mark)}[0-9]+)?")
-    for mark in ".,"
-}
 # A sign is part of a number only at the start of a word: "12-15" contains 12 and 15.
 _NUMBERS = re.compile(r"(?:(?<![^\s(])[+−-])?[0-9]+(?:\.[0-9]+)?")
 
 
-def _read(digits: str) -> float | None:
-    """Parse a number; return None if it is too large for a float."""
-    plain = digits.replace("−", "-")
-    if "." not in plain:
-        return int(Decimal(plain))  # exact at any length
-    number = float(plain)
-    return number if math.isfinite(number) else None
-
-
-def _number(mark: str, text: str) -> Json:
-    stripped = text.strip()
-    if _NUMBER[mark].fullmatch(stripped) is None:
-        return text
-    number = _read(re.sub(_GROUPS, "", stripped).replace(mark, "."))
+def _number(form: NumberFormat, text: str) -> Json:
+    number = form.parse(text)
     return text if number is None else number
 
 
@@ -169,7 +154,11 @@ def _numbers_in(value: Json) -> Iterator[float]:
         for item in value:
             yield from _numbers_in(item)
     elif isinstance(value, str):
-        yield from (number for numeral in _NUMBERS.findall(value) if (number := _read(numeral)) is not None)
+        yield from (
+            number
+            for numeral in _NUMBERS.findall(value)
+            if (number := read_number(numeral.replace("−", "-"))) is not None
+        )
     elif _is_number(value):
         yield value
 
@@ -198,34 +187,6 @@ def _scalar_texts(value: Json) -> Iterator[str]:
         yield text
 
 
-_PARTIAL_DATE = re.compile("[0-9]{4}(?:-[0-9]{2})?")
-_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ](?!24).*)?")
-_FORMAT = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
-
-
-def _date(formats: Sequence[str], text: str) -> str:
-    stripped = text.strip()
-    if _PARTIAL_DATE.fullmatch(stripped):
-        return text
-    if _DAY.fullmatch(stripped):
-        with suppress(ValueError):
-            return datetime.fromisoformat(stripped.upper()).date().isoformat()
-    for form in formats:
-        with suppress(ValueError):
-            day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
-            return day.isoformat()[: _precision(form)]
-    return text
-
-
-def _precision(form: str) -> int:
-    """Return the number of characters of YYYY-MM-DD that a format specifies: 10 with a day, 7 with a month, else 4."""
-    stated = set(re.findall("%(.)", form))
-    month = not stated.isdisjoint("mbB")
-    if "j" in stated or (month and "d" in stated):
-        return 10
-    return 7 if month else 4
-
-
 _TEXT, _LIST = frozenset({Kind.STRING}), frozenset({Kind.ARRAY})
 _NUMBER_OR_TEXT = frozenset({Kind.NUMBER, Kind.STRING})
 
@@ -246,13 +207,34 @@ def _of_texts(
 
 
 def _number_with(options: Mapping[str, Any]) -> Normalizer:
-    change = partial(_textwise, partial(_number, options["decimal"]))
-    identifies, makes = "a number and its representations as text", {Kind.STRING: _NUMBER_OR_TEXT}
-    return Normalizer("number", identifies, partial(_itemwise, change), options, makes=makes)
+    form = NumberFormat(**{"decimal": ".", **options})
+    if "decimal" not in options and options:
+        raise SchemaError.of(
+            f"`number` requires `decimal` with {' and '.join(f'`{name}`' for name in options)}",
+            pointer="/number",
+            hint='Declare the decimal mark, "." or ",": "1.234" can be 1.234 or 1234.',
+        )
+    if form.decimal in form.group:
+        raise SchemaError.of(
+            f"Expected `group` to differ from `decimal`, got {shown(form.group)}",
+            pointer="/number/group",
+            hint='For "1.234,50", write {"decimal": ",", "group": "."}.',
+        )
+    signs = [words for name, words in _SIGNS.items() if options.get(name)]
+    identifies = "a number and its representations as text" + ", whatever its " * bool(signs) + " or ".join(signs)
+    change = partial(_textwise, partial(_number, form))
+    makes = {Kind.STRING: _NUMBER_OR_TEXT}
+    return Normalizer("number", identifies, partial(_itemwise, change), {"decimal": ".", **options}, makes=makes)
+
+
+_SIGNS: Final = {"currency": "currency", "percent": "percent sign"}
 
 
 def _date_with(options: Mapping[str, Any]) -> Normalizer:
-    change = partial(_textwise, partial(_date, options["formats"]))
+    languages = tuple(options.get("languages", ()))
+    if languages:  # the version can change what is parsed
+        options = {**options, "dateparser": check_languages(languages)}
+    change = partial(_textwise, partial(iso_date, tuple(options["formats"]), languages))
     return Normalizer("date", "notations of the same day, with or without a time", partial(_itemwise, change), options)
 
 
@@ -359,12 +341,21 @@ catalogue: Final = Catalogue(
         "number": Factory(
             _number_with,
             "Parses a text as a number; leaves other texts unchanged.",
-            {"decimal": {"enum": [".", ","], "default": "."}},
+            {
+                "decimal": {"enum": [".", ","]},
+                "group": {"type": "string", "pattern": f"^[{SEPARATORS}]*$"},
+                "currency": {"type": "boolean"},
+                "percent": {"type": "boolean"},
+                "accounting": {"type": "boolean"},
+            },
         ),
         "date": Factory(
             _date_with,
-            "Converts a date in ISO 8601 or a strptime format to YYYY-MM-DD; leaves other texts unchanged.",
-            {"formats": {"type": "array", "items": {"type": "string", "pattern": _FORMAT}, "default": []}},
+            "Converts a date in ISO 8601, a strptime format or words to YYYY-MM-DD; leaves other texts unchanged.",
+            {
+                "formats": {"type": "array", "items": {"type": "string", "pattern": FORMAT}, "default": []},
+                "languages": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            },
         ),
         "authority": Factory(
             lambda options: _authority(read_authority(options)),

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
+from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
 from arbitre.corpus.running.check_gold import check_gold
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis import witnesses
-from arbitre.distances import catalogue
-from arbitre.engine import compare_batch, count_calls
+from arbitre.diagnosis.claims import MAX_VALUES, check_claims
+from arbitre.distances import DistanceCatalogue, catalogue
+from arbitre.engine import compare_batch, count_calls, item_costs
+from arbitre.normalizers import catalogue as normalisers
+from arbitre.normalizers import with_normalizer
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
-    from arbitre.distances import DistanceCatalogue
+    from arbitre.diagnosis.claims import ClaimCheck
+    from arbitre.normalizers import Normalizer
+    from arbitre.report.evaluation import Evaluation
+    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
@@ -41,12 +46,16 @@ class Comparator:
         schema: JSON Schema as a dictionary, path of a JSON file, or Pydantic model class.
         overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
         close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
-        distances: Distances that the schema may name. Add your own with
-            `arbitre.distances.catalogue.with_distance`.
+        distances: Distances that the schema may name: a catalogue (see `arbitre.distances.catalogue.with_distance`), or
+            your functions (gold, predicted) by name, in addition to the built-in distances.
+        normalizers: Normalisers that the schema may name: a catalogue (see
+            `arbitre.normalizers.with_normalizer`), or your functions of one text by name.
         match: Matching for every array, instead of the one in the schema.
         distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
             need more calls are refused before the first call (see `most_calls`).
+        format_assertion: Whether a value that does not have its `format` violates the schema. Affects
+            `Comparison.violations` and `check_gold`, not the scores.
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.
@@ -62,19 +71,23 @@ class Comparator:
         *,
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
-        distances: DistanceCatalogue = catalogue,
+        distances: DistanceCatalogue | Mapping[str, Callable[[Any, Any], Any]] = catalogue,
+        normalizers: Catalogue[Normalizer] | Mapping[str, Callable[[Any], Any]] = normalisers,
         match: Json = None,
         distance: Json = None,
         max_calls: int | None = MAX_CALLS,
+        format_assertion: bool = False,
     ) -> None:
         self.plan: Plan = compile_plan(
             load(schema),
             overlay=overlay,
             close=close,
-            distances=distances,
+            distances=distances if isinstance(distances, DistanceCatalogue) else _with_distances(distances),
+            normalizers=normalizers if isinstance(normalizers, Catalogue) else _with_normalizers(normalizers),
             match=match,
             distance=distance,
             max_calls=max_calls,
+            format_assertion=format_assertion,
         )
 
     @classmethod
@@ -154,6 +167,8 @@ class Comparator:
             signature=self.signature,
             close=self.plan.close,
             schema=self.plan.root,
+            item_costs=item_costs,
+            format_assertion=self.plan.format_assertion,
         )
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
@@ -164,14 +179,48 @@ class Comparator:
         """
         return count_calls(self.plan, gold, predicted)
 
-    def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]], *, chance: bool = True) -> Evaluation:
-        """Compare all documents of a corpus.
+    def check_claims(
+        self, *, gold: Sequence[Json], predicted: Sequence[Json] = (), sample: int = MAX_VALUES, seed: int = 0
+    ) -> tuple[ClaimCheck, ...]:
+        """Check what is claimed about custom distances, on the values of documents.
+
+        Each function is called for all ordered pairs of at most `sample` distinct values of each path.
 
         Args:
-            pairs: (id, gold, predicted) triples; see `arbitre.corpus.running.evaluate`.
-            chance: Whether to compute the chance scores when they are first used.
+            gold: Gold documents.
+            predicted: Predictions.
+            sample: Maximum number of values of a path; more are sampled at random.
+            seed: Random seed of the sample.
+
+        Returns:
+            One check for each path and claim, with the number of violations and the values of the largest one; see
+            `arbitre.diagnosis.claims.ClaimCheck`.
         """
-        return evaluate(self.plan, pairs, ExecutionOptions(chance=chance))
+        return check_claims(self.plan, gold, predicted, sample=sample, seed=seed)
+
+    def evaluate(
+        self, pairs: Pairs | None = None, *, progress: Progress | None = None, **options: Unpack[CorpusKeywords]
+    ) -> Evaluation:
+        """Compare all documents of a corpus, as `arbitre evaluate` does.
+
+        Args:
+            pairs: (id, gold, predicted) triples; a data frame (pandas, Polars or Arrow) with the columns `id`, `gold`
+                and `predicted`, and optionally `run`; or paths of records that contain both documents.
+            progress: Called with the number of documents compared, and their total number if it is known.
+            **options: The options of `arbitre evaluate`, see `arbitre.report.keywords.CorpusKeywords`. Without `pairs`,
+                `gold` and `predicted`, or `manifest`, name the documents. One process compares by default
+                (`workers=1`).
+
+        Returns:
+            The evaluation. With `out`, its files are written to this folder.
+
+        Raises:
+            DataError: A source cannot be read, a file cannot be written, or a document fails and `strict` is set.
+            OptionError: An option is unknown, or options contradict each other.
+        """
+        from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
+
+        return evaluate_corpus(self.plan, pairs, progress, **options)
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.
@@ -199,3 +248,19 @@ class Comparator:
         [('alias', '/date')]
         """
         return check_gold(self.plan, gold, id_key=id_key)
+
+
+def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
+    """Return the built-in distances and these functions, about which nothing is claimed."""
+    extended = catalogue
+    for name, function in functions.items():
+        extended = extended.with_distance(name, function)
+    return extended
+
+
+def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:
+    """Return the built-in normalisers and these functions of texts."""
+    extended = normalisers
+    for name, function in functions.items():
+        extended = with_normalizer(name, function, known=extended)
+    return extended

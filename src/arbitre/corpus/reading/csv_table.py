@@ -1,0 +1,114 @@
+"""Reads CSV files: manifests, and tables with a document in each row."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from contextlib import contextmanager
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.reading import strict_json
+from arbitre.corpus.reading.document_ids import quote_names
+from arbitre.corpus.reading.sources import is_compressed, open_source
+from arbitre.errors import DataError, did_you_mean
+from arbitre.values import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from arbitre.values import Json
+
+DELIMITERS: Final = ",;\t"
+"""Delimiters that are recognised, the most common first."""
+
+
+class CsvTable:
+    """A CSV file in UTF-8, with or without a byte-order mark, whose first line contains the names of the columns.
+
+    The delimiter is the one of `DELIMITERS` that splits the first line into the most columns. The file may be
+    compressed.
+
+    Attributes:
+        path: Path of the file.
+        columns: Names of the columns.
+
+    Raises:
+        DataError: The file cannot be read, a column occurs twice, or a required column is missing.
+    """
+
+    def __init__(self, path: Path, required: Collection[str], hint: str) -> None:
+        self.path = path
+        with self._table() as (columns, _):
+            self.columns = columns
+        for name in required:
+            if columns.count(name) != 1:
+                raise self._refused(
+                    f"Expected one column {name!r}, got the columns {quote_names(columns)}",
+                    did_you_mean(name, columns) or hint,
+                )
+        if len(set(columns)) != len(columns):
+            raise self._refused(f"Expected each column once, got {quote_names(columns)}", "Rename one of them.")
+
+    def rows(self) -> Iterator[tuple[int, dict[str, str] | str]]:
+        """Yield the line and the cells by column of each row, or why it cannot be used. Raises DataError."""
+        with self._table() as (_, lines):
+            for line, cells in lines:
+                if len(cells) == len(self.columns):
+                    yield line, dict(zip(self.columns, cells, strict=True))
+                else:
+                    yield line, f"Expected {len(self.columns)} cells, got {len(cells)}"
+
+    @contextmanager
+    def _table(self) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
+        """Open the file. Yields its first row, and the line and the cells of all others that are not blank."""
+        line = 1
+        try:
+            with open_source(self.path) as data, io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file:
+                head = file.readline()
+                delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark), ())))
+                reader = csv.reader(chain([head], file), delimiter=delimiter, strict=True)
+                yield next(reader, []), ((line := reader.line_num, cells) for cells in reader if cells)
+        except csv.Error as error:
+            raise DataError.of(
+                f"Cannot read the file as CSV: {error}", file=str(self.path), hint=f"Correct the row after line {line}."
+            ) from error
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error) from error
+
+    def _undecodable(self, error: UnicodeDecodeError) -> DataError:
+        """Return the error for a file that is not UTF-8; spreadsheets write Windows-1252 or UTF-16."""
+        wide = error.start == 0 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        name, code = ("UTF-16", "UTF-16") if wide else ("Windows-1252", "CP1252")
+        command = (
+            "" if is_compressed(self.path) else f", or convert it: iconv -f {code} -t UTF-8 {self.path} > utf8.csv"
+        )
+        return DataError.of(
+            f"Expected CSV in UTF-8, got another encoding, probably {name}",
+            file=str(self.path),
+            hint=f"Save the table as CSV UTF-8{command}",
+        )
+
+    def _refused(self, message: str, hint: str) -> DataError:
+        return DataError.of(message, file=str(self.path), line=1, hint=hint)
+
+
+def cell_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:
+    """Return the value of a cell whose field may have these kinds.
+
+    A field without kinds, or that may be a text, is a text. Any other cell is read as JSON; TRUE and FALSE are booleans
+    in any case. A cell that is not JSON of one of the kinds stays a text.
+
+    >>> [cell_value(text, {Kind.NUMBER, Kind.BOOLEAN}, 8) for text in ("12", "1.5", "TRUE", "12,5", "[1]")]
+    [12, 1.5, True, '12,5', '[1]']
+    """
+    if not kinds or Kind.STRING in kinds:
+        return text
+    plain = text.lower() if text.lower() in {"true", "false"} else text
+    try:
+        value = strict_json.parse(plain, max_depth=max_depth)
+    except DataError:
+        return text
+    return value if kind_of(value) in kinds else text

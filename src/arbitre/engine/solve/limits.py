@@ -1,0 +1,31 @@
+"""Sizes at which the solver changes its method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class CellLimits:
+    """Numbers of cells (pairs of items) at which the solver changes its method. They do not change the results.
+
+    Attributes:
+        lazy: Minimum for lazy matching of two lists.
+        plain_lazy: Minimum for lazy matching of plain items (see `exactly_bounded_rows`).
+        table: Mean number from which tables are compared as tables, not as single pairs.
+        large: Number from which a problem is solved alone, with bounds that count the common items of nested lists.
+            Counting them halves the time on lists of 300 objects that contain lists of integers.
+        chunk: Number for which bounds are computed at a time; limits memory.
+        deep_chunk: Number for which tighter bounds, from all pairs of nested items, are computed at a time.
+    """
+
+    lazy: int = 100
+    plain_lazy: int = 1 << 12
+    table: int = 64
+    large: int = 1 << 14
+    chunk: int = 1 << 18
+    deep_chunk: int = 1 << 14
+
+
+DEFAULT_LIMITS: Final = CellLimits()

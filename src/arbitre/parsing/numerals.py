@@ -1,0 +1,99 @@
+"""Parses a text that is one number, in a declared notation.
+
+>>> NumberFormat(decimal=",", group=". ", currency=True).parse("1.234,50 €")
+1234.5
+>>> NumberFormat(decimal=",", group=". ", currency=True).parse("1,23,4 €")
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final
+
+import regex
+
+SEPARATORS: Final = " '.,"
+"""Characters that may separate groups of three digits."""
+
+_PLAIN: Final = {mark: re.compile(rf"[+-]?[0-9]+(?:{re.escape(mark)}[0-9]+)?") for mark in ".,"}
+_VARIANTS: Final = str.maketrans("\u00a0\u202f’−", "  '-")
+
+CURRENCIES: Final = frozenset(
+    """
+    AED AFN ALL AMD ANG AOA ARS ATS AUD AWG AZN BAM BBD BDT BEF BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF
+    CHF CLP CNY COP CRC CSK CUP CVE CYP CZK DDM DEM DJF DKK DOP DZD EEK EGP ERN ESP ETB EUR FIM FJD FKP FRF GBP GEL GHS
+    GIP GMD GNF GRD GTQ GYD HKD HNL HRK HTG HUF IDR IEP ILS INR IQD IRR ISK ITL JMD JOD JPY KES KGS KHR KMF KPW KRW KWD
+    KYD KZT LAK LBP LKR LRD LSL LTL LUF LVL LYD MAD MDL MGA MKD MMK MNT MOP MRU MTL MUR MVR MWK MXN MYR MZN NAD NGN NIO
+    NLG NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PTE PYG QAR ROL RON RSD RUB RUR RWF SAR SBD SCR SDG SEK SGD SHP SIT SKK
+    SLE SOS SRD SSP STN SUR SVC SYP SZL THB TJS TMT TND TOP TRL TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST
+    XAF XCD XOF XPF YER YUM ZAR ZMW ZWG ZWL
+    """.split()  # noqa: SIM905  (a list literal takes four times the room)
+)
+"""ISO 4217 codes of currencies in use, and of those that the euro and the successors of the Soviet Union, Yugoslavia,
+Czechoslovakia and the two German states replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFormat:
+    """Notation of numbers.
+
+    Attributes:
+        decimal: Decimal mark.
+        group: Characters that may separate groups of three digits, one kind per number. A space stands for every kind
+            of space, and an apostrophe for both kinds.
+        currency: Whether a currency sign and an ISO 4217 code may stand before or after the number.
+        percent: Whether a percent sign may stand before or after the number.
+        accounting: Whether a number in parentheses is negative.
+    """
+
+    decimal: str = "."
+    group: str = " '"
+    currency: bool = False
+    percent: bool = False
+    accounting: bool = False
+
+    def parse(self, text: str) -> float | None:
+        """Return the number; None if the text is not one number in this notation, or exceeds a float."""
+        stripped = text.strip()
+        if _PLAIN[self.decimal].fullmatch(stripped):  # three times faster than the full pattern
+            return read_number(stripped.replace(self.decimal, "."))
+        parts = _pattern(self.decimal, self.group).fullmatch(stripped.translate(_VARIANTS))
+        if parts is None:
+            return None
+        signs, currency, codes, percent, opened = (
+            parts.captures(name) for name in ("sign", "currency", "code", "percent", "open")
+        )
+        unexpected = (
+            (not self.currency and currency + codes)
+            or (not self.percent and percent)
+            or (not self.accounting and opened)
+            or (percent and currency + codes)
+            or not CURRENCIES.issuperset(codes)
+        )
+        if unexpected or max(len(signs + opened), len(currency), len(codes), len(percent)) > 1:
+            return None
+        digits = parts["digits"].replace(parts["group"] or " ", "").replace(self.decimal, ".")
+        return read_number(f"{'-' if opened else ''.join(signs)}{digits}")
+
+
+@lru_cache(maxsize=64)
+def _pattern(decimal: str, group: str) -> regex.Pattern[str]:
+    """Return the pattern of a number, with any signs; the caller decides which signs are allowed."""
+    signs = r"(?:(?:(?P<currency>\p{Sc})|(?P<code>[A-Z]{3})|(?P<percent>%)) ?){0,2}"
+    separator = f"[{regex.escape(group)}]" if group else "(?!)"
+    groups = rf"[1-9][0-9]{{0,2}}(?P<group>{separator})[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*"
+    digits = rf"(?P<digits>(?:{groups}|[0-9]+)(?:{regex.escape(decimal)}[0-9]+)?)"
+    minus = "(?P<sign>[+-])?"
+    return regex.compile(rf"{minus}{signs}(?P<open>\()?{minus}{signs}{minus}{digits} ?{signs}(?(open)\) ?{signs})")
+
+
+def read_number(digits: str) -> float | None:
+    """Return the number of a text such as "-12" or "0.5"; None if it exceeds a float. Integers are exact."""
+    if "." not in digits:
+        return int(Decimal(digits))  # exact at any length
+    number = float(digits)
+    return number if math.isfinite(number) else None

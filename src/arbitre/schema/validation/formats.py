@@ -1,0 +1,48 @@
+"""The `format` keyword as an assertion: every format is checked or refused, never skipped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from arbitre.errors import SchemaError, did_you_mean, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arbitre.values import Json
+
+IN_EXTRA: Final = frozenset(
+    {
+        *("date-time", "duration", "hostname", "idn-hostname", "iri", "iri-reference", "json-pointer"),
+        *("relative-json-pointer", "time", "uri", "uri-reference", "uri-template"),
+    }
+)
+"""Formats that `jsonschema` checks only with the packages of the extra `formats`."""
+
+
+def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterator[ValidationError]:  # noqa: ANN401  (jsonschema has no type for its validators)
+    """Check the `format` keyword; a keyword function of `jsonschema`.
+
+    A format that the draft does not define is checked as in draft 2020-12.
+
+    Raises:
+        SchemaError: The format is unknown, or the package that checks it is not installed.
+    """
+    checkers = validator.FORMAT_CHECKER, Draft202012Validator.FORMAT_CHECKER
+    checker = next((checker for checker in checkers if name in checker.checkers), None)
+    if checker is not None:
+        if not checker.conforms(instance, name):
+            yield ValidationError(f"{instance!r} is not a {name!r}")
+    elif name in IN_EXTRA:
+        raise SchemaError.of(
+            f"The format {shown(name)} cannot be checked: its package is not installed",
+            hint="Install it with `pip install 'arbitre[formats]'`, or omit --format-assertion.",
+        )
+    else:
+        known = sorted({*IN_EXTRA, *Draft202012Validator.FORMAT_CHECKER.checkers})
+        raise SchemaError.of(
+            f"The format {shown(name)} cannot be checked: JSON Schema does not define it",
+            hint=did_you_mean(name, known) or f"The formats are {', '.join(known)}.",
+        )

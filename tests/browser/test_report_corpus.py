@@ -1,0 +1,350 @@
+"""The report of a corpus of 10 and of 2,000 documents, as the commands write it: classes, links, intervals, paper."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from tests.browser import corpora
+from typer.testing import CliRunner
+
+from arbitre.cli import app
+from arbitre.report.entry_classes import GLYPHS
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+
+KEPT = 200
+"""Number of documents that the report of the large corpus holds."""
+
+PAPER = 697
+"""Width of the printed area of an A4 page, in CSS pixels."""
+
+
+@pytest.fixture(scope="session", params=[10, 2000])
+def corpus(request, tmp_path_factory):
+    """A corpus with the report of its ranking; `out` is what the terminal said."""
+    folder = tmp_path_factory.mktemp("corpus")
+    corpora.write(folder, request.param)
+    systems = [f"{name}={folder / name}.jsonl" for name in corpora.SYSTEMS]
+    options = ("--out", folder / "report", "--workers", "1", *(("--keep", KEPT) if request.param > KEPT else ()))
+    out = run("rank", *systems, *sources(folder), *options)
+    return SimpleNamespace(
+        size=request.param, folder=folder, report=folder / "report" / "report.html", out=out, single=single(folder)
+    )
+
+
+def sources(folder):
+    return "--schema", folder / "schema.json", "--gold", folder / "gold.jsonl"
+
+
+def single(folder):
+    """Write the report of one system, from the evaluation of the ranking."""
+    return made(folder, "single.html")
+
+
+def made(folder, name, *options):
+    file = folder / f"report-{name}"
+    run("report", folder / "report" / "hasty" / "evaluation.json", "--out", file, *options)
+    return file
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "120", "NO_COLOR": "1"})
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def filters(page):
+    """The count of each class filter."""
+    boxes = page.locator('input[name="x-show"]').evaluate_all(
+        "all => all.map(one => [one.value, one.closest('label').querySelector('.count').textContent])"
+    )
+    return {name: int(text) for name, text in boxes}
+
+
+def headline(page):
+    """The number of entries of each class, in the results."""
+    keys = page.locator("#answer .made .key").evaluate_all("all => all.map(one => [one.className, one.textContent])")
+    return {look.split()[1]: int(re.search(r"\d+", text)[0]) for look, text in keys}
+
+
+def documents(page):
+    return page.locator("#x-document option").count()
+
+
+def choose(page, place):
+    page.locator("#x-document").select_option(index=place)
+
+
+def test_filters_add_up_to_the_results(visit, corpus):
+    page = visit(corpus.single)
+    table = page.locator("#documents ~ .scroll tbody tr")
+    counts = {
+        row[0]: row[1:]
+        for row in table.evaluate_all(
+            "all => all.map(row => [row.cells[0].textContent.replace('failed', '').trim(), ...[...row.cells].slice(-2).map(one => Number(one.textContent))])"
+        )
+    }
+    sums = dict.fromkeys(GLYPHS, 0)
+    for place in range(10):
+        choose(page, place)
+        found = filters(page)
+        gold, predicted = counts[page.locator("#x-head b").text_content().rstrip(":")]
+        matched = found["exact"] + found["close"] + found["low"]
+        assert (matched + found["missing"], matched + found["spurious"]) == (gold, predicted)
+        sums = {name: sums[name] + found[name] for name in sums}
+    if corpus.size == 10:
+        assert {name: count for name, count in sums.items() if count} == headline(page)
+
+
+def test_the_map_the_rows_and_the_words_have_the_class_of_the_filters(visit, corpus):
+    page = visit(corpus.single)
+    for place in range(4 if corpus.size == 10 else 1):
+        choose(page, place)
+        for name, count in filters(page).items():
+            rows = page.locator(f"#x-list .row.{name}")
+            assert rows.count() == count
+            assert page.locator(f"#x-map rect.{name}").count() == (
+                count if name in {"missing", "spurious"} else 2 * count
+            )
+            assert all(f"{GLYPHS[name]} {name}" in text for text in rows.locator("header").all_text_contents())
+            box = page.locator(f'input[value="{name}"]')
+            box.uncheck()
+            assert rows.count() == 0
+            box.check()
+
+
+def test_the_class_close_follows_its_option(visit, corpus, tmp_path):
+    if corpus.size > 10:
+        pytest.skip("a second evaluation of the large corpus is slow")
+    options = ("--predicted", corpus.folder / "hasty.jsonl", "--close", "0.97", "--out", tmp_path, "--workers", "1")
+    run("evaluate", *sources(corpus.folder), *options)
+    before, after = headline(visit(corpus.single)), headline(visit(tmp_path / "report.html"))
+    assert (after["exact"], after.get("close", 0) < before["close"], after["low"] > before.get("low", 0)) == (
+        before["exact"],
+        True,
+        True,
+    )
+    page = visit(tmp_path / "report.html")
+    for place in range(documents(page)):
+        choose(page, place)
+        qualities = page.locator("#x-list .row.low data.quality").evaluate_all("all => all.map(one => one.value)")
+        assert all(float(value) < 0.97 for value in qualities)
+        assert page.locator("#x-map .low").count() == 2 * filters(page)["low"]
+
+
+def test_wrong_fields_have_a_filter_of_their_own(visit, corpus):
+    page = visit(corpus.single)
+    seen = 0
+    for place in range(10 if corpus.size == 10 else 2):
+        choose(page, place)
+        before = filters(page)
+        box = page.locator("#x-wrong")
+        count = int(page.locator("label", has=box).locator(".count").text_content())
+        box.check()
+        assert page.locator("#x-list .row").count() == page.locator("#x-list .row .said.wrong").count() == count
+        assert "wrong=1" in page.evaluate("location.hash")
+        assert filters(page) == before
+        seen += page.locator("#x-list .row.close").count()
+        box.uncheck()
+    assert seen > 0 or corpus.size > 10  # an entry can be close and have a wrong field
+
+
+DEAD = """async () => {
+    const dead = [];
+    const rows = [...document.querySelectorAll('#documents ~ .scroll tbody a')];
+    const links = [
+        ...document.querySelectorAll('main a[href^="#"]:not(#app a, #documents ~ .scroll a)'),
+        ...rows.filter((_, place) => place % 100 === 0),
+    ];
+    for (const link of links) {
+        const place = link.getAttribute('href').slice(1);
+        const values = new URLSearchParams(place);
+        if (!values.has('d')) {
+            if (!document.getElementById(place)) dead.push(place);
+            continue;
+        }
+        const changed = new Promise(done => addEventListener('hashchange', done, { once: true }));
+        const same = location.hash === '#' + place;
+        location.hash = place;
+        if (!same) await changed;
+        const chosen = document.querySelector('#x-document option:checked').textContent;
+        const name = (values.has('s') ? values.get('s') + ' / ' : '') + values.get('d') + ':';
+        const focused = document.querySelector('#x-list .row:focus .where')?.textContent ?? '';
+        if (!chosen.startsWith(name)) dead.push(place);
+        else if (values.has('g') && !focused.startsWith(`[${values.get('g')}]`)) dead.push(place);
+    }
+    return [links.length, dead];
+}"""
+
+
+def test_every_link_leads_somewhere(visit, corpus):
+    page = visit(corpus.report)
+    count, dead = page.evaluate(DEAD)
+    assert dead == []
+    assert count > 30
+    differing = page.locator("#systems table", has_text="largest differences").locator("tbody td")
+    assert differing.locator("a").count() == differing.count() >= 16  # up to ten documents, two systems
+    worst = page.locator("#paths ul.worst li")
+    assert worst.locator("a").count() == worst.count() > 10
+
+
+def test_the_page_says_how_many_documents_it_holds(visit, corpus):
+    said = visit(corpus.single).locator("#explorer .holds").text_content()
+    if corpus.size == 10:
+        assert said == "This page holds all 10 documents."
+        return
+    assert said.startswith("This page holds 200 of 2000 documents: first those that it links to, then the worst.")
+    assert "--keep" in said
+    assert documents(visit(corpus.single)) == KEPT
+
+
+def test_keep_sets_the_number_of_documents_on_the_page(visit, corpus):
+    file = made(corpus.folder, "fewer.html", "--keep", "7")
+    page = visit(file)
+    assert documents(page) == 7
+    assert page.locator("#explorer .holds").text_content().startswith(f"This page holds 7 of {corpus.size} documents")
+    linked = page.locator("#documents ~ .scroll tbody th a")
+    assert linked.count() == 7
+    assert page.evaluate(DEAD)[1] == []
+    if corpus.size > 10:
+        out = run("report", corpus.folder / "report" / "hasty" / "evaluation.json", "--out", file, "--keep", "1999")
+        assert "Evaluate again with --keep 1999 to show more." in out.replace("\n", " ")
+
+
+def test_navigation_scrolls_to_its_target_and_stays_there(visit, corpus):
+    page = visit(corpus.single)
+    before = page.locator("#x-list .row").count()
+    for name in ("read", "answer", "trust", "explorer", "curve", "paths"):
+        page.locator(f'header.top nav a[href="#{name}"]').click()
+        page.wait_for_timeout(150)
+        assert reached(page, name)
+        assert page.locator("#x-list .row").count() == before
+    assert reached(visit(corpus.single, "#trust"), "trust")
+
+
+def reached(page, name):
+    """Whether a section is at the top of the window, or the page ends in it."""
+    top = page.locator(f"#{name}").evaluate("node => node.getBoundingClientRect().top")
+    last = page.evaluate("innerHeight + scrollY >= document.documentElement.scrollHeight - 2")
+    return 0 <= top < 120 or last
+
+
+def test_a_long_list_grows_only_on_request(visit, tmp_path):
+    people = [corpora.person(corpora.random.Random(at)) for at in range(130)]
+    for name in ("gold", "hasty"):
+        corpora.lines(tmp_path / f"{name}.jsonl", [{"id": "d", "page": 1, "people": people}])
+    (tmp_path / "schema.json").write_text(corpora.json.dumps(corpora.SCHEMA), encoding="utf-8")
+    out = ("--predicted", tmp_path / "hasty.jsonl", "--out", tmp_path / "report", "--workers", "1")
+    run("evaluate", *sources(tmp_path), *out)
+    page = visit(tmp_path / "report" / "report.html")
+    rows = page.locator("#x-list .row")
+    page.evaluate("document.getElementById('x-more').scrollIntoView()")
+    page.wait_for_timeout(200)
+    assert rows.count() == 40
+    assert page.locator("#x-more").text_content().startswith("The first 40 of 130 entries.")
+    page.locator("#x-more button").first.click()
+    assert rows.count() == 80
+    assert "[40]" in page.locator("#x-list .row:focus .where").text_content()
+    page.locator("#x-more button").last.click()
+    assert rows.count() == 130
+    assert page.locator("#x-more").text_content() == ""
+
+
+def test_every_interval_has_its_basis_next_to_it(visit, corpus):
+    page = visit(corpus.report)
+    units = f"Units: {corpus.size} documents."
+    basis = "Intervals at 95%: Student’s t on jackknife pseudo-values"
+    board, tests = page.locator("#systems .scroll").all()[:2]
+    for table in (board, page.locator("#answer .scroll", has=page.locator("table.scores")).first):
+        said = table.locator("xpath=following-sibling::p[1]").text_content()
+        assert said.startswith(basis)
+        assert "no resampling" in said
+        assert said.endswith(units)
+    assert page.locator("#answer .words .basis").first.text_content().endswith(units)
+    said = tests.locator("xpath=following-sibling::p[1]").text_content()
+    assert ("swaps" in said, said.endswith(units)) == (True, True)
+    assert all(
+        re.search(r"\(\d+(\.\d)?%\)$", text) for text in tests.locator("tbody td:nth-of-type(2)").all_text_contents()
+    )
+    for note in page.locator("#documents ~ .basis").all_text_contents():
+        assert "Intervals at 95%: ratio estimator" in note
+    ranged = """all => all.filter(table => [...table.querySelectorAll('td')]
+        .some(cell => /^\\[[-0-9.]+, [-0-9.]+\\]/.test(cell.textContent.trim()))).length"""
+    assert page.locator("table").evaluate_all(ranged) == 2 + 2 + 2  # the systems; the scores and documents of each
+
+
+def test_the_warnings_of_the_terminal_are_on_the_page(visit, corpus):
+    page = visit(corpus.report)
+    said = " ".join(page.locator(".careful").all_text_contents())
+    assert "Never in gold, so not evaluated: /people/*/never." in said
+    notes = re.findall(r"^Fewer than .*$", corpus.out, re.MULTILINE)
+    assert len(notes) == (corpus.size == 10)
+    assert all(note in page.locator("#systems .careful").text_content() for note in notes)
+    assert ("Fewer than 30 documents (10)" in said) is (corpus.size == 10)
+    failed = re.search(r"hasty: failed, counted as empty predictions \((\d+)\)", corpus.out)
+    assert (f"{failed[1]} predictions failed." in said) if failed and int(failed[1]) > 1 else corpus.size == 10
+
+
+def test_a_repaired_prediction_is_a_warning_on_the_page(visit, tmp_path):
+    corpora.write(tmp_path, 3)
+    broken = (tmp_path / "gold.jsonl").read_text(encoding="utf-8").splitlines()
+    answers = [{"id": f"d{at:04}", "predicted": f"```json\n{text}\n```"} for at, text in enumerate(broken)]
+    pairs = [one | {"gold": corpora.json.loads(text)} for one, text in zip(answers, broken, strict=True)]
+    corpora.lines(tmp_path / "pairs.jsonl", pairs)
+    options = ("--pairs", tmp_path / "pairs.jsonl", "--lenient", "--out", tmp_path / "report", "--workers", "1")
+    out = run("evaluate", "--schema", tmp_path / "schema.json", *options)
+    assert "repaired (3)" in out
+    assert (
+        "3 predictions were not valid JSON and were repaired."
+        in visit(tmp_path / "report" / "report.html").locator(".careful").text_content()
+    )
+
+
+def test_values_of_different_types_never_look_equal(visit, corpus):
+    page = visit(corpus.single)
+    row = page.locator("#paths tbody tr", has=page.locator("code", has_text=re.compile("^/code$")))
+    assert re.match(r'^4\d\d → "4\d\d"$', row.locator("summary .pair").text_content().strip())
+    row.locator("summary").click()
+    row.locator("ul.worst a").first.click()
+    field = page.locator("#x-list .row:focus .field", has=page.locator(".name", has_text=re.compile("^code$")))
+    gold, predicted = field.locator(".side").all_text_contents()
+    assert predicted == f'"{gold}"'
+
+
+def test_the_document_menu_names_the_score(visit, corpus):
+    page = visit(corpus.report)
+    texts = page.locator("#x-document option").all_text_contents()
+    assert all(re.search(r": (document quality [01]\.\d\d|failed)$", text) for text in texts)
+    french = visit(made(corpus.folder, "fr.html", "--lang", "fr"))
+    assert re.search(r" : qualité du document [01],\d\d$", french.locator("#x-document option").first.text_content())
+
+
+def test_the_report_prints_on_a4(visit, corpus):
+    page = visit(corpus.report, width=PAPER)
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
+    cut = """() => [...document.querySelectorAll('main table, main svg, main .row')]
+        .filter(one => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
+        .map(one => one.outerHTML.slice(0, 90))"""
+    assert page.evaluate(cut) == []
+    assert page.locator("main details:not([open], #x-matrix details)").count() == 0
+    for table in page.locator("#documents ~ .scroll").all():
+        rows = table.locator("tbody tr").evaluate_all("all => all.filter(one => one.checkVisibility()).length")
+        assert rows == min(corpus.size, 50)
+    summarised = page.locator("#documents ~ .paper")
+    assert summarised.count() == (2 if corpus.size > 50 else 0)
+    if corpus.size > 50:
+        assert summarised.first.text_content() == "On paper: the 50 worst documents of 2000."
+    kept = "all => all.filter(one => getComputedStyle(one).breakAfter !== 'avoid').length"
+    assert page.locator("main :is(h2, h3, h4, caption, summary)").evaluate_all(kept) == 0
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("main details[open]").count() == 0
+
+
+def test_the_printed_pages_are_few(visit, corpus):
+    page = visit(corpus.report)
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+    assert 5 <= pages <= 20

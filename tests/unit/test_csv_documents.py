@@ -1,0 +1,181 @@
+"""Documents and manifests in CSV files."""
+
+import gzip
+
+import pytest
+
+import arbitre
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.csv_table import CsvTable
+from arbitre.corpus.reading.options import Failure, ReadOptions
+from arbitre.errors import DataError
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "pages": {"type": "integer"},
+        "price": {"type": ["number", "null"]},
+        "paid": {"type": "boolean"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "ref": {"type": ["string", "integer"]},
+        "grade": {"enum": [1, 2]},
+        "total": {"type": "number", "x-arbitre": {"aliases": ["sum"]}},
+    },
+}
+COMPARATOR = arbitre.Comparator(SCHEMA)
+READING = ReadOptions().for_plan(COMPARATOR.plan)
+
+
+def read(path, text, reading=READING):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(reading.records(path, "predicted"))
+
+
+def documents(path, text, reading=READING):
+    return {record.id: record.value for record in read(path, text, reading)}
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "expected"),
+    [
+        ("name", "12", "12"),
+        ("name", "true", "true"),
+        ("name", "=1+1", "=1+1"),
+        ("pages", "12", 12),
+        ("pages", "-3", -3),
+        ("pages", "twelve", "twelve"),
+        ("pages", "007", "007"),
+        ("price", "1.5", 1.5),
+        ("price", "1 234", "1 234"),
+        ("price", "null", None),
+        ("price", "NaN", "NaN"),
+        ("paid", "true", True),
+        ("paid", "TRUE", True),
+        ("paid", "False", False),
+        ("paid", "yes", "yes"),
+        ("paid", "1", "1"),
+        ("tags", '["a"; 1]', '["a"; 1]'),
+        ("ref", "12", "12"),
+        ("grade", "2", 2),
+        ("sum", "2.5", 2.5),
+        ("unknown", "2", "2"),
+    ],
+)
+def test_a_cell_is_read_as_the_kinds_of_its_field(tmp_path, name, cell, expected):
+    assert documents(tmp_path / "p.csv", f"id,{name}\na,{cell}\n") == {"a": {name: expected}}
+
+
+def test_a_cell_of_a_list_is_json(tmp_path):
+    assert documents(tmp_path / "p.csv", 'id,tags\na,"[""x"",""y""]"\n') == {"a": {"tags": ["x", "y"]}}
+
+
+def test_an_empty_cell_is_an_absent_field(tmp_path):
+    assert documents(tmp_path / "p.csv", "id,name,pages\na,,3\nb,,\n") == {"a": {"pages": 3}, "b": {}}
+
+
+def test_without_a_schema_all_cells_are_texts(tmp_path):
+    assert documents(tmp_path / "p.csv", "id,pages\na,3\n", ReadOptions()) == {"a": {"pages": "3"}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,name,pages\na,Zoé,3\n",
+        "id;name;pages\r\na;Zoé;3\r\n",
+        "id\tname\tpages\na\tZoé\t3\n",
+        "\ufeffid;name;pages\na;Zoé;3\n",
+        '"id";"name";"pages"\n"a";"Zoé";"3"\n',
+        "\ufeffid,name,pages\n\na,Zoé,3",
+    ],
+)
+def test_delimiters_and_byte_order_marks_are_recognised(tmp_path, text):
+    assert documents(tmp_path / "p.csv", text) == {"a": {"name": "Zoé", "pages": 3}}
+
+
+def test_a_delimiter_in_the_name_of_a_column_does_not_mislead(tmp_path):
+    assert documents(tmp_path / "p.csv", 'id;"name, first";b\na;x, y;z\n') == {"a": {"name, first": "x, y", "b": "z"}}
+
+
+def test_compressed_and_tab_separated_tables_are_read(tmp_path):
+    assert documents(tmp_path / "p.csv.gz", gzip.compress(b"id,name\na,Bo\n")) == {"a": {"name": "Bo"}}
+    assert documents(tmp_path / "p.tsv", "id\tname\na\tBo\n") == {"a": {"name": "Bo"}}
+
+
+def test_rows_of_a_table_keep_their_run_and_line(tmp_path):
+    records = read(tmp_path / "p.csv", "id,run,name\na,1,Bo\na,2,Cy\nb,,Di\n")
+    assert [(record.id, record.run, record.line) for record in records] == [
+        ("a", "1", 2),
+        ("a", "2", 3),
+        ("b", None, 4),
+    ]
+
+
+def test_a_broken_row_is_a_failure(tmp_path):
+    first, second, third = read(tmp_path / "p.csv", "id,name\na\n,Bo\nb,Cy\n")
+    assert isinstance(first, Failure)
+    assert (first.line, first.reason) == (2, "Expected 2 cells, got 1")
+    assert isinstance(second, Failure)
+    assert (second.line, second.reason) == (3, "Expected an id in 'id', got an empty cell")
+    assert third.value == {"name": "Cy"}
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "hint"),
+    [
+        ("nr,name\na,Bo\n", "Expected one column 'id', got the columns 'nr', 'name'", "--id-key"),
+        ("id,x,x\na,1,2\n", "Expected each column once", "Rename"),
+        ("", "Expected one column 'id', got the columns none", "--id-key"),
+        ('id,x\na,"b\n', "Cannot read the file as CSV", "Correct the row after line 1"),
+        ("id;nom\na;Zoé\n".encode("cp1252"), "probably Windows-1252", "iconv -f CP1252 -t UTF-8"),
+        ("id;nom\na;Zoé\n".encode("utf-16"), "probably UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    ],
+)
+def test_an_unreadable_table_names_the_cause_and_the_remedy(tmp_path, data, message, hint):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "p.csv", data)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    assert caught.value.file == str(tmp_path / "p.csv")
+
+
+def test_a_compressed_table_in_another_encoding_gets_no_command(tmp_path):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "p.csv.gz", gzip.compress("id;é\n".encode("cp1252")))
+    assert caught.value.hint == "Save the table as CSV UTF-8"
+
+
+def test_csv_documents_equal_the_json_documents_they_state(tmp_path):
+    (tmp_path / "gold.jsonl").write_text('{"id": "a", "name": "12", "pages": 3, "paid": true, "total": 1.5}\n')
+    (tmp_path / "p.csv").write_text("id;name;pages;paid;sum\na;12;3;TRUE;1.5\n")
+    joined = Sources(gold=tmp_path / "gold.jsonl", predicted=tmp_path / "p.csv").joined(READING)
+    assert COMPARATOR.evaluate([(pair.id, pair.gold, pair.predicted) for pair in joined]).micro.f1q == 1.0
+
+
+def test_gold_in_csv_is_checked_with_the_types_of_the_schema(tmp_path):
+    (tmp_path / "gold.csv").write_text("id,pages\na,3\nb,many\n")
+    (finding,) = COMPARATOR.check_gold(tmp_path / "gold.csv").findings
+    assert (finding.id, finding.pointer) == ("b", "/pages")
+
+
+def test_the_columns_of_a_manifest_may_be_separated_by_semicolons(tmp_path):
+    for name in "gp":
+        (tmp_path / f"{name}.json").write_text('{"name": "Bo"}')
+    (tmp_path / "m.csv").write_text("\ufeffid;gold;predicted;modèle\na;g.json;p.json;petit\n", encoding="utf-8")
+    joined = Sources(manifest=tmp_path / "m.csv").joined()
+    assert [(pair.id, pair.predicted) for pair in joined] == [("a", {"name": "Bo"})]
+    assert joined.factors == {"modèle": ("petit",)}
+
+
+def test_a_csv_file_of_pairs_is_refused_with_the_options_to_use(tmp_path):
+    (tmp_path / "m.csv").write_text("id,gold,predicted\na,g,p\n")
+    with pytest.raises(DataError, match="got a CSV file") as caught:
+        Sources(pairs=tmp_path / "m.csv").joined()
+    assert "--manifest" in caught.value.hint
+
+
+def test_a_table_can_be_read_several_times(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,x\na,1\n")
+    table = CsvTable(path, ["id"], "")
+    assert list(table.rows()) == list(table.rows()) == [(2, {"id": "a", "x": "1"})]

@@ -1,0 +1,164 @@
+"""The number of exact, close, wrong, missing, spurious values, and of values of a wrong type, by path."""
+
+import json
+
+import pytest
+
+from arbitre import ABSENT, Comparator, Comparison
+from arbitre.corpus.running.checkpoints import Checkpoints
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.tally import OUTCOMES
+
+TEXT = {"type": "string"}
+LETTER = Comparator(
+    {
+        "type": "object",
+        "properties": {
+            "name": TEXT,
+            "page": {"type": "integer"},
+            "people": {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}},
+        },
+    }
+)
+
+
+def outcomes(gold, predicted, comparator=LETTER):
+    """The outcomes by path that are not 0."""
+    paths = comparator.compare(gold=gold, predicted=predicted).by_path()
+    counts = {path: {name: getattr(scores, name) for name in OUTCOMES} for path, scores in paths.items()}
+    return {path: {name: count for name, count in row.items() if count} for path, row in counts.items()}
+
+
+@pytest.mark.parametrize(
+    ("predicted", "expected"),
+    [
+        ("Marguerite", {"exact": 1.0}),
+        ("Margueritte", {"close": 1.0}),
+        ("Bob", {"wrong": 1.0}),
+        (7, {"wrong_type": 1.0, "wrong_type_predicted": 1.0}),
+        (ABSENT, {"missing": 1.0}),
+    ],
+)
+def test_a_value_has_one_outcome(predicted, expected):
+    prediction = {} if predicted is ABSENT else {"name": predicted}
+    found = outcomes({"name": "Marguerite", "page": 1}, prediction | {"page": 1})
+    assert found == {"/name": expected, "/page": {"exact": 1.0}}
+
+
+def test_a_value_without_gold_is_spurious():
+    assert outcomes({"name": "Ada"}, {"name": "Ada", "page": 3})["/page"] == {"spurious": 1.0}
+
+
+def test_the_threshold_of_close_is_an_option():
+    strict = Comparator(TEXT, close=0.99)
+    assert outcomes("Marguerite", "Margueritte", strict) == {"": {"wrong": 1.0}}
+
+
+def test_the_leaves_of_an_object_opposite_a_leaf_are_of_a_wrong_type_at_their_own_paths():
+    gold, predicted = {"name": "Ada", "page": 1}, {"name": {"first": "Ada", "last": "King"}, "page": 1}
+    assert outcomes(gold, predicted) == {
+        "/name": {"wrong_type": 1.0},
+        "/name/first": {"wrong_type_predicted": 1.0},
+        "/name/last": {"wrong_type_predicted": 1.0},
+        "/page": {"exact": 1.0},
+    }
+
+
+def test_the_items_of_a_list_opposite_a_leaf_are_of_a_wrong_type():
+    assert outcomes({"people": [{"name": "Ada"}, {"name": "Bob"}]}, {"people": "Ada, Bob"}) == {
+        "/people": {"wrong_type_predicted": 1.0},
+        "/people/*": {"wrong_type": 2.0},
+        "/people/*/name": {"wrong_type": 2.0},
+    }
+
+
+def test_an_item_of_another_type_is_one_value_on_both_sides():
+    gold = {"people": [{"name": "Ada"}, {"name": "Bob"}, {"name": "Cy"}]}
+    assert outcomes(gold, {"people": [{"name": "Ada"}, "Bob"]}) == {
+        "/people/*": {"exact": 1.0, "wrong_type": 1.0, "wrong_type_predicted": 1.0, "missing": 1.0},
+        "/people/*/name": {"exact": 1.0, "wrong_type": 1.0, "missing": 1.0},
+    }
+
+
+def test_an_item_has_the_outcome_of_its_quality():
+    person = {"type": "object", "properties": dict.fromkeys("abcde", TEXT)}
+    gold = dict.fromkeys("abcde", "same")
+    comparator = Comparator({"type": "array", "items": person})
+    assert outcomes([gold], [gold | {"a": "xyz"}], comparator)["/*"] == {"close": 1.0}
+    assert outcomes([gold], [gold | {"a": "xyz", "b": "xyz"}], comparator)["/*"] == {"wrong": 1.0}
+
+
+def test_an_empty_list_opposite_items_is_missing():
+    assert outcomes({"people": []}, {"people": [{"name": "Ada"}]}) == {
+        "/people": {"missing": 1.0},
+        "/people/*": {"spurious": 1.0},
+        "/people/*/name": {"spurious": 1.0},
+    }
+    assert outcomes({"people": []}, {"people": []}) == {"/people": {"exact": 1.0}}
+
+
+def test_transport_counts_masses():
+    """Two gold items share one predicted item: half of its mass stays spurious only if it is not needed."""
+    items = {"type": "array", "items": TEXT, "x-arbitre": {"match": {"transport": {"solver": "exact"}}}}
+    assert outcomes(["aa", "bb"], ["aa"], Comparator(items)) == {"/*": {"exact": 1.0, "wrong": 1.0}}
+    scores = Comparator(items).compare(gold=["aa"], predicted=["aa", "bb"]).by_path()["/*"]
+    assert (scores.gold, scores.predicted, scores.exact, scores.wrong) == (1.0, 1.0, 0.5, 0.5)
+    assert scores.exact_match_rate == 0.5
+
+
+def test_the_exact_match_rate_is_the_share_of_gold_and_none_without_gold():
+    rates = LETTER.compare(
+        gold={"people": [{"name": "Ada"}, {"name": "Bob"}]}, predicted={"people": [{"name": "Ada"}], "page": 1}
+    ).by_path()
+    assert {path: scores.exact_match_rate for path, scores in rates.items()} == {
+        "/page": None,
+        "/people/*": 0.5,
+        "/people/*/name": 0.5,
+    }
+
+
+GOLD = {"name": "Ada", "page": 1, "people": [{"name": "Ada"}]}
+CORPUS = [
+    ("a", GOLD, GOLD),
+    ("b", GOLD, {"name": "Adda", "people": "Ada"}),
+    ("c", GOLD, {"name": ["Ada"], "page": "1", "people": [{"name": "Ada"}, {}]}),
+    ("d", GOLD, ABSENT),
+    ("e", {}, {}),
+]
+
+
+def test_a_corpus_sums_the_outcomes_of_its_documents():
+    evaluation = LETTER.evaluate(CORPUS)
+    alone = [LETTER.compare(gold=gold, predicted=predicted).by_path() for _, gold, predicted in CORPUS]
+    for path, scores in evaluation.by_path.items():
+        parts = [paths[path] for paths in alone if path in paths]
+        assert {name: getattr(scores, name) for name in OUTCOMES} == {
+            name: sum(getattr(part, name) for part in parts) for name in OUTCOMES
+        }
+    name = evaluation.by_path["/name"]
+    assert (name.exact, name.close, name.wrong, name.wrong_type, name.missing) == (1.0, 0.0, 1.0, 1.0, 1.0)
+    assert name.exact_match_rate == 0.25
+
+
+def test_the_exact_match_rate_of_documents_counts_failures_as_not_exact():
+    assert LETTER.evaluate(CORPUS).document_quality.exact_match_rate == 2 / 5
+    assert LETTER.evaluate([]).document_quality.exact_match_rate is None
+
+
+def test_a_comparison_read_from_json_has_the_same_outcomes():
+    for _, gold, predicted in CORPUS:
+        comparison = LETTER.compare(gold=gold, predicted=predicted)
+        read = Comparison.from_dict(json.loads(json.dumps(comparison.to_dict())))
+        assert read.by_path() == comparison.by_path()
+
+
+def test_a_resumed_evaluation_reads_the_outcomes_from_its_checkpoints(tmp_path):
+    once, again = (
+        evaluate(
+            LETTER.plan,
+            CORPUS,
+            ExecutionOptions(checkpoints=Checkpoints(tmp_path, LETTER.plan.signature, resume=resume)),
+        )
+        for resume in (False, True)
+    )
+    assert again.by_path == once.by_path == LETTER.evaluate(CORPUS).by_path
