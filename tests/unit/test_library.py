@@ -73,7 +73,7 @@ class TestSources:
             arbitre.evaluate(WORDS, pd.DataFrame({"id": [1], "gold": [[]], "predictd": [[]]}))
 
     def test_a_value_without_json_is_refused(self):
-        frame = pd.DataFrame({"id": [1], "gold": [[pd.Timestamp("2020-01-01")]], "predicted": [[]]})
+        frame = pd.DataFrame({"id": [1], "gold": [[object()]], "predicted": [[]]})
         with pytest.raises(arbitre.DataError, match="column 'gold'"):
             arbitre.evaluate(WORDS, frame)
 
@@ -258,14 +258,21 @@ class TestFiles:
             loaded.table("matches")
 
     def test_a_report_is_written_in_french(self, tmp_path):
-        evaluation().report(tmp_path / "rapport.html", language="fr")
+        evaluation().report(tmp_path / "rapport.html", lang="fr")
         page = (tmp_path / "rapport.html").read_text(encoding="utf-8")
         assert '<html lang="fr">' in page
         assert "Oakenshaw, John" in page  # the documents are shown, not only the figures
 
+    def test_results_are_written_with_a_report_in_french(self, tmp_path):
+        one = evaluation(out=tmp_path / "one", lang="fr")
+        arbitre.rank({"one": one}, out=tmp_path / "ranking", lang="fr")
+        pages = [tmp_path / "one" / "report.html", *(tmp_path / "ranking").rglob("report.html")]
+        assert len(pages) == 3
+        assert all('<html lang="fr">' in page.read_text(encoding="utf-8") for page in pages)
+
     def test_an_unknown_language_is_refused(self, tmp_path):
-        with pytest.raises(arbitre.DataError, match="en or fr"):
-            evaluation().report(tmp_path / "r.html", language="de")
+        with pytest.raises(arbitre.OptionError, match="en or fr"):
+            evaluation().report(tmp_path / "r.html", lang="de")
 
     @pytest.mark.parametrize("damage", [lambda data: b"no" + data, lambda data: data[: len(data) // 2]])
     def test_damaged_results_are_refused(self, tmp_path, damage):

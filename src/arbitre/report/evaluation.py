@@ -79,20 +79,19 @@ class Evaluation(corpus.Evaluation):
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
 
-    def report(self, path: str | Path, *, language: str = "en") -> None:
+    def report(self, path: str | Path, *, lang: str = "en") -> None:
         """Write the report as one HTML page.
 
         Args:
             path: File of the page.
-            language: "en" or "fr".
+            lang: "en" or "fr".
 
         Raises:
-            DataError: The language is unknown, the documents are no longer available, or the file cannot be written.
+            OptionError: The language is unknown.
+            DataError: The documents are no longer available, or the file cannot be written.
         """
-        known = [one.value for one in Language]
-        if language not in known:
-            raise DataError.of(f"Expected `language` to be {' or '.join(known)}, got {language!r}")
-        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), Language(language))
+        language = Language.named(lang)
+        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), language)
 
     def save(self, folder: str | Path) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.

@@ -55,6 +55,7 @@ class SharedKeywords(TypedDict, total=False):
     no_report: bool
     no_chance: bool
     keep: int | None
+    lang: str
     csv_dialect: CsvDialectName
 
 

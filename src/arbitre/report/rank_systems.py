@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.systems.ranking import rank
 from arbitre.errors import OptionError
+from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.ranking_job import RankingJob, stabilities, write_comparison
-from arbitre.report.report_files import write_ranking
+from arbitre.report.report_files import REPORT, write_ranking
 from arbitre.report.tables.ranking_files import RankingResults
 from arbitre.report.text_files import CsvDialect
 
@@ -36,13 +37,15 @@ def rank_evaluations(
 ) -> Ranking:
     """Rank evaluations; see `arbitre.rank`."""
     evaluations = {name: system for name, system in systems.items() if isinstance(system, corpus.Evaluation)}
+    lang = Language.named(options.pop("lang", "en"))
     if len(evaluations) < len(systems) or options:
         raise OptionError.of(EITHER)
     ranking = rank(evaluations, scores[0], beside=scores[1:], **statistics)
     if out is not None:
         for name, evaluation in evaluations.items():
             evaluation.save(Path(out, name))
-        write_ranking(Path(out), ranking)
+            evaluation.report(Path(out, name, REPORT), lang=lang)
+        write_ranking(Path(out), ranking, lang)
         results = RankingResults(ranking, dict(stabilities(evaluations, scores[0], statistics["aggregate"])))
         write_comparison(Path(out), results, report=True)
     return ranking

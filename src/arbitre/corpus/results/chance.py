@@ -118,7 +118,7 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
         cells: Number of pairs of a gold entry and a predicted entry, summed over the documents of the corpus.
         seed: Random seed.
     """
-    ordered = sorted(pairs, key=lambda pair: pair.key)
+    ordered = sorted((pair.as_json() for pair in pairs), key=lambda pair: pair.key)
     duels = _duels(ordered, seed)
     most, room = max(MIN_COMPARISONS, documents // SHARE), max(MIN_CELLS, cells / SHARE)
     made: list[tuple[_Duel, Tally]] = []
