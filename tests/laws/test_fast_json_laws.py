@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arbitre.corpus.reading import fast_json, strict_json
+from arbitre.corpus.reading import strict_json
 from arbitre.errors import DataError
+from arbitre.parsing import fast_json
 from arbitre.values import ABSENT
 
 TEXTS = st.text() | st.text('"\\/\x00\x7f\u2028é😀,:')

@@ -8,11 +8,11 @@ import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
 
-import msgspec
 import numpy as np
 
 from arbitre.corpus.storage.files import atomic_file
 from arbitre.errors import DataError, OptionError
+from arbitre.parsing.fast_json import encode
 from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
@@ -147,17 +147,14 @@ def compact(value: Json) -> str:
         return repr(value)
     if type(value) is list and _ALIKE.issuperset(map(type, value)):
         try:
-            return _FAST(value).decode()
+            return encode(value).decode()
         except (ValueError, OverflowError):  # lone surrogates, long integers
             pass
     return _COMPACT.encode(value)
 
 
-_FAST: Final = msgspec.json.Encoder().encode
-"""Takes a quarter of the time of `json` for lists of page numbers."""
-
 _ALIKE: Final = frozenset({int, str})
-"""Types that msgspec formats as `json` does; it writes another exponent for floats, and null for NaN."""
+"""Types that `encode` formats as `json` does, in a quarter of the time for lists of page numbers."""
 
 _MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
 """Columns of numbers of values, or of masses."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from arbitre.corpus.joining.spool import SPOOL
-from arbitre.corpus.reading.fast_json import parse_again
 from arbitre.corpus.reading.records import ByteRange, Failure, Origin, Pair
 from arbitre.errors import DataError
+from arbitre.parsing.fast_json import parse_again
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from arbitre import values
-from arbitre.corpus.reading.fast_json import parse_strictly
 from arbitre.corpus.storage.files import unreadable
 from arbitre.errors import DataError, Problem, clipped
+from arbitre.parsing.fast_json import parse_strictly
 from arbitre.paths import pointer
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 import numpy as np
 
 from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, root_qualities
 from arbitre.comparison.path_sums import by_path
 from arbitre.corpus.reading.records import Failure
+from arbitre.parsing.fast_json import encode
 from arbitre.paths import wildcard
 from arbitre.tally import OUTCOMES
 
@@ -160,9 +160,6 @@ def _floats(values: list[float]) -> Floats:
 
 def _text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
     try:
-        return _encode(value).decode()  # 4 times as fast as `json`
+        return encode(value).decode()  # 4 times as fast as `json`
     except (ValueError, OverflowError):  # lone surrogates, long integers
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-_encode: Final = msgspec.json.Encoder().encode

@@ -1,4 +1,4 @@
-"""Fast parsing with msgspec of what certainly is strict JSON.
+"""Fast JSON with msgspec: parsing of what certainly is strict JSON, and writing.
 
 The values are those of the standard library: msgspec rounds decimal numbers correctly and reads integers of any length.
 """
@@ -19,7 +19,12 @@ _decode: Final = msgspec.json.Decoder().decode
 """Parses JSON. Refuses NaN, infinities, numbers beyond the largest double, lone surrogates and invalid UTF-8; keeps the
 last value of a duplicate key."""
 
-_encode: Final = msgspec.json.Encoder().encode
+encode: Final = msgspec.json.Encoder().encode
+"""Writes JSON as bytes, with another exponent than `json` for floats, and null for NaN. Refuses lone surrogates."""
+
+schema_of: Final = msgspec.json.schema
+"""Writes the JSON Schema of a type."""
+
 _REFUSED: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
 
 
@@ -31,7 +36,7 @@ def parse_strictly(data: bytes) -> Json:
     """
     try:
         value = _decode(data)
-        written = _encode(value)
+        written = encode(value)
     except _REFUSED:
         return ABSENT
     return value if _quotes(data) == _quotes(written) else ABSENT
