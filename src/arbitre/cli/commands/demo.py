@@ -12,7 +12,6 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
-from arbitre.cli.output.progress import evaluate_with_progress
 from arbitre.cli.shared_options import Lang, NoReport, TerminalOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
@@ -58,7 +57,7 @@ def demo(
     for system in SYSTEMS:
         joined = Sources(gold=out / GOLD, predicted=out / f"{system}.jsonl").joined()
         options = EvaluationOptions(out=out / system, workers=1, lang=lang, no_report=no_report)
-        evaluations[system], _ = evaluate_with_progress(EvaluationJob(comparator.plan, joined, options), screen)
+        evaluations[system], _ = EvaluationJob(comparator.plan, joined, options)()
         compared_again = compare_pairs(comparator.plan, list(joined))
         found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
     if no_report:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.progress import evaluate_with_progress
+from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
     EvaluateOptions,
@@ -62,8 +62,11 @@ def evaluate(
     requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
     plan = options.comparator(schema, format_assertion=format_assertion).plan
-    job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options)
-    evaluation, files = evaluate_with_progress(job, screen)
+    with shown_progress(screen) as on_progress:
+        job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options, on_progress)
+        for note in job.notes:
+            screen.note(note)
+        evaluation, files = job()
     if out is not None:
         dialect = CsvDialect.named(evaluation_options.csv_dialect)
         exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)

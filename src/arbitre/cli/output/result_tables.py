@@ -137,7 +137,10 @@ def intervals(found: Mapping[str, Any]) -> RenderableType:
     legend = [f"Intervals: {drawn['method']} over {sampled(drawn, Translator(Language.EN))}."]
     legend += drawn["notes"]
     if chance is not None and chance["floor"] is not None:
-        comparisons = counted(chance["comparisons"], "comparison") + ", sampled" * chance["sampled"]
+        comparisons = counted(chance["comparisons"], "comparison")
+        if chance["sampled"]:
+            error = chance["standard_error"]
+            comparisons += ", sampled" + (f"; standard error of f1q: {error:.4f}" if error is not None else "")
         legend.append(
             f"Chance score: predictions compared with the gold of other documents ({comparisons}); "
             "not subtracted from any score."

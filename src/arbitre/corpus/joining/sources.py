@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.joining.join_notes import swapped_names
@@ -14,11 +15,13 @@ from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.errors import DataError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from arbitre.corpus.joining.join import Join
 
     Paths: TypeAlias = str | Path | Sequence[str | Path]
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,17 +53,31 @@ class Sources:
         if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
             raise OptionError.of("Expected at most one source to be standard input (-), got several.")
 
-    def joined(self, reading: ReadOptions | None = None) -> Join:
-        """Read the documents and return the joined pairs. Raises DataError if a source cannot be read."""
-        reading = reading or ReadOptions()
+    def joined(self, reading: ReadOptions | None = None, on_read: Callable[[int], None] = lambda _: None) -> Join:
+        """Read the documents and return the joined pairs.
+
+        Args:
+            reading: Options for reading.
+            on_read: Called with the number of records read so far, after each record.
+
+        Raises:
+            DataError: A source cannot be read.
+        """
+        reading, numbers = reading or ReadOptions(), count(1)
+
+        def counted(records: Iterable[_Read]) -> Iterator[_Read]:
+            for record in records:
+                on_read(next(numbers))
+                yield record
+
         if self.manifest is not None:
             table = Manifest(self.manifest, reading)
-            return paired(table.rows(), factors=table.factors, only=self.only)
+            return paired(counted(table.rows()), factors=table.factors, only=self.only)
         if isinstance(self.pairs, DataFrame):
-            return paired(reading.rows(self.pairs), only=self.only)
+            return paired(counted(reading.rows(self.pairs)), only=self.only)
         if self.pairs:
             try:
-                joined = paired(reading.rows(self.pairs), only=self.only)
+                joined = paired(counted(reading.rows(self.pairs)), only=self.only)
             except DataError as error:
                 raise error.located(file=", ".join(_each(self.pairs))) from None
             if joined.failures and not len(joined):
@@ -72,7 +89,8 @@ class Sources:
                     hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
                 )
             return joined
-        joined = join(reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted"), only=self.only)
+        gold, predicted = reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted")
+        joined = join(counted(gold), counted(predicted), only=self.only)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 from arbitre.corpus.joining.spool import SPOOL
 from arbitre.corpus.reading.records import ByteRange, Failure, Origin, Pair
 from arbitre.errors import DataError
+from arbitre.parsing.fast_json import parse_again
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _value(place: ByteRange, identity: str, files: dict[str, BinaryIO], stack: E
         if place.file not in files:
             files[place.file] = stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
         files[place.file].seek(place.offset)
-        value = json.loads(files[place.file].read(place.length))
+        value = parse_again(files[place.file].read(place.length))
         if place.without and str(value[place.without[0]]) != identity:
             raise _changed(place, identity)
         if place.member is not None:

@@ -14,6 +14,7 @@ import numpy as np
 from arbitre import values
 from arbitre.corpus.storage.files import unreadable
 from arbitre.errors import DataError, Problem, clipped
+from arbitre.parsing.fast_json import parse_strictly
 from arbitre.paths import pointer
 
 if TYPE_CHECKING:
@@ -85,8 +86,10 @@ def load(path: Path, *, max_depth: int = MAX_DEPTH) -> Json:
 
 def _parse(text: str | bytes, max_depth: int) -> Json:
     data = _encoded(text)
-    text = _decoded(data)
     line = _too_deep(data, max_depth)  # before decoding, which recurses
+    if line is None and (value := parse_strictly(data)) is not values.ABSENT:
+        return value
+    text = _decoded(data)
     if line is not None:
         raise DataError.of(
             f"Expected at most {max_depth} nested containers, got more",

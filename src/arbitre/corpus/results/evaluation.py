@@ -69,7 +69,7 @@ class Evaluation:
 
     @cached_property
     def chance(self) -> Chance | None:
-        """Chance scores of the corpus; None if the documents are no longer available."""
+        """Chance scores of the corpus; None if they were not wanted, or the documents are no longer available."""
         return None if self.chance_factory is None else self.chance_factory()
 
     @cached_property

@@ -41,6 +41,7 @@ def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverag
         else {
             "floor": None if chance.chance_score is None else chance.chance_score.to_dict(),
             "comparisons": chance.comparisons,
+            "standard_error": chance.standard_error,
             "self_agreement": chance.self_agreement,
             "seed": chance.seed,
             "sampled": chance.sampled,

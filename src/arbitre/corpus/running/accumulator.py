@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.arrays import exact_sum
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.running.document_results import PATH_WIDTH, TALLY_WIDTH
@@ -43,6 +44,12 @@ class Accumulator:
     def __len__(self) -> int:
         return len(self._ids)
 
+    @property
+    def cells(self) -> float:
+        """Number of pairs of a gold entry and a predicted entry, summed over the documents."""
+        tallies = self._tallies.view()
+        return exact_sum(tallies[:, 0] * tallies[:, 1])
+
     def add(self, outcomes: DocumentResults) -> None:
         """Add the results of the next work unit, except the values from observers."""
         for path, rows in outcomes.paths.items():
@@ -66,7 +73,7 @@ class Accumulator:
         plan: Plan,
         failures: Sequence[Failure],
         without_gold: tuple[str, ...],
-        chance_factory: Callable[[], Chance],
+        chance_factory: Callable[[], Chance] | None,
     ) -> Evaluation:
         """Return the evaluation.
 
@@ -74,7 +81,7 @@ class Accumulator:
             plan: The compiled schema.
             failures: Failures from before the comparison.
             without_gold: Keys of predictions without a gold document.
-            chance_factory: Computes the chance scores on first access.
+            chance_factory: Computes the chance scores on first access; None if they are not wanted.
         """
         for column in self._paths.values():
             column.pad(len(self))

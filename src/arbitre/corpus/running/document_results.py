@@ -11,6 +11,7 @@ import numpy as np
 from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, root_qualities
 from arbitre.comparison.path_sums import by_path
 from arbitre.corpus.reading.records import Failure
+from arbitre.parsing.fast_json import encode
 from arbitre.paths import wildcard
 from arbitre.tally import OUTCOMES
 
@@ -158,4 +159,7 @@ def _floats(values: list[float]) -> Floats:
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return encode(value).decode()  # 4 times as fast as `json`
+    except (ValueError, OverflowError):  # lone surrogates, long integers
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -41,7 +41,7 @@ TRIPLE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ExecutionOptions:
-    """Options for running an evaluation. They do not change the results.
+    """Options for running an evaluation. They do not change the scores.
 
     Attributes:
         observers: Collect additional values about documents.
@@ -51,6 +51,7 @@ class ExecutionOptions:
         unit_size: Number of documents per work unit.
         first_batch: Number of documents in the first batch of a worker.
         batch_nodes: Target number of nodes per later batch.
+        chance: Whether to compute the chance scores when they are first used.
     """
 
     observers: Observers = field(default_factory=dict)
@@ -60,6 +61,7 @@ class ExecutionOptions:
     unit_size: int = PART_SIZE
     first_batch: int = FIRST_BATCH
     batch_nodes: int = NODES_PER_BATCH
+    chance: bool = True
 
 
 def evaluate(
@@ -92,9 +94,10 @@ def evaluate(
 
     def chance_factory() -> Chance:
         sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else reservoir()
-        return estimate_chance(plan, sample, len(totals))
+        return estimate_chance(plan, sample, len(totals), totals.cells)
 
-    return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
+    without_gold = pairs.without_gold if isinstance(pairs, Join) else ()
+    return totals.evaluation(plan, failures, without_gold, chance_factory if options.chance else None)
 
 
 def pair_up(triples: Iterable[Pair | Triple]) -> Join:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from arbitre.values import ABSENT, Json, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.arrays import Indices
+    from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Pair
     from arbitre.paths import Path
@@ -114,30 +114,152 @@ class EntryLayout:
 
     def rows(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[EntryRow]:
         """Yield the entries by document: in gold order, then the spurious ones."""
+        columns = self.columns(levels)
+        whole = columns.whole
+        fields: list[dict[str, FieldPair]] = [{} for _ in columns.documents]
+        for part in columns.parts:
+            for at, name, cell in zip(part.entries.tolist(), part.names, part.pairs(), strict=True):
+                fields[at][name] = cell
+        cells = zip(columns.documents.tolist(), *columns.indices, columns.statuses, whole.pairs(), fields, strict=True)
+        for document, gold_index, predicted_index, status, pair, found in cells:
+            yield EntryRow(pairs[document], gold_index, predicted_index, status, pair, found)
+
+    def columns(self, levels: Sequence[Level]) -> EntryColumns:
+        """Return the entries as columns, by document: in gold order, then the spurious ones."""
+        nodes = sum(map(len, levels))
+        lists = np.zeros(nodes + 1, dtype=np.bool_)  # the last element is for NONE (no node)
+        owner = np.full(nodes + 1, NONE, dtype=np.intp)
+        wholes, parts = list[_Entries](), list[EntryFields]()
         node_tree = NodeTree.of(levels)
-        lists = np.zeros(len(node_tree) + 1, dtype=np.bool_)  # the last element is for NONE (no node)
-        owner = np.full(len(node_tree) + 1, NONE, dtype=np.intp)
-        found: dict[int, tuple[tuple[object, ...], EntryRow]] = {}
         for level in levels:
             here = slice(level.first, level.first + len(level))
-            held = np.flatnonzero(owner[level.parent] != NONE)
             own = lists[level.parent] if self.listed else level.parent == NONE
             if level.inner:
                 owner[here] = owner[level.parent]
-            elif len(held):
-                for at, name, cell in _cells(level, held):
-                    found[int(owner[level.parent[at]])][1].fields[name] = cell
+            elif len(held := np.flatnonzero(owner[level.parent] != NONE)):
+                parts.append(EntryFields.of(level, held, owner[level.parent[held]]))
             elif own.any():
                 numbers = np.flatnonzero(own)
                 owner[level.first + numbers] = level.first + numbers
-                indices = [_indices(node_tree, level, numbers, gold=gold) for gold in (True, False)]
-                for (at, _, cell), *pair in zip(_cells(level, numbers), *indices, strict=True):
-                    found[level.first + at] = _entry(pairs, int(level.document[at]), cell, *pair)
+                wholes.append(_Entries.of(node_tree, level, numbers))
             if self.listed and level.path == self.path and not level.leaf:
                 lists[here] = np.isin(level.gold_kind, _LIST) & np.isin(level.predicted_kind, _LIST)
-        yield from (entry for _, entry in sorted(found.values(), key=lambda item: item[0]))
+        return _sorted(wholes, parts, nodes)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class EntryFields:
+    """Fields of some entries at one path, or the entries themselves. All columns have the same length.
+
+    Attributes:
+        entries: Position of each field's entry.
+        names: Names of the fields.
+        gold: Gold values; ABSENT if missing.
+        predicted: Predicted values; ABSENT if missing.
+        quality: Qualities, in [0, 1].
+        readings: The accepted readings of gold that were used; ABSENT if gold has no choice.
+    """
+
+    entries: Indices
+    names: list[str]
+    gold: list[Json]
+    predicted: list[Json]
+    quality: Floats
+    readings: list[Json]
+
+    @classmethod
+    def of(cls, level: Level, at: Indices, entries: Indices) -> EntryFields:
+        """Return some nodes of a level as fields of these entries."""
+        (gold, gold_names), (predicted, predicted_names) = sides(level, at)
+        names = [
+            str(other if value is ABSENT else name)
+            for value, name, other in zip(gold, gold_names, predicted_names, strict=True)
+        ]
+        readings = level.source.readings_of(level.left[at], level.right[at])
+        return cls(entries, names, gold, predicted, level.quality[at], readings)
+
+    def pairs(self) -> Iterator[FieldPair]:
+        """Yield the fields one by one."""
+        return map(FieldPair, self.gold, self.predicted, self.quality.tolist(), self.readings)
+
+
+class EntryColumns(NamedTuple):
+    """The entries of some documents as columns; see `EntryRow`.
+
+    Attributes:
+        documents: Document of each entry; shape (entries,).
+        indices: Gold indices and predicted indices.
+        statuses: Statuses.
+        whole: The entries themselves.
+        parts: Fields of the entries. If an entry has a field twice, the last one counts.
+    """
+
+    documents: Indices
+    indices: tuple[list[str | None], list[str | None]]
+    statuses: list[Status]
+    whole: EntryFields
+    parts: list[EntryFields]
+
+
+class _Entries(NamedTuple):
+    """Entries of one level: their documents, indices and values."""
+
+    documents: Indices
+    indices: tuple[list[str | None], list[str | None]]
+    whole: EntryFields
+
+    @classmethod
+    def of(cls, node_tree: NodeTree, level: Level, at: Indices) -> _Entries:
+        gold, predicted = (_indices(node_tree, level, at, gold=gold) for gold in (True, False))
+        return cls(level.document[at], (gold, predicted), EntryFields.of(level, at, level.first + at))
+
+
+def _sorted(wholes: Sequence[_Entries], parts: Sequence[EntryFields], nodes: int) -> EntryColumns:
+    """Return the entries of all levels in order, and their fields with the positions of their entries."""
+    whole = EntryFields(
+        np.concatenate([np.empty(0, dtype=np.intp), *(one.whole.entries for one in wholes)]),
+        [name for one in wholes for name in one.whole.names],
+        [value for one in wholes for value in one.whole.gold],
+        [value for one in wholes for value in one.whole.predicted],
+        np.concatenate([np.empty(0), *(one.whole.quality for one in wholes)]),
+        [value for one in wholes for value in one.whole.readings],
+    )
+    documents = np.concatenate([np.empty(0, dtype=np.intp), *(one.documents for one in wholes)])
+    gold_indices, predicted_indices = ([index for one in wholes for index in one.indices[side]] for side in (0, 1))
+    spurious = np.array([value is ABSENT for value in whole.gold], dtype=np.bool_)
+    places = [
+        (other if value is ABSENT else index) or ""
+        for value, index, other in zip(whole.gold, gold_indices, predicted_indices, strict=True)
+    ]
+    ranks = {place: rank for rank, place in enumerate(sorted(set(places), key=lambda place: order(f"/{place}")))}
+    order_of = np.lexsort((np.array([ranks[place] for place in places], dtype=np.intp), spurious, documents))
+    position = np.zeros(nodes, dtype=np.intp)
+    position[whole.entries[order_of]] = np.arange(len(order_of))
+
+    def taken(values: Sequence[_Value]) -> list[_Value]:
+        return [values[at] for at in order_of.tolist()]
+
+    gold, predicted = taken(whole.gold), taken(whole.predicted)
+    return EntryColumns(
+        documents[order_of],
+        (taken(gold_indices), taken(predicted_indices)),
+        [
+            "spurious" if left is ABSENT else "missing" if right is ABSENT else "matched"
+            for left, right in zip(gold, predicted, strict=True)
+        ],
+        EntryFields(
+            np.arange(len(order_of)),
+            taken(whole.names),
+            gold,
+            predicted,
+            whole.quality[order_of],
+            taken(whole.readings),
+        ),
+        [replace(part, entries=position[part.entries]) for part in parts],
+    )
+
+
+_Value = TypeVar("_Value")
 _LIST = (NONE, Kind.ARRAY)
 
 
@@ -159,29 +281,6 @@ def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]
     return found
 
 
-def _cells(level: Level, at: Indices) -> Iterator[tuple[int, str, FieldPair]]:
-    """Yield the row, the key or position and the values of some nodes of a level."""
-    (gold, gold_names), (predicted, predicted_names) = sides(level, at)
-    readings = level.source.readings_of(level.left[at], level.right[at])
-    for number, position in enumerate(at.tolist()):
-        name = gold_names[number] if gold[number] is not ABSENT else predicted_names[number]
-        yield (
-            position,
-            str(name),
-            FieldPair(gold[number], predicted[number], float(level.quality[position]), readings[number]),
-        )
-
-
-def _entry(
-    pairs: Sequence[Pair], document: int, whole: FieldPair, gold_index: str | None, predicted_index: str | None
-) -> tuple[tuple[object, ...], EntryRow]:
-    """Return a sort key and the row of an entry."""
-    gold, predicted = whole.gold is not ABSENT, whole.predicted is not ABSENT
-    status: Status = "matched" if gold and predicted else "missing" if gold else "spurious"
-    place = (document, not gold, order("/" + ((gold_index if gold else predicted_index) or "")))
-    return place, EntryRow(pairs[document], gold_index, predicted_index, status, whole)
-
-
 def _indices(node_tree: NodeTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:
     """Return the indices of some nodes of a level on one side (see `index_of`)."""
     found: list[str | None] = [None] * len(at)
@@ -194,8 +293,13 @@ def _indices(node_tree: NodeTree, level: Level, at: Indices, *, gold: bool) -> l
 
     rows = (level.left if gold else level.right)[at]
     present = np.flatnonzero(rows >= 0)
+    tokens = level.source.tokens_of(rows[present])
+    if all(isinstance(place, str) for place in level.path[:-1]) and not isinstance(level.path[-1], str):
+        for number, token in zip(present.tolist(), tokens, strict=True):  # a single list: half the time of the table
+            found[number] = str(token)
+        return found
     parents = level.parent[at[present]].tolist()
-    for number, parent, token in zip(present.tolist(), parents, level.source.tokens_of(rows[present]), strict=True):
+    for number, parent, token in zip(present.tolist(), parents, tokens, strict=True):
         found[number] = "/".join((*above(parent), *_positions(level.path[-1:], (token,))))
     return found
 

@@ -14,7 +14,8 @@ from arbitre.corpus.results import dataframe
 from arbitre.corpus.results.archive import RESULTS, write_archive
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.storage.files import atomic_file, unreadable
-from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
+from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.tables.match_table import MatchTableObserver
 from arbitre.report.text_files import (
     STANDARD,
     CsvDialect,
@@ -96,17 +97,16 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan), dialect)
+    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan), plan.signature.short, dialect)
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))
             for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)
         }
-        rows, signature = csv_writer(files[MATCHES], dialect), plan.signature.short
-        rows.writerow([*matches.head, dataframe.SIGNATURE])
+        csv_writer(files[MATCHES], dialect).writerow([*matches.head, dataframe.SIGNATURE])
 
         def taken(outcomes: DocumentResults) -> None:
-            rows.writerows([*row, signature] for row in outcomes.seen.pop(MATCHES, ()))
+            files[MATCHES].writelines(map(str, outcomes.seen.pop(MATCHES, ())))
             how.on_results(outcomes)
 
         observers: Observers = {**how.observers, MATCHES: matches}
@@ -181,72 +181,3 @@ class ViolationObserver:
             if pair.predicted is not ABSENT
             for violation in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class MatchTableObserver:
-    """Corpus observer that records the rows of the table of entries."""
-
-    entries: EntryLayout
-    dialect: CsvDialect = STANDARD
-
-    @property
-    def head(self) -> list[str]:
-        """Column names."""
-        fields = [cell(f"{name}.{part}") for name in self._columns for part in self._parts(name)]
-        return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
-
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """Return one row per entry of the documents."""
-        rows: list[Json] = []
-        columns = self._columns
-        for entry in self.entries.rows(pairs, levels):
-            indices = (entry.pair.id, entry.pair.run, entry.gold_index, entry.predicted_index, entry.status)
-            fields = [text for name in columns for text in self._pair_cells(self._cell(entry, name), self._parts(name))]
-            whole = self._pair_cells(entry.whole, PARTS[2:])
-            rows.append([*map(cell, indices), *fields, cell(self._undeclared(entry)), *whole])
-        return rows
-
-    @property
-    def _columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
-
-    def _parts(self, name: str) -> tuple[str, ...]:
-        """Return the columns of a field, with the reading that was used if gold may accept several."""
-        listed = name in self.entries.names and name in self.entries.readings
-        whole = name == VALUE and name not in self.entries.names and "" in self.entries.readings
-        return (*PARTS, "reading") if listed or whole else PARTS
-
-    def _cell(self, entry: EntryRow, name: str) -> FieldPair | None:
-        """Return the cell of a column; an entry that is not an object is in the column `value`."""
-        if name in self.entries.names:
-            return entry.fields.get(name)
-        sides = (entry.whole.gold, entry.whole.predicted)
-        return entry.whole if any(side is not ABSENT and not isinstance(side, dict) for side in sides) else None
-
-    def _undeclared(self, entry: EntryRow) -> Json:
-        """Return the values without a column, by side."""
-        found: dict[str, Json] = {}
-        more = {name: one for name, one in entry.fields.items() if name not in self.entries.names}
-        for side in ("gold", "predicted"):
-            whole = getattr(entry.whole, side)
-            if isinstance(whole, dict):
-                others = {name: getattr(one, side) for name, one in more.items() if name in whole}
-                found |= {side: others} if others else {}
-            elif whole is not ABSENT and not self.entries.scalar:
-                found[side] = whole
-        return found or None
-
-    def _pair_cells(self, found: FieldPair | None, parts: Sequence[str]) -> list[str]:
-        if found is None:
-            return [""] * len(parts)
-        values = (1.0 - found.quality if part == "distance" else getattr(found, part) for part in parts)
-        return [cell(value, self.dialect) for value in values]
-
-
-VALUE: Final = "value"
-"""Column for entries that are not objects."""
-
-
-PARTS: Final = ("gold", "predicted", "distance", "quality")
-"""Columns of every field."""

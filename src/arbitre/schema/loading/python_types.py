@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_origin
 
 from arbitre.errors import SchemaError, clipped, did_you_mean
+from arbitre.parsing.fast_json import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ def schema_of_type(source: Any) -> Json:  # noqa: ANN401  (any type)
             refusals.append(f"{library.__name__.removeprefix('_by_')}: {clipped(str(error).partition(chr(10))[0])}")
     raise SchemaError.of(
         f"Cannot write the JSON Schema of {getattr(source, '__name__', source)}: {'; '.join(refusals)}",
-        hint="pip install 'arbitre[pydantic]' or 'arbitre[msgspec]', or pass the JSON Schema.",
+        hint="pip install 'arbitre[pydantic]', or pass the JSON Schema.",
     )
 
 
@@ -121,6 +122,4 @@ def _generator() -> Any:  # noqa: ANN401  (a class of an extra)
 
 
 def _by_msgspec(source: Any) -> Json:  # noqa: ANN401
-    import msgspec  # noqa: PLC0415  (an extra)
-
-    return msgspec.json.schema(source)
+    return schema_of(source)

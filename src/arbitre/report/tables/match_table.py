@@ -1,0 +1,134 @@
+"""The table of entries, `matches.csv`, written from columns.
+
+A list of cells per column instead of objects per entry made the table 5 times as fast (10,000 documents of 20 entries).
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.report.text_files import STANDARD, CsvDialect, cell, csv_writer
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.joining.join import Pair
+    from arbitre.report.documents.entry_rows import EntryColumns, EntryFields, EntryLayout
+
+VALUE: Final = "value"
+"""Column for entries that are not objects."""
+
+PARTS: Final = ("gold", "predicted", "distance", "quality")
+"""Columns of every field."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTableObserver:
+    """Corpus observer that records the rows of the table of entries, as CSV.
+
+    Attributes:
+        entries: Location and structure of the entries.
+        signature: Last cell of every row.
+        dialect: Notation of the table.
+    """
+
+    entries: EntryLayout
+    signature: str
+    dialect: CsvDialect = STANDARD
+
+    @property
+    def head(self) -> list[str]:
+        """Column names, without that of the signature."""
+        fields = [cell(f"{name}.{part}") for name in self._columns for part in self._parts(name)]
+        return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """Return the rows of the documents as one text."""
+        entries = self.entries.columns(levels)
+        documents, count = entries.documents.tolist(), len(entries.documents)
+        labels = ([cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs])
+        columns: list[Sequence[str]] = [[texts[document] for document in documents] for texts in labels]
+        columns += [*(list(map(cell, indices)) for indices in entries.indices), entries.statuses]
+        for name in self._columns:
+            columns += _filled(self._cells(entries, name), self._parts(name), count, self.dialect)
+        columns += [self._undeclared(entries), *_numbers(entries.whole.quality, self.dialect), [self.signature] * count]
+        file = io.StringIO()
+        csv_writer(file, self.dialect._replace(mark=False)).writerows(zip(*columns, strict=True))
+        return [file.getvalue()]
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        """Return the columns of a field, with the reading that was used if gold may accept several."""
+        listed = name in self.entries.names and name in self.entries.readings
+        whole = name == VALUE and name not in self.entries.names and "" in self.entries.readings
+        return (*PARTS, "reading") if listed or whole else PARTS
+
+    def _cells(self, entries: EntryColumns, name: str) -> Iterator[tuple[EntryFields, Indices]]:
+        """Yield the cells of a column: fields and which of them; an entry that is no object is in `value`."""
+        if name not in self.entries.names:
+            sides = zip(entries.whole.gold, entries.whole.predicted, strict=True)
+            plain = [any(side is not ABSENT and not isinstance(side, dict) for side in pair) for pair in sides]
+            yield entries.whole, np.flatnonzero(plain)
+            return
+        for part in entries.parts:
+            yield part, np.flatnonzero([other == name for other in part.names])
+
+    def _undeclared(self, entries: EntryColumns) -> list[str]:
+        """Return the values without a column, by side."""
+        names = frozenset(self.entries.names)
+        more: dict[int, dict[str, tuple[Json, Json]]] = {}
+        for part in entries.parts:
+            if not names.issuperset(part.names):
+                for at, name, *pair in zip(part.entries.tolist(), part.names, part.gold, part.predicted, strict=True):
+                    if name not in names:
+                        more.setdefault(at, {})[name] = (pair[0], pair[1])
+        texts = [""] * len(entries.documents)
+        for at, wholes in enumerate(zip(entries.whole.gold, entries.whole.predicted, strict=True)):
+            if at in more or not all(side is ABSENT or isinstance(side, dict) for side in wholes):
+                texts[at] = cell(self._others(wholes, more.get(at, {})))
+        return texts
+
+    def _others(self, wholes: tuple[Json, Json], more: Mapping[str, tuple[Json, Json]]) -> Json:
+        found: dict[str, Json] = {}
+        for at, (side, whole) in enumerate(zip(("gold", "predicted"), wholes, strict=True)):
+            if isinstance(whole, dict):
+                others = {name: pair[at] for name, pair in more.items() if name in whole}
+                found |= {side: others} if others else {}
+            elif whole is not ABSENT and not self.entries.scalar:
+                found[side] = whole
+        return found or None
+
+
+def _filled(
+    cells: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int, dialect: CsvDialect
+) -> list[list[str]]:
+    """Return the columns of a field, with "" where an entry does not have it."""
+    columns = [[""] * count for _ in parts]
+    for fields, chosen in cells:
+        at = fields.entries[chosen].tolist()
+        sides = (fields.gold, fields.predicted, fields.readings)
+        gold, predicted, readings = ([cell(values[place], dialect) for place in chosen.tolist()] for values in sides)
+        texts = (gold, predicted, *_numbers(fields.quality[chosen], dialect), readings)
+        for column, column_texts in zip(columns, texts, strict=False):  # most fields have no readings
+            for place, text in zip(at, column_texts, strict=True):
+                column[place] = text
+    return columns
+
+
+def _numbers(quality: Floats, dialect: CsvDialect) -> tuple[list[str], list[str]]:
+    """Return the cells of the distances and of the qualities; equal numbers are formatted once."""
+    texts = []
+    for numbers in ((1.0 - quality).tolist(), quality.tolist()):
+        text = {number: cell(number, dialect) for number in set(numbers)}
+        texts.append([text[number] for number in numbers])
+    return texts[0], texts[1]
