@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 512
 """Maximum nesting depth of lists and objects in a document."""
 
 MAX_SHARED_VALUES: Final = 1 << 20
-"""Maximum number of values of a document that holds the same Python list or object several times."""
+"""Maximum number of values of a document that contains the same Python list or object several times."""
 
 _SHARING: Final = 64
 """Factor by which shared lists and objects may multiply the values of a document beyond `MAX_SHARED_VALUES`."""
@@ -247,7 +247,7 @@ def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most
         path.pop()
     if sizes[id(value)][1] > max(most, _SHARING * unshared):
         raise DataError.of(
-            f"Expected at most {most} values in the {what}, got more, as lists or objects occur in it many times over",
+            f"Expected at most {most} values in the {what}, got more, as lists or objects occur in it several times",
             hint="A Python list or object that occurs several times counts each time.",
         )
 

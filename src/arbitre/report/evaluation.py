@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TABLES: Final = ("documents", "paths", "matches")
 """Names of the tables of an evaluation."""
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
-"""Files of the results, as far as there is something to write."""
+"""Files of the results; files without content are not written."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -149,7 +149,7 @@ def _files(path: Path) -> Sequence[Path]:
         raise DataError.of(
             f"Expected one of {RANKING}, {FACTORS} and {EVALUATION} here, got {' and '.join(present) or 'none'}",
             file=str(path),
-            hint="Pass one of these files, or a folder that `evaluate --out` or `rank --out` has written.",
+            hint="Pass one of these files, or a folder written by `evaluate --out` or `rank --out`.",
         )
     corpus = path / WHOLE_CORPUS / EVALUATION
     return [path / present[0], *([corpus] if present == [FACTORS] and corpus.is_file() else [])]

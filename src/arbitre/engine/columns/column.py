@@ -85,7 +85,7 @@ class Column:
         return [self.raw[row] for row in rows.tolist()]
 
     def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
-        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has only one."""
+        """Return the accepted reading that each pair of rows was compared with; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
 
     def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:

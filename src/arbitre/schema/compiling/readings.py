@@ -65,7 +65,7 @@ def sibling_keys(
             keys.add(sibling_of(setting))
             if sibling_of(setting) == name:
                 message = f'Expected `alternatives` to name another field, got "{setting.value}"'
-                hint = "Write true if gold holds a list of readings in place of the value."
+                hint = "Write true if gold contains a list of readings in place of the value."
                 problems.append(setting.problem(message, hint))
     return keys
 
