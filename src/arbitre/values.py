@@ -210,7 +210,7 @@ def check(value: Json, what: str = "value") -> None:
 def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most: int = MAX_SHARED_VALUES) -> None:
     """Check that a value does not contain itself, is not nested too deeply, and does not multiply its parts.
 
-    Python objects may share parts: 40 lists that each hold the next one twice stand for 2^40 values. Each list or
+    Python objects may share parts: 40 lists that each contain the next one twice represent 2^40 values. Each list or
     object is visited once. Readers check the depth of texts; the engine checks documents while it builds columns.
 
     Args:

@@ -272,7 +272,7 @@ class TestYaml:
             ("type: object\ntype: array\n", 'has the key "type" twice', 2),
             ("type: [object", "not valid YAML", 1),
             ("type: !!python/object:os.system x", "could not determine a constructor", 1),
-            ("enum: [!!binary aGk=]", "JSON values only", None),
+            ("enum: [!!binary aGk=]", "only JSON values", None),
             ("properties: &p {a: *p}", "Circular reference", None),
         ],
     )

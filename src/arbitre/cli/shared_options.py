@@ -137,7 +137,7 @@ class ReadingOptions(ReadOptions):
         ),
     ]
     gold_key: Annotated[
-        str, typer.Option(metavar="KEY", help="Key or column of the gold document in records that hold both.")
+        str, typer.Option(metavar="KEY", help="Key or column of the gold document in records that contain both.")
     ]
     predicted_key: Annotated[str, typer.Option(metavar="KEY", help="Key or column of the prediction.")]
     projection: Annotated[

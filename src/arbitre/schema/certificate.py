@@ -67,7 +67,7 @@ class MetricViolation:
     known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
     """Values for which the leaf's distance is known to violate the property."""
     alternatives: Alternatives = field(default=None, compare=False, repr=False)
-    """Where gold holds the accepted readings that cause the violation."""
+    """Where gold lists the accepted readings that cause the violation."""
     seek: Callable[[MetricViolation], Witness | None] | None = field(default=None, compare=False, repr=False)
     """Finds the witness on request."""
 
@@ -220,7 +220,7 @@ def _absent_values(absence: Absence) -> str:
 
 
 def _identified(site: Site, reach: Reach, path: Path, readings: frozenset[Alternatives]) -> Iterator[Equivalence]:
-    """Yield the values that are treated as equal; `readings` are the keys that hold accepted readings."""
+    """Yield the values that are treated as equal; `readings` are the keys that contain accepted readings."""
     text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
         yield Equivalence(text, normalizer.name, normalizer.identifies)

@@ -43,7 +43,7 @@ def with_alternatives(site: Site, alternatives: Alternatives) -> Site:
 def sibling_keys(
     fields: Mapping[str, Sequence[Subschemas]], expander: Expander, overlay: Overlay | None, problems: list[Problem]
 ) -> set[str]:
-    """Return the keys of an object that hold the readings of other fields; errors are added to `problems`.
+    """Return the keys of an object that contain the readings of other fields; errors are added to `problems`.
 
     These keys are compared only if they are annotated with `"ignore": false`.
 
