@@ -92,7 +92,8 @@ class TestSources:
             (None, {}, "Expected `gold` and `predicted`"),
             (TRIPLES, {"lenient": True}, "`lenient` requires paths or a data frame"),
             (TRIPLES, {"gold": GOLD}, "`gold` requires paths"),
-            (TRIPLES, {"cluster": "x"}, "Unknown option `cluster`"),
+            (TRIPLES, {"clusters": "x"}, "Unknown option `clusters`"),
+            (TRIPLES, {"cluster": "a", "cluster_by": "b"}, "one of `cluster` and `cluster_by`"),
             (TRIPLES, {"resume": True}, "`resume` requires `out`"),
         ],
     )
@@ -123,7 +124,8 @@ class TestRunning:
 
     def test_clusters_come_from_a_pointer(self):
         triples = [("a", [{"v": 1}], [{"v": 1}]), ("b", [{"v": 2}], [{"v": 2}]), ("c", [{"v": 1}], [])]
-        assert arbitre.evaluate({}, triples, cluster_by="/0/v").clusters == ("1", "2", "1")
+        for name in ("cluster_by", "cluster"):
+            assert arbitre.evaluate({}, triples, **{name: "/0/v"}).clusters == ("1", "2", "1")
 
     def test_resuming_compares_triples_that_have_changed(self, tmp_path):
         first = arbitre.evaluate(WORDS, TRIPLES, out=tmp_path)
@@ -258,7 +260,7 @@ class TestFiles:
             loaded.table("matches")
 
     def test_a_report_is_written_in_french(self, tmp_path):
-        evaluation().report(tmp_path / "rapport.html", lang="fr")
+        evaluation().report(tmp_path / "rapport.html", language="fr")
         page = (tmp_path / "rapport.html").read_text(encoding="utf-8")
         assert '<html lang="fr">' in page
         assert "Oakenshaw, John" in page  # the documents are shown, not only the figures
@@ -272,7 +274,7 @@ class TestFiles:
 
     def test_an_unknown_language_is_refused(self, tmp_path):
         with pytest.raises(arbitre.OptionError, match="en or fr"):
-            evaluation().report(tmp_path / "r.html", lang="de")
+            evaluation().report(tmp_path / "r.html", language="de")
 
     @pytest.mark.parametrize("damage", [lambda data: b"no" + data, lambda data: data[: len(data) // 2]])
     def test_damaged_results_are_refused(self, tmp_path, damage):

@@ -79,19 +79,19 @@ class Evaluation(corpus.Evaluation):
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
 
-    def report(self, path: str | Path, *, lang: str = "en") -> None:
+    def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.
 
         Args:
             path: File of the page.
-            lang: "en" or "fr".
+            language: "en" or "fr".
 
         Raises:
             OptionError: The language is unknown.
             DataError: The documents are no longer available, or the file cannot be written.
         """
-        language = Language.named(lang)
-        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), language)
+        chosen = Language.named(language)
+        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), chosen)
 
     def save(self, folder: str | Path) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.

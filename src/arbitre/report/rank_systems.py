@@ -44,7 +44,7 @@ def rank_evaluations(
     if out is not None:
         for name, evaluation in evaluations.items():
             evaluation.save(Path(out, name))
-            evaluation.report(Path(out, name, REPORT), lang=lang)
+            evaluation.report(Path(out, name, REPORT), language=lang)
         write_ranking(Path(out), ranking, lang)
         results = RankingResults(ranking, dict(stabilities(evaluations, scores[0], statistics["aggregate"])))
         write_comparison(Path(out), results, report=True)

@@ -22,7 +22,7 @@ class Language(StrEnum):
     def named(cls, name: str) -> Language:
         """Return the language of a name. Raises OptionError if there is none."""
         if name not in [one.value for one in cls]:
-            raise OptionError.of(f"Expected `lang` to be {' or '.join(cls)}, got {name!r}")
+            raise OptionError.of(f"Expected the language to be {' or '.join(cls)}, got {name!r}")
         return cls(name)
 
     def number(self, value: float | None, digits: int = 4) -> str:
