@@ -113,7 +113,7 @@ class OptionError(ArbitreError):
 
 
 class QualityGateError(ArbitreError, AssertionError):
-    """A result does not reach the scores that were required of it. There is one problem for each score."""
+    """A score is below its required minimum. There is one problem for each score."""
 
 
 class SolverError(ArbitreError):
@@ -134,7 +134,7 @@ class FunctionError(SolverError):
     document: int | None = None
 
     def placed(self, where: str, **place: Any) -> Self:  # noqa: ANN401  (fields of Problem)
-        """Return a copy with more text on the place, and with these fields of the problems."""
+        """Return a copy with further text about the location, and with these fields of the problems."""
         error = type(self)(*(replace(problem, message=problem.message + where, **place) for problem in self.problems))
         error.values, error.document, error.__cause__ = self.values, self.document, self.__cause__
         return error

@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 512
 """Maximum nesting depth of lists and objects in a document."""
 
 MAX_SHARED_VALUES: Final = 1 << 20
-"""Maximum number of values of a document that holds the same Python list or object several times."""
+"""Maximum number of values of a document that contains the same Python list or object several times."""
 
 _SHARING: Final = 64
 """Factor by which shared lists and objects may multiply the values of a document beyond `MAX_SHARED_VALUES`."""
@@ -210,7 +210,7 @@ def check(value: Json, what: str = "value") -> None:
 def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most: int = MAX_SHARED_VALUES) -> None:
     """Check that a value does not contain itself, is not nested too deeply, and does not multiply its parts.
 
-    Python objects may share parts: 40 lists that each hold the next one twice stand for 2^40 values. Each list or
+    Python objects may share parts: 40 lists that each contain the next one twice represent 2^40 values. Each list or
     object is visited once. Readers check the depth of texts; the engine checks documents while it builds columns.
 
     Args:
@@ -247,7 +247,7 @@ def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most
         path.pop()
     if sizes[id(value)][1] > max(most, _SHARING * unshared):
         raise DataError.of(
-            f"Expected at most {most} values in the {what}, got more, as lists or objects occur in it many times over",
+            f"Expected at most {most} values in the {what}, got more, as lists or objects occur in it several times",
             hint="A Python list or object that occurs several times counts each time.",
         )
 

@@ -194,9 +194,9 @@ def test_every_link_leads_somewhere(visit, corpus):
 def test_the_page_says_how_many_documents_it_holds(visit, corpus):
     said = visit(corpus.single).locator("#explorer .holds").text_content()
     if corpus.size == 10:
-        assert said == "This page holds all 10 documents."
+        assert said == "This page contains all 10 documents."
         return
-    assert said.startswith("This page holds 200 of 2000 documents: first those that it links to, then the worst.")
+    assert said.startswith("This page contains 200 of 2000 documents: first those that it links to, then the worst.")
     assert "--keep" in said
     assert documents(visit(corpus.single)) == KEPT
 
@@ -205,7 +205,9 @@ def test_keep_sets_the_number_of_documents_on_the_page(visit, corpus):
     file = made(corpus.folder, "fewer.html", "--keep", "7")
     page = visit(file)
     assert documents(page) == 7
-    assert page.locator("#explorer .holds").text_content().startswith(f"This page holds 7 of {corpus.size} documents")
+    assert (
+        page.locator("#explorer .holds").text_content().startswith(f"This page contains 7 of {corpus.size} documents")
+    )
     linked = page.locator("#documents ~ .scroll tbody th a")
     assert linked.count() == 7
     assert page.evaluate(DEAD)[1] == []
@@ -338,7 +340,7 @@ def test_the_report_prints_on_a4(visit, corpus):
     summarised = page.locator("#documents ~ .paper")
     assert summarised.count() == (2 if corpus.size > 50 else 0)
     if corpus.size > 50:
-        assert summarised.first.text_content() == "On paper: the 50 worst documents of 2000."
+        assert summarised.first.text_content() == "In print: the 50 worst of 2000 documents."
     kept = "all => all.filter(one => getComputedStyle(one).breakAfter !== 'avoid').length"
     assert page.locator("main :is(h2, h3, h4, caption, summary)").evaluate_all(kept) == 0
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")

@@ -42,7 +42,7 @@ class TestClaims:
         certificate = judged().certificate
         assert certificate.verdict == "not a metric"
         assert [(one.path, one.reason) for one in certificate.breaks] == [
-            ("/*/name", "w1 is not stated to be 0 for equal values")
+            ("/*/name", "w1 is not claimed to be 0 for equal values")
         ]
         assert certificate.assumes == ()
 
@@ -51,15 +51,15 @@ class TestClaims:
         (assumed,) = judged(facts=claims).certificate.assumes
         assert assumed.path == "/*/name"
         assert assumed.condition == (
-            "w1 is 0 for equal values, symmetric, within the triangle inequality (stated by its author)"
+            "w1 is 0 for equal values, symmetric, within the triangle inequality (claimed by its author)"
         )
         (broken,) = judged(facts=claims).certificate.breaks
-        assert broken.reason == "w1 is not stated to be above 0 for different values"
+        assert broken.reason == "w1 is not claimed to be above 0 for different values"
 
     def test_the_verdict_metric_rests_on_the_claim(self):
         certificate = judged(facts=Facts()).certificate
         assert certificate.verdict == "metric"
-        assert "stated by its author" in certificate.assumes[0].condition
+        assert "claimed by its author" in certificate.assumes[0].condition
 
     def test_built_in_distances_assume_nothing(self):
         assert Comparator({"type": "string"}).certificate.assumes == ()
@@ -67,7 +67,7 @@ class TestClaims:
     def test_a_floor_keeps_the_claims_in_sight(self):
         floored = {"type": "string", "x-arbitre": {"distance": "w1", "floor": 0.5}}
         made = Comparator(floored, distances=catalogue.with_distance("w1", w1, Facts.only("identity", "symmetric")))
-        assert made.certificate.assumes[0].condition == "w1 is 0 for equal values, symmetric (stated by its author)"
+        assert made.certificate.assumes[0].condition == "w1 is 0 for equal values, symmetric (claimed by its author)"
 
     def test_an_unclaimed_identity_is_asked_for(self):
         assert judged(lambda *_: 0.25).compare(gold=people("a"), predicted=people("a")).quality == 0.75
@@ -253,7 +253,7 @@ class TestCommands:
         assert [one["name"] for one in json.loads(ranked)["systems"]] == ["b", "a"]
         self.run("metricity", "gold.jsonl", "predicted.jsonl", "--schema", "schema.json")
         assert "w1" in self.run("schema", "explain", "schema.json")
-        assert "w1 is not stated to be" in self.run("schema", "check", "schema.json", "--certificate")
+        assert "w1 is not claimed to be" in self.run("schema", "check", "schema.json", "--certificate")
 
     def test_diff_needs_no_function(self):
         for name in ("before", "after"):
@@ -266,7 +266,7 @@ class TestCommands:
         Path("schema.json").write_text(json.dumps(schema), encoding="utf-8")
         names = ("mydist:w1", "mydist:fold", "mydist:claimed", "mydist:folding")
         output = self.run("schema", "check", "schema.json", "--certificate", functions=names)
-        assert "stated by its author" in " ".join(output.split())
+        assert "claimed by its author" in " ".join(output.split())
 
     def test_worker_processes_find_the_module(self):
         for side in ("gold", "predicted"):

@@ -22,8 +22,8 @@ def load_functions(names: Sequence[str] | None) -> dict[str, Any]:
     """Import custom functions from the installed modules or the current folder.
 
     Args:
-        names: `MODULE:NAME` of functions and catalogues; None for none. A function of two values is a distance, about
-            which nothing is claimed; a function of one text is a normaliser.
+        names: `MODULE:NAME` of functions and catalogues; None for none. A function of two values is a distance,
+            for which no properties are claimed; a function of one text is a normaliser.
 
     Returns:
         The arguments `distances` and `normalizers` of `Comparator`.

@@ -53,7 +53,7 @@ CsvDialectOption = Annotated[
     ),
 ]
 FormatAssertion = Annotated[
-    bool, typer.Option("--format-assertion", help="Report values that do not have the `format` of the schema, too.")
+    bool, typer.Option("--format-assertion", help="Also report values that do not have the `format` of the schema.")
 ]
 Functions = Annotated[
     list[str] | None,
@@ -109,7 +109,7 @@ class ComparatorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(Sources):
-    """Where the documents are."""
+    """Sources of the documents."""
 
     gold: Annotated[list[str], GOLD]
     predicted: Annotated[list[str], typer.Option(metavar="PATH", help=f"Predictions: {_SOURCE}")]
@@ -126,7 +126,7 @@ class SourceOptions(Sources):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions(ReadOptions):
-    """How documents are read."""
+    """Options for reading documents."""
 
     id_key: IdKey
     id_pattern: Annotated[
@@ -137,7 +137,7 @@ class ReadingOptions(ReadOptions):
         ),
     ]
     gold_key: Annotated[
-        str, typer.Option(metavar="KEY", help="Key or column of the gold document in records that hold both.")
+        str, typer.Option(metavar="KEY", help="Key or column of the gold document in records that contain both.")
     ]
     predicted_key: Annotated[str, typer.Option(metavar="KEY", help="Key or column of the prediction.")]
     projection: Annotated[
@@ -161,7 +161,7 @@ class ReadingOptions(ReadOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions(EvaluationOptions):
-    """How documents are evaluated."""
+    """Options for evaluating documents."""
 
     cluster_by: Annotated[
         str | None,
@@ -186,7 +186,7 @@ class CorpusOptions(EvaluationOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(CorpusOptions):
-    """How documents are evaluated, with the results in one folder."""
+    """Options for evaluating documents and writing the results to a folder."""
 
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for evaluation.json, tables and report.html.")]
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted evaluation in the same --out folder.")]
@@ -222,7 +222,7 @@ class RankingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TerminalOptions:
-    """What is printed, and how."""
+    """Options for the output."""
 
     output: Literal["text", "json"] = "text"
     no_color: Annotated[
@@ -237,7 +237,7 @@ class TerminalOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions(TerminalOptions):
-    """What is printed, how, and in which format."""
+    """Options for the output and its format."""
 
     output: Annotated[Literal["text", "json"], typer.Option("--format", help="Print text tables or one JSON document.")]
 

@@ -211,7 +211,7 @@ class Comparator:
     def check_claims(
         self, *, gold: Sequence[Json], predicted: Sequence[Json] = (), sample: int = MAX_VALUES, seed: int = 0
     ) -> tuple[ClaimCheck, ...]:
-        """Check what is claimed about custom distances, on the values of documents.
+        """Check the claims about custom distances, on the values of documents.
 
         Each function is called for all ordered pairs of at most `sample` distinct values of each path.
 
@@ -282,7 +282,7 @@ class Comparator:
 
 
 def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
-    """Return the built-in distances and these functions, about which nothing is claimed."""
+    """Return the built-in distances and these functions, for which no properties are claimed."""
     extended = catalogue
     for name, function in functions.items():
         extended = extended.with_distance(name, function)

@@ -69,7 +69,7 @@ class Comparison:
 
     @property
     def scores(self) -> Scores:
-        """The scores of the entries; pooled if several lists hold entries."""
+        """The scores of the entries; pooled if several lists contain entries."""
         return Scores(Tally.of(of_nodes(self.entry_levels, self.entries, 1)[0]))
 
     @property

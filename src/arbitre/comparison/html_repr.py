@@ -116,14 +116,14 @@ def scores_table(corner: str, columns: Iterable[tuple[str, Scores | MacroScores]
 
 
 def paths_table(by_path: Mapping[str, Scores]) -> Markup:
-    """Return the scores of the paths, folded."""
+    """Return the scores of the paths, collapsed."""
     rows = [(path or "(the whole)", scores) for path, scores in list(by_path.items())[:PATHS]]
     more = line(f"and {len(by_path) - PATHS} more paths") if len(by_path) > PATHS else Markup()
     return folded("Scores by path", scores_table("path", rows) + more)
 
 
 def folded(title: str, content: Markup, *, shown: bool = False) -> Markup:
-    """Return content that can be folded, and is at first unless `shown`."""
+    """Return collapsible content, collapsed at first unless `shown`."""
     state = Markup(" open") if shown else Markup()
     whole = Markup("<details{}><summary>{}</summary>{}</details>").format(state, title, content)
     return whole if content else content

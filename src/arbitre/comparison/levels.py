@@ -42,7 +42,7 @@ class NodeSource(Protocol):
         ...
 
     def readings_of(self, left: Indices, right: Indices) -> list[Json]:
-        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has no choice of readings.
+        """Return the accepted reading that each pair of rows was compared with; ABSENT if gold has only one.
 
         Negative rows have none.
         """
@@ -74,7 +74,7 @@ class Level:
         right: Row of the predicted node in `source`, or -1.
         quality: Quality of the pair, in [0, 1]; 0 for a node without a partner.
         gold: Tally of an object or a list, together with `predicted`, `matched` and `mass` (of quality); 0 for leaves.
-        share: Share of the node that the node stands for if lists are matched by transport; None if all are 1.
+        share: Share of the full node that this node represents, if lists are matched by transport; None if all are 1.
         scale: Weight of the node in tallies: `share` times the scale of the parent; None if all are 1.
     """
 

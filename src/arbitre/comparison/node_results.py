@@ -146,7 +146,7 @@ class Alignment:
 class Node:
     """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none).
 
-    `reading` is the accepted reading of gold that the prediction was judged by; ABSENT if gold has no choice.
+    `reading` is the accepted reading of gold that the prediction was compared with; ABSENT if gold has only one.
     """
 
     path: str
@@ -168,7 +168,7 @@ class Node:
 class LeafVerdict:
     """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root.
 
-    `reading` is the accepted reading of gold that the prediction was judged by; ABSENT if gold has no choice.
+    `reading` is the accepted reading of gold that the prediction was compared with; ABSENT if gold has only one.
     """
 
     path: str

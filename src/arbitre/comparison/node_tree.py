@@ -106,7 +106,7 @@ class NodeTree:
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
     def reading(self, record: int) -> Json:
-        """Return the accepted reading that a pair was judged by; ABSENT if gold has no choice of readings."""
+        """Return the accepted reading that a pair was compared with; ABSENT if gold has only one."""
         level, at = self.place(record)
         return level.source.readings_of(level.left[at : at + 1], level.right[at : at + 1])[0]
 

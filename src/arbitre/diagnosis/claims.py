@@ -66,7 +66,7 @@ class ClaimCheck:
 def check_claims(
     plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, sample: int = MAX_VALUES, seed: int = 0
 ) -> tuple[ClaimCheck, ...]:
-    """Check what is claimed about custom distances, on the normalised values of documents.
+    """Check the claims about custom distances, on the normalised values of documents.
 
     Each function is called for all ordered pairs of at most `sample` distinct values of each path.
 
@@ -101,7 +101,7 @@ def _checks(path: str, pool: MemoPool, sample: int, seed: int) -> Iterator[Claim
     if len(values) > sample:
         chosen = np.sort(np.random.default_rng(seed).choice(len(values), sample, replace=False))
         values = [values[index] for index in chosen.tolist()]
-    # the facts would spare calls whose results they claim to know
+    # with the claimed facts, calls to be checked would be skipped
     asked = replace(pool.function, facts=replace(Facts.only(), range=facts.range))
     size = len(values)
     gold, predicted = np.divmod(np.arange(size * size), size)

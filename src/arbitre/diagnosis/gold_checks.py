@@ -147,7 +147,7 @@ def _without_field(plan: Plan, document: Json) -> Iterator[GoldFinding]:
                 yield GoldFinding(
                     "alternatives",
                     pointer((*tokens, sibling)),
-                    f"Gold has accepted readings of {pointer((*tokens, name))}, but not the field itself",
+                    f"Gold has accepted readings for {pointer((*tokens, name))}, but not the field itself",
                     f"Put one of them into {pointer((*tokens, name))}. Without it, the field is absent.",
                 )
 

@@ -153,7 +153,7 @@ _TEXTS: Final = {
         source="Lee, 1958",
     ),
     "uuid": _fixed(identifiers.UUID, "0 for two notations of the same UUID, else 1."),
-    "uri": _fixed(identifiers.URI, "`yujian-bo` of the URIs, normalised by RFC 3986."),
+    "uri": _fixed(identifiers.URI, "`yujian-bo` of the URIs, normalised according to RFC 3986."),
     "taxonomy": Factory(
         lambda options: taxonomy.taxonomy(options["parents"]),
         "Path length between two labels of a tree / diameter of the tree.",

@@ -65,8 +65,9 @@ class FlooredPool(Pool):
 def with_floor(distance: Distance, floor: float | None) -> Distance:
     """Return a distance that is 1 where the quality 1 - d is below `floor`, and d elsewhere.
 
-    It keeps symmetry, but not the triangle inequality: two steps within 1 - `floor` can lead beyond it. With the floor
-    1, only values at distance 0 count as equal. Source: ANLS, with the floor 0.5 (Biten et al., 2019).
+    It keeps symmetry, but not the triangle inequality: d(x, y) and d(y, z) can be at most
+    1 - `floor` while d(x, z) exceeds it. With the floor 1, only values at distance 0 count as equal. Source: ANLS, with
+    the floor 0.5 (Biten et al., 2019).
 
     Args:
         distance: The distance.

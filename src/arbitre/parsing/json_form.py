@@ -121,7 +121,7 @@ def _of_library(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401
     except (ValueError, TypeError) as error:
         raise DataError.of(
             f"Cannot write a {kind.__name__} as JSON: {clipped(str(error))}",
-            hint="Pass its JSON, for example that of model_dump(mode='json').",
+            hint="Pass JSON values instead, for example those of model_dump(mode='json').",
         ) from error
     if hasattr(kind, "__attrs_attrs__"):
         names = [field.name for field in kind.__attrs_attrs__]

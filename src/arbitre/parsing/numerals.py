@@ -45,10 +45,10 @@ class NumberFormat:
 
     Attributes:
         decimal: Decimal mark.
-        group: Characters that may separate groups of three digits, one kind per number. A space stands for every kind
+        group: Characters that may separate groups of three digits, one kind per number. A space matches every kind
             of space, and an apostrophe for both kinds.
-        currency: Whether a currency sign and an ISO 4217 code may stand before or after the number.
-        percent: Whether a percent sign may stand before or after the number.
+        currency: Whether a currency sign and an ISO 4217 code may precede or follow the number.
+        percent: Whether a percent sign may precede or follow the number.
         accounting: Whether a number in parentheses is negative.
     """
 

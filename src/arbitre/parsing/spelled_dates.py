@@ -1,7 +1,7 @@
 """Parses dates with the name of the month, in declared languages, with dateparser (extra `dates`).
 
-Only dates that state their month and a year of four digits are parsed. No part is guessed: a day that is not stated
-stays unstated, and the result does not depend on the present day.
+Only dates that state their month and a year of four digits are parsed. No part is guessed: a day that the
+text does not state is omitted, and the result does not depend on the current date.
 """
 
 from __future__ import annotations

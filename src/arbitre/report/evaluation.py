@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TABLES: Final = ("documents", "paths", "matches")
 """Names of the tables of an evaluation."""
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
-"""Files of the results, as far as there is something to write."""
+"""Files of the results; files without content are not written."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +36,7 @@ class Evaluation(corpus.Evaluation):
     """Results of a corpus, with their tables, files and report.
 
     The figures of single entries (the table of matches, the report) come from a folder of results. If the evaluation
-    was not written to one, the documents are compared once more when these figures are first used. Do not modify the
+    was not written to one, the documents are compared again when these figures are first used. Do not modify the
     documents until then.
     """
 

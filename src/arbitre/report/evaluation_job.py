@@ -260,7 +260,7 @@ class EvaluationJob:
         )
 
     def _completed(self, found: corpus.Evaluation, clusters: list[str]) -> Evaluation:
-        """Return the evaluation with everything that belongs to it. Raises DataError if a document has no cluster."""
+        """Return the evaluation with its clusters and violations. Raises DataError if a document has no cluster."""
         if self.given is not None:
             return self._unchanged(found, self.given)
         self.check(found.failures)

@@ -103,7 +103,7 @@ def read_view(paths: Sequence[Path], *, keep: int | None = None) -> View:
     Args:
         paths: `ranking.json`, `factors.json` and `evaluation.json` files, or folders with one of these. The evaluations
             of a ranking are in subfolders, as `arbitre rank --out` writes them; `alignments.json` is beside each.
-        keep: Maximum number of documents to hold for each system; None for all in `alignments.json`.
+        keep: Maximum number of documents to include for each system; None for all in `alignments.json`.
 
     Raises:
         DataError: If a file is none of these, if files do not belong together, or if a ranking is not the only path.
@@ -149,7 +149,7 @@ def _files(path: Path) -> Sequence[Path]:
         raise DataError.of(
             f"Expected one of {RANKING}, {FACTORS} and {EVALUATION} here, got {' and '.join(present) or 'none'}",
             file=str(path),
-            hint="Pass one of these files, or a folder that `evaluate --out` or `rank --out` has written.",
+            hint="Pass one of these files, or a folder written by `evaluate --out` or `rank --out`.",
         )
     corpus = path / WHOLE_CORPUS / EVALUATION
     return [path / present[0], *([corpus] if present == [FACTORS] and corpus.is_file() else [])]

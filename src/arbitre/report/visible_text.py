@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 LITERAL: Final = "\ue000"
-"""First character of a string that holds JSON text instead of a string (see `as_literal`)."""
+"""First character of a string that contains JSON text instead of a string (see `as_literal`)."""
 
 
 def as_literal(value: Json) -> str:

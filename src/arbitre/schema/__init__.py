@@ -51,7 +51,7 @@ def compile_plan(
 
     Args:
         root: The root of the schema.
-        overlay: Annotations by wildcard path, or the path of a JSON file that holds them.
+        overlay: Annotations by wildcard path, or the path of a JSON file that contains them.
         close: Minimum quality of a value that counts as close, in (0, 1].
         distances: The distances that the schema may name.
         normalizers: The normalisers that the schema may name.

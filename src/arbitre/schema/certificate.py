@@ -67,7 +67,7 @@ class MetricViolation:
     known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
     """Values for which the leaf's distance is known to violate the property."""
     alternatives: Alternatives = field(default=None, compare=False, repr=False)
-    """Where gold holds the accepted readings that cause the violation."""
+    """Where gold lists the accepted readings that cause the violation."""
     seek: Callable[[MetricViolation], Witness | None] | None = field(default=None, compare=False, repr=False)
     """Finds the witness on request."""
 
@@ -220,7 +220,7 @@ def _absent_values(absence: Absence) -> str:
 
 
 def _identified(site: Site, reach: Reach, path: Path, readings: frozenset[Alternatives]) -> Iterator[Equivalence]:
-    """Yield the values that are treated as equal; `readings` are the keys that hold accepted readings."""
+    """Yield the values that are treated as equal; `readings` are the keys that contain accepted readings."""
     text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
         yield Equivalence(text, normalizer.name, normalizer.identifies)
@@ -253,11 +253,11 @@ def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[As
 
 
 def _stated(leaf: Leaf, path: str) -> Iterator[Assumption]:
-    """Yield the claims about a custom distance, which only its author can know to hold."""
+    """Yield the claims about a custom distance. The certificate trusts them."""
     distance = leaf.distance.without_floor or leaf.distance
     claims = [words for fact, words in _CLAIMS.items() if getattr(distance.facts, fact)]
     if distance.custom and claims:
-        yield Assumption(path, f"{distance.name} is {', '.join(claims)} (stated by its author)")
+        yield Assumption(path, f"{distance.name} is {', '.join(claims)} (claimed by its author)")
 
 
 _CLAIMS: Final[dict[Fact, str]] = {
@@ -309,11 +309,11 @@ def _broken(leaves: Iterable[Leaf], node: ListNode | None, path: Path, equal: bo
 
 
 def _as_stated(violation: MetricViolation, distance: Distance) -> MetricViolation:
-    """Say of a custom distance without a witness that its author does not claim the property."""
+    """Report that the author of a custom distance does not claim a property, if there is no witness."""
     if not distance.custom or distance.without_floor is not None or violation.known:
         return violation
-    reason = f"{distance.name} is not stated to be {_CLAIMS[violation.fact]}"
-    return replace(violation, reason=reason, remedy=f"state it in its Facts if it holds, or {violation.remedy}")
+    reason = f"{distance.name} is not claimed to be {_CLAIMS[violation.fact]}"
+    return replace(violation, reason=reason, remedy=f"claim it in its Facts if it is true, or {violation.remedy}")
 
 
 def _broken_by_alternatives(alternatives: Alternatives, path: Path) -> Iterator[MetricViolation]:
@@ -323,7 +323,7 @@ def _broken_by_alternatives(alternatives: Alternatives, path: Path) -> Iterator[
     asymmetric = MetricViolation(wildcard(path), f"{best} is not symmetric", remedy, "symmetric", (path,))
     yield replace(asymmetric, alternatives=alternatives)
     if alternatives is not True:  # lists on both sides have a directed Hausdorff distance
-        reason = f"{best} violates the triangle inequality: the readings of a document count only where it is gold"
+        reason = f"{best} violates the triangle inequality: the readings of a document count only when it is gold"
         yield replace(asymmetric, reason=reason, fact="triangle", alternatives=alternatives)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _NULL: Final = Absence()
 
 Alternatives = str | bool | None
-"""Where gold holds accepted readings: the key of a sibling field, True for a list in place of the value, or None."""
+"""Where gold lists accepted readings: the key of a sibling field, True for a list in place of the value, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class FieldNode:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Other places where a prediction may hold a field. All token paths start at the object that owns the alias.
+    """Other places where a prediction may store a field. All token paths start at the object that owns the alias.
 
     `null` states whether null counts as absent there.
     """
@@ -120,7 +120,7 @@ class ObjectNode:
         tagged: Whether a site of `patterns` or `additional` depends on the branch of this object.
         ignored: Keys that are not compared.
         closed: Whether keys that the schema does not declare are not compared.
-        aliases: Other places where a prediction may hold a field.
+        aliases: Other places where a prediction may store a field.
     """
 
     fields: tuple[FieldNode, ...] = ()
@@ -169,7 +169,7 @@ class Site:
         leaf: How every value is compared as one leaf; None if values are compared by kind.
         normalizers: Applied to every value, in order.
         declared: The kinds that the schema declares.
-        alternatives: Where gold holds the accepted readings of a value; every value is then compared as one leaf.
+        alternatives: Where gold lists the accepted readings of a value; every value is then compared as one leaf.
     """
 
     absent: Absence

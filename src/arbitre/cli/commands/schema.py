@@ -234,7 +234,7 @@ def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]
 
 
 def _documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
-    """Yield the documents of a source. A .json file is one document, unless it holds an array of records.
+    """Yield the documents of a source. A .json file is one document, unless it contains an array of records.
 
     Raises:
         DataError: A document cannot be read.

@@ -55,7 +55,7 @@ class Join:
         without_gold: Keys of predictions without a gold document.
         repaired: Predictions that were not valid JSON and were repaired.
         factors: Other columns of a manifest, with one value per pair.
-        notes: What may have gone wrong: ids that nearly agree, or swapped sides.
+        notes: Notes on possible mistakes: nearly equal ids, or swapped sides.
     """
 
     pairs: Sequence[Pair]

@@ -1,4 +1,4 @@
-"""Notes on what may have gone wrong when gold documents and predictions were joined."""
+"""Notes on possible mistakes in the ids and sources of gold documents and predictions."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None
         return None
     times = "1 gold document has" if repeated == 1 else f"{repeated} gold documents have"
     return (
-        f"{times} the id of an earlier one, as several runs of a prediction would. "
+        f"{times} the id of an earlier one, as with several runs of a prediction. "
         "If gold and predictions are swapped, exchange --gold and --predicted."
     )

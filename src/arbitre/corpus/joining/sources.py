@@ -1,4 +1,4 @@
-"""Where the documents of a corpus are, and how they are joined."""
+"""The sources of the documents of a corpus, and how they are joined."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class FrameTable:
 
     frame: DataFrame
     path: ClassVar = Path("DataFrame")
-    """What stands for the name of the file in failures."""
+    """Name of the data frame in failures, in place of a file name."""
 
     def rows(self, id_key: str, columns: Sequence[str]) -> Iterator[ParquetRow]:
         """Yield all rows.

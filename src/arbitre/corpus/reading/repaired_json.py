@@ -35,7 +35,7 @@ _DECODER: Final = json.JSONDecoder()
 
 
 class Repair(NamedTuple):
-    """One thing that was done to read an answer that is not valid JSON.
+    """One repair of an answer that is not valid JSON.
 
     Attributes:
         kind: "code fence" or "text around the JSON" (removed), or "damage" (invalid JSON was repaired).
@@ -52,7 +52,7 @@ class Answer:
 
     Attributes:
         value: The value.
-        repairs: What was done to read it, in order; empty if the answer is valid JSON.
+        repairs: The repairs, in order; empty if the answer is valid JSON.
     """
 
     value: Json

@@ -57,7 +57,7 @@ class ValueOrigin:
     """The parent's branch of a union for each value, if the values depend on it."""
     item: bool = False
     siblings: Sequence[Json] = ()
-    """The value of the sibling field that holds further readings, for each gold value."""
+    """The value of the sibling field that contains further readings, for each gold value."""
 
     def below(
         self,

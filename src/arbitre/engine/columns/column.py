@@ -85,7 +85,7 @@ class Column:
         return [self.raw[row] for row in rows.tolist()]
 
     def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
-        """Return the accepted reading by which each pair of rows was judged; ABSENT if gold has only one."""
+        """Return the accepted reading that each pair of rows was compared with; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
 
     def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:
@@ -226,8 +226,8 @@ class LeafColumn(Column):
         masks = np.append(self.readings.pool.masks, 0)
         own, others = (masks[self.codes[rows]] for rows in (left, right))
         pairs, lacking = (left >= 0) & (right >= 0), others & ~own
-        told = np.where(lacking > 0, lacking, others)
-        kinds = np.log2(np.maximum(told & -told, 1)).astype(np.int8)
+        kind_bits = np.where(lacking > 0, lacking, others)
+        kinds = np.log2(np.maximum(kind_bits & -kind_bits, 1)).astype(np.int8)
         return np.where(pairs & (lacking == 0), kinds, gold), np.where(pairs, kinds, predicted)
 
     def readings_of(self, left: Indices, right: Indices) -> list[Json]:

@@ -160,7 +160,7 @@ class Readings:
         return readings[self.codes[readings] >= 0]
 
     def used(self, left: int, right: int) -> Json:
-        """Return the accepted reading that a pair of rows was judged by; ABSENT if gold has only one.
+        """Return the accepted reading that a pair of rows was compared with; ABSENT if gold has only one.
 
         This is the nearest to the prediction; among equally near ones the first of the same kind, else the first.
         """

@@ -1,4 +1,4 @@
-"""The place of the values for which a custom function failed."""
+"""Locates the values for which a custom function failed."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Status = Literal["matched", "missing", "spurious"]
 class FieldPair:
     """Gold and predicted value of a field (ABSENT if missing), and their quality in [0, 1].
 
-    `reading` is the accepted reading of gold that was used; ABSENT if gold has no choice.
+    `reading` is the accepted reading of gold that was used; ABSENT if gold has only one.
     """
 
     gold: Json

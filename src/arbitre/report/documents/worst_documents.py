@@ -229,7 +229,7 @@ class WorstDocuments:
     ) -> dict[str, Any]:
         """Return the contents of `alignments.json` for an evaluation with the JSON `text`.
 
-        `noted` holds the number of `repaired` predictions and of schema `violations`, for the warnings.
+        `noted` is the number of `repaired` predictions and of schema `violations`, for the warnings.
         """
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns, heat = evaluation.document_table, QualityMatrices(self.plan)

@@ -55,7 +55,7 @@ class Position:
 
     @property
     def alternatives(self) -> Alternatives:
-        """Where gold holds the accepted readings of a value; None if it holds one value only."""
+        """Where gold lists the accepted readings of a value; None if it contains one value only."""
         setting = self.common.get("alternatives")
         if setting is None or setting.value is False:
             return None
@@ -147,7 +147,7 @@ def of_readings(branches: Sequence[Branch]) -> list[Branch]:
 
 
 def sibling_of(setting: Annotation) -> str:
-    """Return the key of the sibling field that holds the alternatives."""
+    """Return the key of the sibling field that contains the alternatives."""
     return str(setting.value).removeprefix("/").replace("~1", "/").replace("~0", "~")
 
 

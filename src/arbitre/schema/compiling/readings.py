@@ -43,7 +43,7 @@ def with_alternatives(site: Site, alternatives: Alternatives) -> Site:
 def sibling_keys(
     fields: Mapping[str, Sequence[Subschemas]], expander: Expander, overlay: Overlay | None, problems: list[Problem]
 ) -> set[str]:
-    """Return the keys of an object that hold the readings of other fields; errors are added to `problems`.
+    """Return the keys of an object that contain the readings of other fields; errors are added to `problems`.
 
     These keys are compared only if they are annotated with `"ignore": false`.
 
@@ -65,7 +65,7 @@ def sibling_keys(
             keys.add(sibling_of(setting))
             if sibling_of(setting) == name:
                 message = f'Expected `alternatives` to name another field, got "{setting.value}"'
-                hint = "Write true if gold holds a list of readings in place of the value."
+                hint = "Write true if gold contains a list of readings in place of the value."
                 problems.append(setting.problem(message, hint))
     return keys
 

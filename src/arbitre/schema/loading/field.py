@@ -25,10 +25,10 @@ class Field:
         floor: Quality below which two values count as completely different.
         weight: Weight of the field in its object.
         match: How the items of two lists are matched.
-        entries: Whether this list holds the entries.
+        entries: Whether the items of this list are the entries.
         absent: Which of null, "", [] and {} count as absent.
-        aliases: Relative JSON Pointers to other places where a prediction may hold this field.
-        alternatives: Where gold holds the accepted readings of the value.
+        aliases: Relative JSON Pointers to other places where a prediction may store this field.
+        alternatives: Where gold lists the accepted readings of the value.
         ignore: Whether the field is excluded from the comparison.
         undeclared: Whether keys that the schema does not declare count.
 

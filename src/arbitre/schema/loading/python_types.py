@@ -45,7 +45,7 @@ def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module ma
     except (ImportError, ValueError) as error:
         raise SchemaError.of(
             f"Cannot import {name!r}: {error}",
-            hint="Work in the folder of the module, or install its package.",
+            hint="Change to the folder of the module, or install its package.",
         ) from error
     if not hasattr(loaded, attribute):
         raise SchemaError.of(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KEYWORD: Final = "x-arbitre"
 
 MAX_VALUES: Final = 10_000
-"""Maximum number of values in which a wrapped schema is sought."""
+"""Maximum number of values that are searched for a wrapped schema."""
 
 MAX_SHOWN: Final = 3
 """Maximum number of keys or pointers in a message."""
@@ -30,7 +30,7 @@ _TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "ar
 _DRAFTS: Final = (Draft3Validator, Draft4Validator, Draft7Validator, Draft201909Validator, Draft202012Validator)
 _ASSERTIONS: Final = frozenset(keyword for draft in _DRAFTS for keyword in draft.VALIDATORS) | {"then", "else"}
 _EMPTY: Final = frozenset(("$schema", "$id", "$comment"))
-"""Keywords that may stand in an empty schema, which accepts any document."""
+"""Keywords that an empty schema, which accepts any document, may contain."""
 _ANNOTATIONS: Final = _EMPTY | {"title", "description", "default", "examples", "$anchor", "$defs", "definitions"}
 _SUBSCHEMA: Final = ("items", "additionalProperties", "unevaluatedProperties", "not", "if")
 _SUBSCHEMAS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")

@@ -31,7 +31,7 @@ MAX_DEPTH: Final = 2_000
 """Maximum nesting depth of lists and objects in a schema."""
 
 MAX_SHARED_VALUES: Final = 10_000
-"""Maximum number of values of a schema that holds the same Python list or object several times."""
+"""Maximum number of values of a schema that contains the same Python list or object several times."""
 
 _BRANCHES: Final = frozenset(("then", "else"))
 
@@ -163,7 +163,7 @@ class SchemaStore:
             raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
 
     def _validate_newer(self, schema: Json, draft: type[Validator], file: str | None) -> None:
-        """Validate the keywords that are newer than the draft of a schema. They are read, but it does not know them."""
+        """Validate the keywords that are newer than the draft of a schema, as its meta-schema does not."""
         rest = _COMPILED & schema.keys() - draft.VALIDATORS.keys()
         for newer in (Draft201909Validator, Draft202012Validator):
             known = {key: schema[key] for key in sorted(rest & newer.VALIDATORS.keys() | rest & _BRANCHES)}

@@ -25,7 +25,7 @@ _RESOLVERS: Final = (
 )
 """Plain texts that are not texts in YAML 1.2 (core schema): tag, regular expression and first characters.
 
-YAML 1.1, which PyYAML reads by default, also makes `no`, `on`, `1:30`, `012` and dates something else than texts.
+YAML 1.1, which PyYAML reads by default, converts `no`, `on`, `1:30`, `012` and dates to other types.
 """
 
 
@@ -103,4 +103,4 @@ def _parse_yaml(text: str, what: str, file: str) -> Json:
     try:
         return json.loads(json.dumps(value, allow_nan=False))  # aliases become copies, and keys texts
     except (TypeError, ValueError) as error:
-        raise SchemaError.of(f"Expected the {what} to hold JSON values only: {error}", file=file) from error
+        raise SchemaError.of(f"Expected the {what} to contain only JSON values: {error}", file=file) from error
