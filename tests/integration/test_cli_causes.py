@@ -112,7 +112,6 @@ def test_swapped_sides_are_suspected_from_repeated_gold():
         ("evaluate", "--schema", "schema.json", "--manifest", "g"),
         ("schema", "check", "g"),
         ("diff", "g", "s"),
-        ("report", "g"),
     ],
     ids=" ".join,
 )
@@ -122,9 +121,11 @@ def test_a_folder_where_a_file_is_expected_is_named(arguments):
 
 def test_the_hint_for_a_results_folder_names_the_evaluation():
     run("evaluate", *SIDES, "system.jsonl", "--out", "results")
-    for command in ("diff", "report"):
-        arguments = [command, *["results"] * (1 + (command == "diff"))]
-        assert f"Use {Path('results', 'evaluation.json')}." in run(*arguments, code=2).stderr
+    assert f"Use {Path('results', 'evaluation.json')}." in run("diff", "results", "results", code=2).stderr
+
+
+def test_a_report_of_a_folder_without_results_names_the_files():
+    assert "g: Expected one of ranking.json, factors.json and evaluation.json" in run("report", "g", code=2).stderr
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,16 @@ DECIMAL: Final = "decimal"
 
 IN_EXTRA: Final = frozenset(
     {
-        *("date-time", "duration", "hostname", "idn-hostname", "iri", "iri-reference", "json-pointer"),
-        *("relative-json-pointer", "time", "uri", "uri-reference", "uri-template"),
+        *("date-time", "duration", "hostname", "idn-hostname", "json-pointer", "relative-json-pointer", "time"),
+        *("uri", "uri-reference", "uri-template"),
     }
 )
 """Formats that `jsonschema` checks only with the packages of the extra `formats`."""
+
+_PACKAGES: Final = dict.fromkeys(IN_EXTRA, "'arbitre[formats]'") | dict.fromkeys(
+    ("iri", "iri-reference"), "rfc3987-syntax"
+)
+"""What to install to check a format. rfc3987-syntax is not in the extra: `jsonschema` imports it on start (2 s)."""
 
 
 def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterator[ValidationError]:  # noqa: ANN401  (jsonschema has no type for its validators)
@@ -43,13 +48,13 @@ def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterat
     if checker is not None:
         if not checker.conforms(instance, name):
             yield ValidationError(f"{instance!r} is not a {name!r}")
-    elif name in IN_EXTRA:
+    elif name in _PACKAGES:
         raise SchemaError.of(
             f"The format {shown(name)} cannot be checked: its package is not installed",
-            hint="Install it with `pip install 'arbitre[formats]'`, or omit --format-assertion.",
+            hint=f"Install it with `pip install {_PACKAGES[name]}`, or omit --format-assertion.",
         )
     else:
-        known = sorted({DECIMAL, *IN_EXTRA, *Draft202012Validator.FORMAT_CHECKER.checkers})
+        known = sorted({DECIMAL, *_PACKAGES, *Draft202012Validator.FORMAT_CHECKER.checkers})
         raise SchemaError.of(
             f"The format {shown(name)} cannot be checked: JSON Schema does not define it",
             hint=did_you_mean(name, known) or f"The formats are {', '.join(known)}.",
