@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from arbitre.comparison.levels import NONE
+from arbitre.comparison.levels import NONE, single_paths
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.matching import Candidates
 from arbitre.paths import order
@@ -118,7 +118,7 @@ class EntryLayout:
         lists = np.zeros(len(node_tree) + 1, dtype=np.bool_)  # the last element is for NONE (no node)
         owner = np.full(len(node_tree) + 1, NONE, dtype=np.intp)
         found: dict[int, tuple[tuple[object, ...], EntryRow]] = {}
-        for level in levels:
+        for level in single_paths(levels):
             here = slice(level.first, level.first + len(level))
             held = np.flatnonzero(owner[level.parent] != NONE)
             own = lists[level.parent] if self.listed else level.parent == NONE
