@@ -19,8 +19,8 @@ LAYERS = (
     ("engine",),
     ("published_scores", "diagnosis"),
     ("corpus",),
-    ("comparator",),
     ("report",),
+    ("comparator",),
     ("cli",),
 )
 """The modules and packages right below `arbitre`, lowest layer first.
@@ -43,6 +43,8 @@ AT_MOST_ONE = (
     "ot",
     "dask",
     "distributed",
+    "pandas",
+    "polars",
     "pyarrow",
     "jmespath",
     "json_repair",

@@ -1,16 +1,26 @@
 from .comparator import Comparator
+from .comparator.configurations import SideBySideRow, side_by_side
+from .comparator.corpora import evaluate, rank
 from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
 from .corpus.results.document_quality import DocumentQuality
-from .corpus.results.evaluation import Evaluation
 from .corpus.results.gates import Gate, Missed, gate
-from .corpus.systems.ranking import rank
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
 from .distances import Facts
-from .errors import ArbitreError, DataError, FunctionError, OptionError, Problem, SchemaError, SolverError
+from .errors import (
+    ArbitreError,
+    DataError,
+    FunctionError,
+    OptionError,
+    Problem,
+    QualityGateError,
+    SchemaError,
+    SolverError,
+)
 from .matching import transport
 from .published_scores import published
-from .report.configurations import SideBySideRow, side_by_side
+from .report.evaluation import Evaluation
+from .report.saved_results import load
 from .signature import Signature
 from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT
@@ -38,6 +48,7 @@ __all__ = [
     "OptionError",
     "PathScores",
     "Problem",
+    "QualityGateError",
     "SchemaError",
     "Scores",
     "SideBySideRow",
@@ -45,7 +56,9 @@ __all__ = [
     "SolverError",
     "Tally",
     "distortion",
+    "evaluate",
     "gate",
+    "load",
     "metricity",
     "published",
     "rank",

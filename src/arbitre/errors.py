@@ -111,6 +111,10 @@ class OptionError(ArbitreError):
     """The options of a call contradict each other. Messages quote the names of options: `id_key`."""
 
 
+class QualityGateError(ArbitreError, AssertionError):
+    """A result does not reach the scores that were required of it. There is one problem for each score."""
+
+
 class SolverError(ArbitreError):
     """A numerical solver failed or returned an invalid result."""
 

@@ -266,7 +266,7 @@ class TestEvaluate:
         assert ["f1q", "0.7637", "0.7117", "6", "0.7641"] in [line[:5] for line in lines]
         assert ["page_04", "predicted", "no", "prediction"] in lines
         assert result.stderr == (
-            "Wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, alignments.json, report.html "
+            "Wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, results.npz, alignments.json, report.html "
             "to out\n"
         )
         data = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))
@@ -459,7 +459,7 @@ class TestDemo:
         commands = [line.strip() for line in text.splitlines() if line.startswith("  arbitre evaluate")]
         assert len(commands) == 2
         before = {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()}
-        assert len(before) == 5 + 7 + 9  # the corpus and the report of both, then the results of each
+        assert len(before) == 5 + 8 + 10  # the corpus and the report of both, then the results of each
         for command in commands:
             words = next(csv.reader(io.StringIO(command), delimiter=" "))
             run(*words[1:])

@@ -233,7 +233,8 @@ def test_the_reference_has_every_public_name():
     said = {re.split(r"\W", code.removeprefix("Signature.").removeprefix("Tally."))[0] for code in CODE.findall(text)}
     public = set(arbitre.__all__)
     for kind in (arbitre.Comparator, arbitre.Comparison, arbitre.Evaluation, arbitre.Scores):
-        members = {name: member for name, member in vars(kind).items() if not name.startswith("_")}
+        own = [vars(base) for base in kind.__mro__ if base.__module__.startswith("arbitre.")]
+        members = {name: member for each in own for name, member in each.items() if not name.startswith("_")}
         public |= {
             name for name, member in members.items() if isinstance(member, (FunctionType, classmethod, property))
         }
@@ -247,6 +248,7 @@ def test_the_reference_has_every_file():
         result_files.PATHS,
         result_files.MATCHES,
         result_files.VIOLATIONS,
+        result_files.RESULTS,
     }
     files |= {result_files.FAILURES, result_files.FAILURE_LINES}
     assert files == set(names(section("reference.md", "Output")))

@@ -88,15 +88,23 @@ def violated(fact, table):
 def test_a_distance_that_costs_the_certificate_breaks_it_in_a_document(law):
     if law.name in ("bleu", "chrf"):
         pytest.importorskip("sacrebleu")
-    facts = law.distance.facts
-    leaf = {"type": TYPES[type(facts.witness[0])], "x-arbitre": {"distance": law.choice}}
+    facts, options = law.distance.facts, {"distance": law.choice}
+    leaf = {
+        "type": TYPES[type((facts.witness or law.values)[0])],
+        "x-arbitre": options if law.floor is None else options | {"floor": law.floor},
+    }
     entries = {"type": "array", "items": {"type": "object", "properties": {"b": leaf}}}
     comparator = Comparator({"type": "object", "properties": {"a": entries}})
     assert [found.path for found in comparator.certificate.breaks] == ["/a/*/b"]
     assert comparator.certificate.verdict == ("pseudo-metric" if facts.pseudometric else "not a metric")
     first = next(fact for fact in distance_laws.FACTS if not getattr(facts, fact))
-    for fact, witness in [(first, facts.witness), *law.witnesses.items()]:
-        assert violated(fact, distances(comparator.plan, [{"a": [{"b": value}]} for value in witness]))
+    witnesses = [(fact, [{"a": [{"b": value}]} for value in witness]) for fact, witness in law.witnesses.items()]
+    if law.floor is None:
+        witnesses.append((first, [{"a": [{"b": value}]} for value in facts.witness]))
+    else:  # the witness depends on the floor: it is searched for
+        witnesses.append((first, comparator.certificate.breaks[0].witness))
+    for fact, documents in witnesses:
+        assert violated(fact, distances(comparator.plan, documents))
 
 
 @pytest.mark.parametrize(

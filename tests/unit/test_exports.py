@@ -98,7 +98,15 @@ class TestEvaluate:
     def test_evaluate_writes_every_table_in_every_format(self):
         names = [f"{rows}.{form}" for rows in ROWS for form in FORMS]
         said = evaluate("--out", "out", "--cluster-by", r"[0-9]$", *wanted(*names))
-        always = ["evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl"]
+        always = [
+            "evaluation.json",
+            "documents.csv",
+            "paths.csv",
+            "matches.csv",
+            "failures.csv",
+            "failures.jsonl",
+            "results.npz",
+        ]
         others = [name for name in names if name not in always]
         assert said.endswith(f"Wrote {', '.join((*always, *others))} to out")
         assert {path.name for path in Path("out").iterdir() if path.is_file()} == {*always, *others}

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from dataclasses import dataclass, fields
+from inspect import signature
 from typing import Annotated, get_origin
 
 import pytest
@@ -12,14 +13,18 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import COMMANDS, app
+from arbitre.cli.commands import evaluate, rank
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.keywords import CorpusKeywords, SharedKeywords
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
+OF_SCHEMA = {"texts", "fields"}
+"""Fields of `ReadOptions` that are no options: `for_plan` sets them."""
 GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
 
 
@@ -88,8 +93,29 @@ def test_no_command_has_a_long_parameter_list(name):
 )
 def test_the_command_line_has_every_option_of_the_python_interface(option_set, operation):
     options = {field.name: field.default for field in fields(option_set) if get_origin(field.type) is Annotated}
-    of_schema = {"texts", "fields"}  # set by `for_plan`
-    assert options == {field.name: field.default for field in fields(operation) if field.name not in of_schema}
+    assert options == {field.name: field.default for field in fields(operation) if field.name not in OF_SCHEMA}
+
+
+def test_an_evaluation_takes_every_option_of_the_command_line_by_its_name():
+    options = {option.name: option for option in signature(with_option_sets(evaluate.evaluate)).parameters.values()}
+    assert options.keys() - CorpusKeywords.__annotations__.keys() == {
+        *("schema", "overlay", "close", "functions", "max_calls", "format_assertion"),  # of the comparator
+        *("pairs", "projection", "tables", "scores", "fail_under", "fail_over"),
+        *("output", "no_color", "quiet"),  # of the terminal
+    }
+    assert CorpusKeywords.__annotations__.keys() - options.keys() == {"project"}
+
+
+def test_a_ranking_takes_every_option_of_the_command_line_by_its_name():
+    options = {option.name for option in signature(with_option_sets(rank.rank)).parameters.values()}
+    known = SharedKeywords.__annotations__.keys() | signature(arbitre.rank).parameters.keys()
+    assert options - known == {
+        *("overlay", "close", "functions", "max_calls"),  # of the comparator
+        *("manifest", "factors"),  # `arbitre.corpus.systems.factors.factor` compares factors
+        *("projection", "scores", "tables", "fail_under", "fail_over"),
+        *("output", "no_color", "quiet"),  # of the terminal
+    }
+    assert SharedKeywords.__annotations__.keys() - options == {"project"}
 
 
 class TestSources:

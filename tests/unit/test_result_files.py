@@ -192,7 +192,13 @@ def test_documents_paths_and_failures_are_written(tmp_path):
         Pair("b", None, people({"name": "Bob"}), arbitre.ABSENT, failure),
     )
     evaluation, files = evaluate_into(tmp_path, plan(PEOPLE), Join(pairs, (failure,)))
-    assert files == ("evaluation.json", "documents.csv", "paths.csv", "matches.csv", "failures.csv", "failures.jsonl")
+    assert files == (
+        "evaluation.json",
+        "documents.csv",
+        "paths.csv",
+        "matches.csv",
+        *("failures.csv", "failures.jsonl", "results.npz"),
+    )
     assert evaluation.failures == (failure,)
     first, second = table(tmp_path / "documents.csv")
     names = ("id", "run", "failed", "document_quality", "gold", "predicted", "matched", "f1q", "imq")
@@ -230,7 +236,7 @@ def test_failures_of_an_earlier_evaluation_are_removed(tmp_path):
     assert (tmp_path / "failures.csv").exists()
     evaluate_into(tmp_path, plan(PEOPLE), [Pair("a", None, people(), people())])
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("documents.csv", "evaluation.json", "matches.csv", "paths.csv"),
+        *("documents.csv", "evaluation.json", "matches.csv", "paths.csv", "results.npz"),
     ]
 
 

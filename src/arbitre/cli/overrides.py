@@ -9,10 +9,10 @@ import typer
 from arbitre import matching
 from arbitre.catalogue import Catalogue
 from arbitre.cli.shared_options import ComparatorOptions
+from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
 from arbitre.corpus.reading import strict_json
 from arbitre.distances import catalogue as distances
 from arbitre.errors import ArbitreError
-from arbitre.report.configurations import Configuration, NamedChoice, configurations
 from arbitre.schema import SchemaSource
 
 

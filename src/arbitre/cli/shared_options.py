@@ -21,7 +21,6 @@ from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.running.executors import Engine
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.bootstrap import LEVEL
-from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.report.text_files import CsvDialectName
 from arbitre.schema import CLOSE, SchemaSource
@@ -209,11 +208,6 @@ class RankingOptions:
     level: Annotated[
         float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")
     ] = LEVEL
-
-    @property
-    def score(self) -> str:
-        """The score to rank by."""
-        return (self.scores or SCORES)[0]
 
     @property
     def statistics(self) -> dict[str, Any]:

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from arbitre.corpus.running import evaluate as corpus
+import numpy as np
+
+from arbitre.corpus.joining.join import Join
 from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import ExecutionOptions
+from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
 from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
+from arbitre.report.evaluation import extend
 from arbitre.report.tables import result_files
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from arbitre.comparison.levels import Level
-    from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.joining.sources import Sources
+    from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
-    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.results import evaluation as corpus
     from arbitre.corpus.running.document_results import DocumentResults, Observers
+    from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
+    from arbitre.report.evaluation import Evaluation
     from arbitre.schema import Plan
     from arbitre.values import Json
 
-REPAIRED: Final = "repaired.csv"
 CLUSTERS: Final = "clusters"
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
@@ -107,19 +113,44 @@ class EvaluationJob:
 
     Attributes:
         plan: Compiled schema.
-        joined: Pairs to compare.
+        joined: Pairs to compare, or (id, gold, predicted) triples.
         options: Executor, output folder and other options.
+        given: The evaluation of the pairs, if it is known and only its files are to be written.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
     plan: Plan
-    joined: Join
+    joined: Join | Iterable[Triple]
     options: EvaluationOptions = EvaluationOptions()
+    given: corpus.Evaluation | None = None
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
 
     def __post_init__(self) -> None:
         self._kept = WorstDocuments(self.plan, self.options.keep)
+        if self.options.out is not None and isinstance(self.joined, Iterator):
+            self.joined = list(self.joined)  # the report reads documents again
+
+    @classmethod
+    def of_sources(cls, plan: Plan, sources: Sources, reading: ReadOptions, options: EvaluationOptions) -> Self:
+        """Read the documents of a corpus. Raises DataError if a source cannot be read."""
+        reading = reading.for_plan(plan)
+        return cls(reading.signed(plan), sources.joined(reading), options)
+
+    @property
+    def size(self) -> int | None:
+        """Number of pairs; None if it is not known in advance."""
+        return len(self.joined) if isinstance(self.joined, Sized) else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how the documents were joined."""
+        return self.joined.notes if isinstance(self.joined, Join) else ()
+
+    @property
+    def documents(self) -> Join:
+        """The pairs, each of which can be read again."""
+        return self.joined if isinstance(self.joined, Join) else pair_up(self.joined)
 
     def __call__(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
@@ -142,7 +173,8 @@ class EvaluationJob:
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
     ) -> tuple[Evaluation, tuple[str, ...]]:
         """Evaluate the corpus and write its results, without the report; arguments and errors as for the call."""
-        self.check(self.joined.failures)
+        if isinstance(self.joined, Join):
+            self.check(self.joined.failures)
         options, clusters = self.options, list[str]()
 
         def collect(outcomes: DocumentResults) -> None:
@@ -183,28 +215,51 @@ class EvaluationJob:
     def _evaluate(self, how: ExecutionOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         out = self.options.out
         if out is None:
-            return self._with_clusters(corpus.evaluate(self.plan, self.joined, how), clusters), ()
+            return self._completed(evaluate(self.plan, self.joined, how), clusters), ()
         noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by), self.options.csv_dialect))
-        how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
+        if self.given is None:
+            how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
         return result_files.evaluate_into(
             out,
             self.plan,
             self.joined,
             how=how,
-            then=lambda found: self._with_clusters(found, clusters),
+            then=lambda found: self._completed(found, clusters),
             dialect=CsvDialect.named(self.options.csv_dialect),
         )
 
-    def _with_clusters(self, evaluation: Evaluation, clusters: list[str]) -> Evaluation:
-        """Return the evaluation with cluster labels. Raises DataError if a document has no label."""
-        cluster_by = self.options.cluster_by
-        if cluster_by is None:
-            return evaluation
-        given = clusters if cluster_by.startswith("/") else self.joined.factors.get(cluster_by, cluster_by)
-        labels = cluster_labels(evaluation.document_table.ids, given)
-        return replace(evaluation, clusters=tuple(labels or ()))
+    def _completed(self, found: corpus.Evaluation, clusters: list[str]) -> Evaluation:
+        """Return the evaluation with everything that belongs to it. Raises DataError if a document has no cluster."""
+        if self.given is not None:
+            return self._unchanged(found, self.given)
+        self.check(found.failures)
+        labels, cluster_by = found.clusters, self.options.cluster_by
+        if cluster_by is not None:
+            factors = self.joined.factors if isinstance(self.joined, Join) else {}
+            given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
+            labels = tuple(cluster_labels(found.document_table.ids, given) or ())
+        return extend(
+            found,
+            clusters=labels,
+            repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
+            violations=tuple(self.violations) if self.options.validate else None,
+            folder=self.options.out,
+            writer=None if isinstance(self.joined, Iterator) else self._write_again,
+        )
 
-    def write_report(self, evaluation: Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
+    def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
+        """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
+        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False)
+        return EvaluationJob(self.plan, self.joined, options, evaluation)()[1]
+
+    def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:
+        tables = found.document_table, given.document_table
+        same = np.array_equal(tables[0].tallies, tables[1].tallies, equal_nan=True)
+        if not same or tables[0].ids != tables[1].ids:
+            raise DataError.of("The documents changed after the evaluation", hint="Evaluate again.")
+        return extend(given)
+
+    def write_report(self, evaluation: corpus.Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Write the report, repairs and violations, if there is a folder.
 
         Args:
@@ -219,18 +274,18 @@ class EvaluationJob:
             return files
         dialect = CsvDialect.named(self.options.csv_dialect)
         if not self.options.no_report:
-            self._kept.fill(evaluation, self.joined, first)
-            noted = {"repaired": len(self.joined.repaired), "violations": len(self.violations)}
+            self._kept.fill(evaluation, self.documents, first)
+            noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
             files = reports.write_report(out, evaluation, self._kept, noted=noted)[1]
         else:
             reports.remove_report(out)
-        if self.joined.repaired:
-            with atomic_text_file(out / REPAIRED) as file:
-                repairs = result_files.without_file_folders(self.joined.repaired)
+        if evaluation.repaired:
+            with atomic_text_file(out / result_files.REPAIRED) as file:
+                repairs = result_files.without_file_folders(evaluation.repaired)
                 result_files.write_rows(file, _REPAIR_COLUMNS, repairs, dialect)
-            files = (*files, REPAIRED)
+            files = (*files, result_files.REPAIRED)
         else:
-            (out / REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
+            (out / result_files.REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
         if self.options.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
                 result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations, dialect)

@@ -79,6 +79,12 @@ class CsvDialect(NamedTuple):
             raise OptionError.of(f"Expected `csv_dialect` to be one of {', '.join(_DIALECTS)}, got {name!r}.")
         return _DIALECTS[name]
 
+    @classmethod
+    def of(cls, head: str) -> CsvDialect:
+        """Return the dialect of a file of several columns by its first line, which names the column `id` first."""
+        known = (dialect for dialect in _DIALECTS.values() if head.startswith(f"id{dialect.delimiter}"))
+        return next(known, STANDARD)
+
 
 STANDARD: Final = CsvDialect()
 _DIALECTS: Final[Mapping[str, CsvDialect]] = {

@@ -24,6 +24,7 @@ from arbitre.cli.shared_options import (
     check_format_assertion,
 )
 from arbitre.cli.thresholds import GateOptions, close
+from arbitre.comparator.configurations import compare_choices
 from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
@@ -31,7 +32,6 @@ from arbitre.corpus.reading.reader import CELLS, LINES, TABLE
 from arbitre.corpus.reading.sources import split_name
 from arbitre.corpus.results.gates import gate
 from arbitre.errors import DataError
-from arbitre.report.configurations import compare_choices
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.report.evaluation import Evaluation
 
 SYSTEMS: Final = ("careful", "hasty")
 GOLD: Final = "gold.jsonl"

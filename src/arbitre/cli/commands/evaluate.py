@@ -62,14 +62,13 @@ def evaluate(
     requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
     plan = options.comparator(schema, format_assertion=format_assertion).plan
-    reading = reading.for_plan(plan)
-    job = EvaluationJob(reading.signed(plan), sources.joined(reading), evaluation_options)
+    job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options)
     evaluation, files = evaluate_with_progress(job, screen)
     if out is not None:
         dialect = CsvDialect.named(evaluation_options.csv_dialect)
         exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)
         files = tuple(dict.fromkeys((*files, *exported)))
-    missed, repaired = gate(evaluation, fail_under=gates.gates), job.joined.repaired
+    missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": job.violations} if validate else {}

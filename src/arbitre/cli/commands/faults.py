@@ -15,8 +15,8 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
 from arbitre.cli.overrides import parse_matching
 from arbitre.cli.shared_options import OutputOptions
+from arbitre.comparator.configurations import NamedChoice
 from arbitre.diagnosis.planted_faults import plant_faults, score_faults
-from arbitre.report.configurations import NamedChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre import Metricity, Scores
+    from arbitre.comparator.configurations import Configuration
     from arbitre.diagnosis.claims import ClaimCheck
     from arbitre.diagnosis.entry_pool import EntryPool
-    from arbitre.report.configurations import Configuration
     from arbitre.values import Json
 
 REPORT: Final = "metricity.json"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arbitre.cli.output.progress import compare_with_progress
-from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput, write_results
+from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
 from arbitre.cli.shared_options import (
     GOLD,
     ComparatorOptions,
@@ -22,36 +22,20 @@ from arbitre.cli.shared_options import (
     export_option,
 )
 from arbitre.cli.thresholds import GateOptions, close
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.results.gates import gate
-from arbitre.corpus.systems.factors import check_factor, factor
 from arbitre.corpus.systems.ranking import SCORES
-from arbitre.corpus.systems.ranking import rank as ranked
-from arbitre.corpus.systems.run_stability import run_stability
-from arbitre.errors import DataError
-from arbitre.report.evaluation_job import EvaluationJob
-from arbitre.report.html.build_view import build_factors
-from arbitre.report.report_files import REPORT, most_differing, read_view, write_page, write_ranking
+from arbitre.report.ranking_job import RankingJob, write_comparison
 from arbitre.report.tables.exports import parse_exports
-from arbitre.report.tables.result_files import EVALUATION
 from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from arbitre.cli.output.console import Terminal
-    from arbitre.corpus.joining.join import Join
-    from arbitre.corpus.reading.options import ReadOptions
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.results.gates import Gate, Missed
-    from arbitre.corpus.systems.run_stability import RunStability
-    from arbitre.report.evaluation_job import EvaluationOptions
-    from arbitre.schema.plan import Plan
-
-WHOLE_CORPUS: Final = "evaluation"
-"""Folder name for the evaluation of the whole corpus when factors are compared."""
+    from arbitre.corpus.results.gates import Missed
+    from arbitre.report.evaluation import Evaluation
+    from arbitre.report.evaluation_job import EvaluationJob
 
 Systems = Annotated[
     list[str] | None,
@@ -101,20 +85,28 @@ def rank(
     plan, report = options.comparator(schema).plan, out is not None and not evaluation_options.no_report
     reading = reading.for_plan(plan)
     evaluation_options = replace(evaluation_options, out=out if report else None)
-    corpus = RankingJob(reading.signed(plan), reading, screen, ranking, evaluation_options, gates.gates)
-    found = corpus.factors(manifest, factors or []) if manifest else corpus.systems(gold or [], named)
+    missed: list[Missed] = []
+
+    def compare(job: EvaluationJob, name: str) -> Evaluation:
+        evaluation, _ = compare_with_progress(job, screen)
+        _note_failures(screen, name, evaluation)
+        missed.extend(gate({name: evaluation}, fail_under=gates.gates))
+        return evaluation
+
+    scores, statistics = ranking.scores or SCORES, ranking.statistics
+    job = RankingJob(reading.signed(plan), reading, scores, statistics, evaluation_options, compare, screen.note)
+    found: RankingOutput | FactorsOutput
+    if manifest:
+        compared = job.factors(manifest, factors or [])
+        found = FactorsOutput(compared.factors, compared.signature)
+    else:
+        results = job.systems(gold or [], named)
+        found = RankingOutput(results.ranking, results.stability)
     screen.result(found.to_dict, found.blocks)
     if out is not None:
-        if not report:
-            (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
-        screen.wrote(
-            (
-                *write_results(out, found, requested, CsvDialect.named(evaluation_options.csv_dialect)),
-                *([REPORT] if report else []),
-            ),
-            out,
-        )
-    raise typer.Exit(close(screen, corpus.missed))
+        dialect = CsvDialect.named(evaluation_options.csv_dialect)
+        screen.wrote(write_comparison(out, found, requested, dialect, report=report), out)
+    raise typer.Exit(close(screen, missed))
 
 
 def _named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -128,83 +120,13 @@ def _named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class RankingJob:
-    """Evaluates the systems or the manifest and prints notes on failed or skipped documents to standard error."""
-
-    plan: Plan
-    reading: ReadOptions
-    screen: Terminal
-    options: RankingOptions
-    evaluation: EvaluationOptions
-    """`out` is the folder for the report, with one subfolder per evaluation."""
-    gates: tuple[Gate, ...] = ()
-    missed: list[Missed] = field(default_factory=list)
-    """Gates that were not met."""
-
-    def systems(self, gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> RankingOutput:
-        """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
-        jobs = {
-            name: self._job(Sources(gold=gold, predicted=sources).joined(self.reading), name)
-            for name, sources in systems.items()
-        }
-        found = {name: self._evaluate(job, name) for name, job in jobs.items()}
-        how = self.options
-        ranking = ranked(found, how.score, beside=(how.scores or SCORES)[1:], **how.statistics)
-        if self.evaluation.out is not None:
-            first = most_differing(found, how.score)
-            for name, job in jobs.items():
-                job.write_report(found[name], first)
-            write_ranking(self.evaluation.out, ranking)
-        return RankingOutput(ranking, dict(self._stability(found)))
-
-    def _stability(self, systems: Mapping[str, Evaluation]) -> Iterator[tuple[str, RunStability]]:
-        """Yield the run-to-run stability of each system with several runs."""
-        for name, evaluation in systems.items():
-            if len(set(evaluation.document_table.ids)) < len(evaluation.document_table):
-                try:
-                    yield name, run_stability(evaluation, self.options.score, aggregate=self.options.aggregate)
-                except DataError as error:
-                    self.screen.note(f"{name}: stability over runs not computed. {error.message}")
-
-    def factors(self, manifest: str, names: Sequence[str]) -> FactorsOutput:
-        """Compare the levels of each factor, holding the other named factors fixed.
-
-        Raises:
-            DataError: The manifest cannot be read, or a factor is not one of its columns.
-        """
-        columns = Manifest(manifest, self.reading).factors
-        for name in names:
-            check_factor(name, columns)
-        joined = Sources(manifest=manifest).joined(self.reading)
-        job = self._job(joined, WHOLE_CORPUS)
-        evaluation = self._evaluate(job, Path(manifest).name)
-        job.write_report(evaluation)
-        design: dict[str, list[str]] = {}
-        for name in names:
-            known = dict(zip(joined.keys, joined.factors[name], strict=True))
-            design[name] = [known[one] for one in evaluation.document_table.keys]
-        how = self.options
-        comparisons = (factor(evaluation, name, design, how.score, **how.statistics) for name in design)
-        results = FactorsOutput(tuple(comparisons), evaluation.signature)
-        if self.evaluation.out is not None:
-            view = read_view([self.evaluation.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
-        return results
-
-    def _job(self, joined: Join, folder: str) -> EvaluationJob:
-        options = replace(self.evaluation, out=self.evaluation.out and self.evaluation.out / folder)
-        return EvaluationJob(self.plan, joined, options)
-
-    def _evaluate(self, job: EvaluationJob, name: str) -> Evaluation:
-        (evaluation, _), joined = compare_with_progress(job, self.screen), job.joined
-        for count, what in (
-            (evaluation.macro.failed, "failed, counted as empty predictions"),
-            (evaluation.unscored, "gold documents failed or duplicated, not scored"),
-            (len(joined.repaired), "invalid JSON, repaired"),
-            (len(joined.without_gold), "predictions without gold, not scored"),
-        ):
-            if count:
-                self.screen.note(f"{name}: {what} ({count})")
-        self.missed.extend(gate({name: evaluation}, fail_under=self.gates))
-        return evaluation
+def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:
+    """Print notes on failed, repaired and skipped documents."""
+    for count, what in (
+        (evaluation.macro.failed, "failed, counted as empty predictions"),
+        (evaluation.unscored, "gold documents failed or duplicated, not scored"),
+        (len(evaluation.repaired), "invalid JSON, repaired"),
+        (len(evaluation.without_gold), "predictions without gold, not scored"),
+    ):
+        if count:
+            screen.note(f"{name}: {what} ({count})")

@@ -9,7 +9,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
-    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationJob
 
 
@@ -29,10 +29,10 @@ def evaluate_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evalua
 
 def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluation, tuple[str, ...]]:
     """Evaluate a corpus without its report, with a progress bar on terminals; return as `evaluate_with_progress`."""
-    for note in job.joined.notes:
+    for note in job.notes:
         screen.note(note)
     columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
     hidden = screen.quiet or not screen.err.is_terminal
     with Progress(*columns, console=screen.err, transient=True, disable=hidden) as progress:
-        task = progress.add_task("", total=len(job.joined))
+        task = progress.add_task("", total=job.size)
         return job.compare(lambda results: progress.advance(task, len(results)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -16,27 +16,19 @@ from arbitre.report.html.build_view import ranked
 from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.wording import lead, sampled
 from arbitre.report.tables import summaries
-from arbitre.report.tables.exports import CSV, Export, ExportTable, write
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.tables.ranking_files import FactorsResults, RankingResults
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from rich.console import RenderableType
 
     from arbitre.corpus.statistics import Interval
-    from arbitre.corpus.systems.factors import Factor
-    from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.corpus.systems.run_stability import RunStability
     from arbitre.report.tables.table import Table
-    from arbitre.report.text_files import CsvDialect
 
 MAX_SHOWN: Final = 10
 """Maximum number of paths to show on which the best system loses; the file has all of them."""
-
-FORMAT: Final = "arbitre-factors/1"
 
 OPTIONAL_COLUMNS: Final = ("p", "shared", "chance", "failed", "document quality")
 """Columns omitted on narrow terminals, in this order; files have all of them."""
@@ -52,31 +44,8 @@ _CHANCE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class RankingOutput:
-    """A ranking, with the stability of systems that have several runs."""
-
-    name: ClassVar = "ranking"
-    rows: ClassVar = ("systems", "scores", "pairs", "winners", "lacking", "runs")
-
-    ranking: Ranking
-    stability: Mapping[str, RunStability]
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.ranking.to_dict() | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
-
-    @property
-    def tables(self) -> dict[str, Table]:
-        """Tables by file name."""
-        found = {
-            "systems": summaries.leaderboard(self.ranking),
-            "scores": summaries.side_by_side(self.ranking),
-            "pairs": summaries.pairs(self.ranking.pairs),
-            "winners": summaries.winners(self.ranking),
-            "lacking": summaries.lacking(self.ranking),
-            "runs": summaries.runs(self.stability),
-        }
-        signature = Signature.from_dict(self.ranking.signature).short
-        return {name: replace(table, signature=signature) for name, table in found.items()}
+class RankingOutput(RankingResults):
+    """A ranking and its terminal output."""
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """Yield the blocks of the terminal output."""
@@ -105,28 +74,8 @@ class RankingOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class FactorsOutput:
-    """Comparisons of factor levels."""
-
-    name: ClassVar = "factors"
-    rows: ClassVar = ("levels", "pairs")
-
-    factors: tuple[Factor, ...]
-    signature: Signature
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON that is valid against `schemas/factors.schema.json`."""
-        return {
-            "format": FORMAT,
-            "factors": [one.to_dict() for one in self.factors],
-            "signature": self.signature.to_dict(),
-        }
-
-    @property
-    def tables(self) -> dict[str, Table]:
-        """Tables by file name."""
-        found = {"levels": summaries.levels(self.factors), "pairs": summaries.contrasts(self.factors)}
-        return {name: replace(table, signature=self.signature.short) for name, table in found.items()}
+class FactorsOutput(FactorsResults):
+    """Comparisons of factor levels and their terminal output."""
 
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """Yield the blocks of the terminal output."""
@@ -186,26 +135,3 @@ def _widths(found: Table) -> list[int]:
     """Return the width of each column, including its header."""
     texts = [[column.name for column in found.columns], *found.texts]
     return [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
-
-
-def write_results(
-    folder: Path, found: RankingOutput | FactorsOutput, asked: Iterable[Export], dialect: CsvDialect
-) -> tuple[str, ...]:
-    """Write the results as JSON, all tables as Markdown and LaTeX, each table as CSV, and the requested exports.
-
-    Returns:
-        The names of the files.
-    """
-    tables = found.tables
-    shown = [table for table in tables.values() if table.rows]
-    texts = {
-        f"{found.name}.json": json_text(found.to_dict()),
-        f"{found.name}.md": "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in shown),
-        f"{found.name}.tex": "\n".join(f"% {table.title}\n{table.latex()}" for table in shown),
-    }
-    for name, text in texts.items():
-        with atomic_text_file(folder / name) as file:
-            file.write(text)
-    exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
-    sheets = {name: ExportTable.of(table) for name, table in tables.items()}
-    return (*texts, *write(folder, exported, sheets, dialect))

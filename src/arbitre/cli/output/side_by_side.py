@@ -9,8 +9,8 @@ from rich.text import Text
 
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
+from arbitre.comparator.configurations import NUMBERS
 from arbitre.paths import order
-from arbitre.report.configurations import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.report.configurations import SideBySideRow
+    from arbitre.comparator.configurations import SideBySideRow
 
 MAX_SHOWN: Final = 5
 """Maximum number of differing pairs to show per choice."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.joining.join_notes import swapped_names
+from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.errors import DataError, OptionError
@@ -27,7 +28,7 @@ class Sources:
     Attributes:
         gold: Sources of gold documents: folders, files, globs, or "-" for standard input; see `read_records`.
         predicted: Sources of predictions.
-        pairs: Sources of records that contain both documents.
+        pairs: Sources of records that contain both documents, or a data frame with a column for each.
         manifest: CSV file with the columns id, gold and predicted.
         only: Ids of the documents to keep; if empty, all.
 
@@ -37,12 +38,13 @@ class Sources:
 
     gold: Paths = ()
     predicted: Paths = ()
-    pairs: Paths = ()
+    pairs: Paths | DataFrame = ()
     manifest: str | Path | None = None
     only: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        given = bool(self.gold and self.predicted), bool(self.pairs), self.manifest is not None
+        in_pairs = isinstance(self.pairs, DataFrame) or bool(self.pairs)
+        given = bool(self.gold and self.predicted), in_pairs, self.manifest is not None
         if sum(given) != 1 or bool(self.gold) != bool(self.predicted):
             raise OptionError.of("Expected `gold` and `predicted`, or `pairs` alone, or `manifest` alone.")
         if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
@@ -54,6 +56,8 @@ class Sources:
         if self.manifest is not None:
             table = Manifest(self.manifest, reading)
             return paired(table.rows(), factors=table.factors, only=self.only)
+        if isinstance(self.pairs, DataFrame):
+            return paired(reading.rows(self.pairs), only=self.only)
         if self.pairs:
             try:
                 joined = paired(reading.rows(self.pairs), only=self.only)
@@ -73,5 +77,7 @@ class Sources:
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
 
-def _each(sources: Paths) -> list[str]:
-    return [str(source) for source in ([sources] if isinstance(sources, (str, Path)) else sources)]
+def _each(sources: Paths | DataFrame) -> list[str]:
+    if isinstance(sources, DataFrame):
+        return []
+    return [str(sources)] if isinstance(sources, (str, Path)) else list(map(str, sources))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from arbitre.corpus.reading import repaired_json, strict_json
+from arbitre.corpus.reading.data_frames import DataFrame, FrameTable
 from arbitre.corpus.reading.document_ids import MAX_NAMES, FileNamePattern, quote_names
 from arbitre.corpus.reading.reader import CELLS, TABLE, Reader
 from arbitre.corpus.reading.records import Failure, Record, Side
@@ -17,6 +18,7 @@ from arbitre.signature import Signature
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from arbitre.corpus.reading.parquet import ParquetTable
     from arbitre.corpus.reading.projection import Projection
     from arbitre.schema import Plan
     from arbitre.values import Kind
@@ -89,14 +91,19 @@ class ReadOptions:
         for name in names:
             yield from reader.source(name, alone=len(names) == 1)
 
-    def rows(self, sources: str | Path | Iterable[str | Path]) -> Iterator[RecordPair]:
+    def rows(self, sources: str | Path | Iterable[str | Path] | DataFrame) -> Iterator[RecordPair]:
         """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
+
+        A data frame has a column for each side.
 
         Raises:
             DataError: A whole source cannot be read.
         """
         whole = replace(self, lenient=False, projection=None).reader("gold")
         gold, predicted = self.reader("gold"), self.reader("predicted")
+        if isinstance(sources, DataFrame):
+            yield from _table_rows(FrameTable(sources), gold, predicted)
+            return
         names = list(expand_globs(sources))
         for name in names:
             if split_name(Path(name))[1] in CELLS:
@@ -107,7 +114,9 @@ class ReadOptions:
                     "--predicted.",
                 )
             if split_name(Path(name))[1] == TABLE:
-                yield from _table_rows(Path(name), gold, predicted)
+                from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
+
+                yield from _table_rows(ParquetTable(Path(name)), gold, predicted)
             else:
                 items = whole.source(name, alone=len(names) == 1)
                 yield from (_row(item, gold, predicted) for item in items)
@@ -203,11 +212,10 @@ def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:
     return RecordPair(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
 
 
-def _table_rows(path: Path, gold: Reader, predicted: Reader) -> Iterator[RecordPair]:
-    """Yield the rows of a Parquet table that has a column for each side."""
-    from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
-
-    for row in ParquetTable(path).rows(gold.id_key, [gold.column, predicted.column]):
+def _table_rows(table: ParquetTable | FrameTable, gold: Reader, predicted: Reader) -> Iterator[RecordPair]:
+    """Yield the rows of a table that has a column for each side."""
+    path = table.path
+    for row in table.rows(gold.id_key, [gold.column, predicted.column]):
         labels = gold.labels(row.id, row.run, str(path), row.number)
         if isinstance(labels, Failure):
             yield RecordPair(labels, None)

@@ -72,6 +72,12 @@ class DocumentTable(LazySequence[DocumentResult]):
         """Sum of the tallies of the entries."""
         return sum_tallies(self.tallies)
 
+    @property
+    def worst_first(self) -> Indices:
+        """Row indices by increasing quality, with failed documents last; ties stay in order."""
+        ranked: Indices = np.lexsort((self.qualities, self.failed))
+        return ranked
+
     def path_tallies(self, path: str) -> Floats:
         """Return the tallies of a path, shape (documents, 5)."""
         return self.paths[path][:, : -len(OUTCOMES)]

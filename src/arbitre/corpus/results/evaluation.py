@@ -7,22 +7,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison.html_repr import scores_html
-from arbitre.corpus.results import dataframe
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.results.documents import Coverage, DocumentResult, DocumentTable
 from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
-from arbitre.corpus.storage import arrow
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import outside
 from arbitre.tally import MacroScores, PathScores, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from arbitre.corpus.reading.records import Failure
+    from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.chance import Chance
     from arbitre.corpus.statistics import Average, Interval, Method
     from arbitre.corpus.statistics.clusters import Cluster
@@ -59,6 +57,10 @@ class Evaluation:
     """Cluster of every document; None for the default clusters."""
     declared: tuple[str, ...] = ()
     """Paths that the schema declares."""
+    repaired: tuple[Repair, ...] = ()
+    """Predictions that were not valid JSON and were repaired."""
+    violations: tuple[Mapping[str, Any], ...] | None = None
+    """Schema violations of the predictions; None if they were not looked for."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
 
@@ -178,15 +180,9 @@ class Evaluation:
         clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
         return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
 
-    def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is not always there)
-        """Return a `pyarrow.Table` with one row per document: labels, quality, counts and scores of the entries.
-
-        Convert it to a data frame with `.to_pandas()` or `polars.from_arrow`.
-
-        Raises:
-            ArbitreError: pyarrow is not installed.
-        """
-        return arrow.to_arrow_table(dataframe.document_frame(self.document_table, self.signature))
+    def worst(self, number: int = 10) -> tuple[DocumentResult, ...]:
+        """Return the documents with the lowest quality, worst first. Failed documents come last: see `failures`."""
+        return tuple(self.document_table.at(self.document_table.worst_first[:number]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.

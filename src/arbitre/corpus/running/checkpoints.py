@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from arbitre.corpus.joining.work_units import read_pairs
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.corpus.storage.files import atomic_file, unwritable
 from arbitre.errors import DataError
@@ -90,6 +91,9 @@ class Checkpoints:
         for item in part.items:
             origins = [(self._content(origin.file), origin.line) for origin in item.origins]
             digest.update(json.dumps([item.id, item.run, origins]).encode())
+            if not all(content for content, _ in origins):  # standard input, or documents in memory
+                pair = next(read_pairs([item]))
+                digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())
         return digest.hexdigest()
 
 

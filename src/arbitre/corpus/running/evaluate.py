@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.joining.work_units import WorkUnit
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.executors import Executor
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
+
+    Triple: TypeAlias = tuple[Any, Json, Json]
+    """(id, gold, predicted)"""
 
 PART_SIZE: Final = 256
 """Number of documents per work unit, which is distributed, checkpointed and resumed as a whole."""
@@ -61,7 +64,7 @@ class ExecutionOptions:
 
 def evaluate(
     plan: Plan,
-    pairs: Iterable[Pair | tuple[Any, Json, Json]],
+    pairs: Iterable[Pair | Triple],
     options: ExecutionOptions | None = None,
 ) -> Evaluation:
     """Evaluate a corpus.
@@ -94,6 +97,12 @@ def evaluate(
     return totals.evaluation(plan, failures, pairs.without_gold if isinstance(pairs, Join) else (), chance_factory)
 
 
+def pair_up(triples: Iterable[Pair | Triple]) -> Join:
+    """Return (id, gold, predicted) triples as a join, as `evaluate` pairs them."""
+    failures: list[Failure] = []
+    return Join(tuple(_paired(triples, failures)), tuple(failures))
+
+
 def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptions) -> Iterator[DocumentResults]:
     """Yield the results of all work units in order, from checkpoints or by comparing."""
     if options.checkpoints is None:
@@ -102,7 +111,7 @@ def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptio
 
 
 def _parts(
-    pairs: Iterable[Pair | tuple[Any, Json, Json]], size: int, failures: list[Failure], reservoir: Reservoir
+    pairs: Iterable[Pair | Triple], size: int, failures: list[Failure], reservoir: Reservoir
 ) -> Iterator[WorkUnit]:
     stream, start = _paired(pairs, failures), 0
     while chunk := tuple(islice(stream, size)):
@@ -112,7 +121,7 @@ def _parts(
         start += len(chunk)
 
 
-def _paired(pairs: Iterable[Pair | tuple[Any, Json, Json]], failures: list[Failure]) -> Iterator[Pair]:
+def _paired(pairs: Iterable[Pair | Triple], failures: list[Failure]) -> Iterator[Pair]:
     """Convert triples to pairs with unique keys. Absent predictions are failures; repeated ids get a run."""
     runs: dict[str, int] = {}  # next run number of each repeated id
     keys = Database("CREATE TABLE seen (key BLOB PRIMARY KEY) WITHOUT ROWID")

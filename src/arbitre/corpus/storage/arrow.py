@@ -71,5 +71,8 @@ def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
     return pa
 
 
-Frame: TypeAlias = Mapping[str, Sequence[Json] | npt.NDArray[Any]]
-"""Columns by name. In numeric arrays, NaN is a missing value."""
+Column: TypeAlias = Sequence[Json] | npt.NDArray[Any]
+"""Values of a column. In numeric arrays, NaN is a missing value."""
+
+Frame: TypeAlias = Mapping[str, Column]
+"""Columns of equal length by name."""

@@ -6,13 +6,13 @@ import math
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import scipy
 
 from arbitre.corpus.reading.document_ids import quote_names
-from arbitre.corpus.statistics import Sample, contrasts, groups, interval, threshold
+from arbitre.corpus.statistics import Interval, Sample, contrasts, groups, interval, threshold
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Difference, Interval, Method
+    from arbitre.corpus.statistics import Average, Difference, Method
     from arbitre.corpus.statistics.clusters import Cluster
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
@@ -132,6 +132,20 @@ class Ranking:
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Create a ranking from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
+        values = {one.name: plain[one.name] for one in fields(cls)}
+        values["systems"] = tuple(
+            RankedSystem(**one | {"score": Interval(**one["score"] | {"notes": tuple(one["score"]["notes"])})})
+            for one in plain["systems"]
+        )
+        values["pairs"] = tuple(PairwiseResult(**one) for one in plain["pairs"])
+        values["groups"] = tuple(map(tuple, plain["groups"]))
+        values["winners"] = {path: tuple(names) for path, names in plain["winners"].items()}
+        values["notes"] = tuple(plain["notes"])
+        return cls(**values)
 
 
 def rank(

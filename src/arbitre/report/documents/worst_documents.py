@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.arrays import Floats, Indices
+    from arbitre.arrays import Floats
     from arbitre.corpus.joining.join import Join
     from arbitre.corpus.results.documents import DocumentResult, DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
@@ -175,7 +175,7 @@ class WorstDocuments:
             made = {number: one(entries) for number, one in whole.items()}
         room = float("inf") if self.keep is not None else self.room
         kept: dict[int, ShownDocument] = {}
-        ranked = _ranked(columns).tolist()
+        ranked = columns.worst_first.tolist()
         for number in (*made, *(at for at in ranked if at not in made)):
             if len(kept) == most:
                 break
@@ -233,7 +233,7 @@ class WorstDocuments:
         """
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns, heat = evaluation.document_table, QualityMatrices(self.plan)
-        rows = np.union1d(_ranked(columns)[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
+        rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
         ends = document_intervals(columns.tallies[rows])
         title = schema.get("title") if isinstance(schema, dict) else None
         every = zip(columns, self.areas.view().tolist(), strict=True)
@@ -291,12 +291,6 @@ def _reduced(
     values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
     size = len(compact(plain).encode("utf-8", "surrogatepass"))
     return ShownDocument(plain, size, values, plan_of(made.rows) if planned else None)
-
-
-def _ranked(columns: DocumentTable) -> Indices:
-    """Return document numbers from worst to best, failed documents last; ties stay in order."""
-    ranked: Indices = np.lexsort((columns.qualities, columns.failed))
-    return ranked
 
 
 def _head(document: DocumentResult) -> dict[str, Json]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+
+import numpy as np
 
 from arbitre.corpus.results import dataframe
+from arbitre.corpus.results.archive import RESULTS, write_archive
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.storage.files import atomic_file, unreadable
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow, FieldPair
 from arbitre.report.text_files import (
     STANDARD,
@@ -31,8 +36,12 @@ if TYPE_CHECKING:
     from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
+    from arbitre.corpus.running.evaluate import Triple
+    from arbitre.corpus.storage.arrow import Column, Frame
     from arbitre.schema.loading.references import Subschema
     from arbitre.schema.plan import Plan
+
+E = TypeVar("E", bound="Evaluation")
 
 EVALUATION: Final = "evaluation.json"
 DOCUMENTS: Final = "documents.csv"
@@ -41,7 +50,8 @@ MATCHES: Final = "matches.csv"
 FAILURES: Final = "failures.csv"
 FAILURE_LINES: Final = "failures.jsonl"
 VIOLATIONS: Final = "violations.csv"
-
+REPAIRED: Final = "repaired.csv"
+FILES: Final = (EVALUATION, DOCUMENTS, PATHS, MATCHES, RESULTS, FAILURES, FAILURE_LINES, REPAIRED, VIOLATIONS)
 
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
 VIOLATION_COLUMNS: Final = ("id", "run", "pointer", "keyword", "message")
@@ -60,12 +70,12 @@ def without_file_folders(items: Iterable[Failure | Repair]) -> list[dict[str, An
 def evaluate_into(
     folder: Path,
     plan: Plan,
-    pairs: Iterable[Pair] | Join,
+    pairs: Iterable[Pair | Triple] | Join,
     *,
     how: ExecutionOptions | None = None,
-    then: Callable[[Evaluation], Evaluation] = lambda found: found,
+    then: Callable[[Evaluation], E] = lambda found: found,  # type: ignore[assignment,return-value]
     dialect: CsvDialect = STANDARD,
-) -> tuple[Evaluation, tuple[str, ...]]:
+) -> tuple[E, tuple[str, ...]]:
     """Evaluate a corpus and write its results to a folder.
 
     Writes `evaluation.json`, `documents.csv` (one row per document), `paths.csv` (one row per path), `matches.csv` (one
@@ -105,6 +115,7 @@ def evaluate_into(
         documents = dataframe.document_frame(evaluation.document_table, evaluation.signature)
         write_frame(files[DOCUMENTS], documents, dialect)
         write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature), dialect)
+        write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation)
         if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
             write_rows(files[FAILURES], _FAILURE, failures, dialect)
@@ -112,7 +123,38 @@ def evaluate_into(
             files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
     for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
         (folder / name).unlink(missing_ok=True)
-    return evaluation, tuple(files)
+    return evaluation, (*files, RESULTS)
+
+
+def holds(folder: Path, evaluation: Evaluation) -> bool:
+    """Return whether the results in a folder are those of an evaluation."""
+    try:
+        return (folder / EVALUATION).read_text(encoding="utf-8") == json_text(without_folders(evaluation))
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def read_matches(path: Path) -> Frame:
+    """Read `matches.csv` as columns: distances and qualities as numbers, everything else as text.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            dialect = CsvDialect.of(file.readline())
+            file.seek(0)
+            head, *rows = csv.reader(file, delimiter=dialect.delimiter)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    columns = zip(*rows, strict=True) if rows else ([] for _ in head)
+    return {name: _read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
+
+
+def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Column:
+    if name.rpartition(".")[2] in {"distance", "quality"}:
+        return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
+    return [cell or None for cell in cells]
 
 
 def write_rows(

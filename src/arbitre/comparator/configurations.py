@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from arbitre import matching
-from arbitre.comparator import Comparator
+from arbitre.comparator.comparator import Comparator
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import DataError, SchemaError

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
 from arbitre.corpus.running.check_gold import check_gold
-from arbitre.corpus.running.evaluate import evaluate
 from arbitre.diagnosis import witnesses
 from arbitre.diagnosis.claims import MAX_VALUES, check_claims
 from arbitre.distances import DistanceCatalogue, catalogue
@@ -24,10 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.diagnosis.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
+    from arbitre.report.evaluation import Evaluation
+    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
@@ -198,13 +198,29 @@ class Comparator:
         """
         return check_claims(self.plan, gold, predicted, sample=sample, seed=seed)
 
-    def evaluate(self, pairs: Iterable[tuple[Any, Json, Json]]) -> Evaluation:
-        """Compare all documents of a corpus.
+    def evaluate(
+        self, pairs: Pairs | None = None, *, progress: Progress | None = None, **options: Unpack[CorpusKeywords]
+    ) -> Evaluation:
+        """Compare all documents of a corpus, as `arbitre evaluate` does.
 
         Args:
-            pairs: (id, gold, predicted) triples; see `arbitre.corpus.running.evaluate`.
+            pairs: (id, gold, predicted) triples; a data frame (pandas, Polars or Arrow) with the columns `id`, `gold`
+                and `predicted`, and optionally `run`; or paths of records that contain both documents.
+            progress: Called with the number of documents compared, and their total number if it is known.
+            **options: The options of `arbitre evaluate`, see `arbitre.report.keywords.CorpusKeywords`. Without `pairs`,
+                `gold` and `predicted`, or `manifest`, name the documents. One process compares by default
+                (`workers=1`).
+
+        Returns:
+            The evaluation. With `out`, its files are written to this folder.
+
+        Raises:
+            DataError: A source cannot be read, a file cannot be written, or a document fails and `strict` is set.
+            OptionError: An option is unknown, or options contradict each other.
         """
-        return evaluate(self.plan, pairs)
+        from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
+
+        return evaluate_corpus(self.plan, pairs, progress, **options)
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.

@@ -1,0 +1,116 @@
+"""The file `results.npz`: an evaluation with all its digits, from which it can be loaded again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, astuple
+from typing import TYPE_CHECKING, Any, Final
+from zipfile import BadZipFile
+
+import numpy as np
+
+from arbitre.corpus.reading.records import Failure, Repair
+from arbitre.corpus.results.chance import Chance
+from arbitre.corpus.results.documents import DocumentTable
+from arbitre.corpus.results.evaluation import Evaluation
+from arbitre.corpus.storage.files import unreadable
+from arbitre.corpus.storage.string_array import StringArray
+from arbitre.curve import Curve
+from arbitre.errors import DataError
+from arbitre.signature import Signature
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RESULTS: Final = "results.npz"
+FORMAT: Final = "arbitre-results/1"
+
+
+def write_archive(path: Path, evaluation: Evaluation) -> None:
+    """Write an evaluation. The same corpus always gives the same bytes.
+
+    Numbers of documents are arrays; everything else is one JSON text.
+    """
+    columns, curve, chance = evaluation.document_table, evaluation.curve, evaluation.chance
+    runs = sorted({run for run in columns.runs if run is not None})
+    codes = {run: code for code, run in enumerate(runs)} | {None: -1}
+    text = {
+        "format": FORMAT,
+        "signature": evaluation.signature.to_dict(),
+        "entries": evaluation.entries,
+        "runs": runs,
+        "paths": list(columns.paths),
+        "leaves": astuple(evaluation.leaves.tally),
+        "curve": [curve.gold, curve.predicted],
+        "failures": [asdict(failure) for failure in evaluation.failures],
+        "without_gold": evaluation.without_gold,
+        "clusters": evaluation.clusters,
+        "declared": evaluation.declared,
+        "repaired": [asdict(repair) for repair in evaluation.repaired],
+        "violations": evaluation.violations,
+        "chance": None if chance is None else asdict(chance),
+    }
+    arrays: dict[str, Any] = {
+        "text": np.frombuffer(json.dumps(text).encode(), dtype=np.uint8),
+        "ids": np.frombuffer(json.dumps(list(columns.ids)).encode(), dtype=np.uint8),
+        "runs": np.array([codes[run] for run in columns.runs], dtype=np.int32),
+        "tallies": columns.tallies,
+        "qualities": columns.qualities,
+        "failed": columns.failed,
+        "curve": np.stack([curve.qualities, curve.counts]),
+        **{f"path_{number}": tallies for number, tallies in enumerate(columns.paths.values())},
+    }
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def read_archive(path: Path) -> Evaluation:
+    """Read the evaluation that `write_archive` has written. Raises DataError if it cannot be read or is damaged."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            text = json.loads(arrays["text"].tobytes())
+            if text["format"] == FORMAT:
+                return _evaluation(text, dict(arrays))
+            reason = f"the format {text['format']!r}"
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+        reason = str(error)
+    raise DataError.of(
+        f"Expected results in the format {FORMAT!r}, got {reason}",
+        file=str(path),
+        hint="Evaluate again with this version of arbitre.",
+    )
+
+
+def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
+    names = [*text["runs"], None]  # the code of no run is -1
+    columns = DocumentTable(
+        StringArray.of(json.loads(arrays["ids"].tobytes())),
+        [names[code] for code in arrays["runs"].tolist()],
+        arrays["tallies"],
+        arrays["qualities"],
+        arrays["failed"],
+        {path: arrays[f"path_{number}"] for number, path in enumerate(text["paths"])},
+    )
+    chance = text["chance"] and _chance(text["chance"])
+    return Evaluation(
+        signature=Signature.from_dict(text["signature"]),
+        entries=text["entries"],
+        document_table=columns,
+        leaves=Scores(Tally(*text["leaves"])),
+        curve=Curve(*arrays["curve"], *text["curve"]),
+        failures=tuple(Failure(**failure) for failure in text["failures"]),
+        without_gold=tuple(text["without_gold"]),
+        clusters=None if text["clusters"] is None else tuple(text["clusters"]),
+        declared=tuple(text["declared"]),
+        repaired=tuple(Repair(**repair) for repair in text["repaired"]),
+        violations=None if text["violations"] is None else tuple(text["violations"]),
+        chance_factory=None if chance is None else lambda: chance,
+    )
+
+
+def _chance(plain: dict[str, Any]) -> Chance:
+    floor = plain["chance_score"]
+    return Chance(**plain | {"chance_score": None if floor is None else Scores(Tally(**floor["tally"]))})

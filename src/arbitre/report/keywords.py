@@ -1,0 +1,135 @@
+"""The options of an evaluation as keyword arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.data_frames import DataFrame
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.projection import Projection
+from arbitre.errors import OptionError, did_you_mean
+from arbitre.report.evaluation import extend
+from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.running.document_results import DocumentResults
+    from arbitre.corpus.running.evaluate import Triple
+    from arbitre.corpus.running.executors import Engine
+    from arbitre.report.evaluation import Evaluation
+    from arbitre.report.text_files import CsvDialectName
+    from arbitre.schema import Plan
+    from arbitre.values import Json
+
+    Pairs = Iterable[Triple] | DataFrame | Paths
+    """(id, gold, predicted) triples, a data frame, or paths of records with both documents."""
+    Progress = Callable[[int, int | None], None]
+    """Called with the number of documents compared, and their total number if it is known."""
+
+
+class SharedKeywords(TypedDict, total=False):
+    """Options of evaluations and rankings, under the names that they have on the command line.
+
+    Those up to `max_depth` are described at `ReadOptions`, the others at `EvaluationOptions`. `project` is the path of
+    a file of JMESPath expressions, or the expressions.
+    """
+
+    id_key: str
+    id_pattern: str | None
+    normalize_ids: bool
+    gold_key: str
+    predicted_key: str
+    project: str | Path | Mapping[str, Json] | Projection | None
+    lenient: bool
+    max_depth: int
+    cluster_by: str | None
+    workers: int | None
+    engine: Engine
+    scheduler: str | None
+    no_report: bool
+    keep: int | None
+    csv_dialect: CsvDialectName
+
+
+class CorpusKeywords(SharedKeywords, total=False):
+    """Options of an evaluation: `Sources`, `EvaluationOptions` and `SharedKeywords`."""
+
+    gold: Paths
+    predicted: Paths
+    manifest: str | Path
+    only: Collection[str]
+    out: str | Path | None
+    resume: bool
+    strict: bool
+    validate: bool
+
+
+def evaluate_corpus(
+    plan: Plan, pairs: Pairs | None, progress: Progress | None = None, **options: Unpack[CorpusKeywords]
+) -> Evaluation:
+    """Evaluate a corpus; see `Comparator.evaluate` for the arguments and errors."""
+    given: dict[str, Any] = {"workers": 1, **options}
+    reading, evaluation_options = option_sets(given, CorpusKeywords)
+    if pairs is None or _is_source(pairs):
+        sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))
+        job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options)
+    else:
+        names = {field.name for kind in (Sources, ReadOptions) for field in fields(kind)} | {"project"}
+        if refused := sorted(given.keys() & names):
+            raise OptionError.of(f"`{refused[0]}` requires paths or a data frame, not triples.")
+        job = EvaluationJob(plan, pairs, evaluation_options)  # type: ignore[arg-type]
+    compared = 0
+
+    def on_results(results: DocumentResults) -> None:
+        nonlocal compared
+        compared += len(results)
+        if progress is not None:
+            progress(compared, job.size)
+
+    evaluation, files = job(on_results)
+    return extend(evaluation, files=files)
+
+
+def option_sets(given: Mapping[str, Any], kind: type[SharedKeywords]) -> tuple[ReadOptions, EvaluationOptions]:
+    """Return the options for reading and for evaluating documents among keyword arguments.
+
+    Args:
+        given: The keyword arguments.
+        kind: The arguments that are allowed.
+
+    Raises:
+        OptionError: An option is unknown, or options contradict each other.
+        DataError: The expressions of `project` are invalid.
+    """
+    known = kind.__annotations__
+    if unknown := given.keys() - known.keys():
+        name = min(unknown)
+        raise OptionError.of(f"Unknown option `{name}`.", hint=did_you_mean(name, known))
+    project = given.get("project")
+    if isinstance(project, Mapping):
+        project = Projection.from_expressions(project)
+    elif isinstance(project, (str, Path)):
+        project = Projection.load(str(project))
+    out = given.get("out")
+    evaluation = _taken(EvaluationOptions, {**given, "out": None if out is None else Path(out)})
+    return _taken(ReadOptions, {**given, "projection": project}), evaluation
+
+
+def _is_source(pairs: Pairs) -> bool:
+    """Return whether documents are in files or in a data frame."""
+    first = pairs[0] if isinstance(pairs, Sequence) and not isinstance(pairs, str) and pairs else pairs
+    return isinstance(first, _PATHS) or isinstance(pairs, DataFrame)
+
+
+_PATHS: Final = (str, Path)
+
+
+def _taken(kind: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  (an option set)
+    """Return the option set with the given values of its fields."""
+    return kind(**{field.name: given[field.name] for field in fields(kind) if field.name in given})

@@ -1,0 +1,133 @@
+"""Evaluates and compares several systems, or the levels of factors, and writes the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.manifest import Manifest
+from arbitre.corpus.systems.factors import check_factor, factor
+from arbitre.corpus.systems.ranking import rank
+from arbitre.corpus.systems.run_stability import run_stability
+from arbitre.errors import DataError
+from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.html.build_view import build_factors
+from arbitre.report.report_files import REPORT, most_differing, read_view, write_page, write_ranking
+from arbitre.report.tables.ranking_files import FactorsResults, RankingResults, write_results
+from arbitre.report.tables.result_files import EVALUATION
+from arbitre.report.text_files import STANDARD, CsvDialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.reading.options import ReadOptions
+    from arbitre.corpus.results import evaluation as corpus
+    from arbitre.corpus.statistics import Average
+    from arbitre.corpus.systems.run_stability import RunStability
+    from arbitre.report.evaluation import Evaluation
+    from arbitre.report.evaluation_job import EvaluationOptions
+    from arbitre.report.tables.exports import Export
+    from arbitre.schema import Plan
+
+WHOLE_CORPUS: Final = "evaluation"
+"""Folder name for the evaluation of the whole corpus when factors are compared."""
+
+
+def compare(job: EvaluationJob, _name: str) -> Evaluation:
+    """Evaluate a system without its report."""
+    return job.compare()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingJob:
+    """Evaluates systems or the rows of a manifest, and compares them.
+
+    Attributes:
+        plan: Compiled schema.
+        reading: How documents are read.
+        scores: Score to rank by, then those to show beside it.
+        statistics: Further arguments of `rank` and `factor`.
+        evaluation: How documents are evaluated; `out` is the folder for the report, with a folder for each evaluation.
+        compare: Evaluates a job, given the name of the system.
+        note: Called with a note on what was not computed.
+    """
+
+    plan: Plan
+    reading: ReadOptions
+    scores: Sequence[str]
+    statistics: Mapping[str, Any]
+    evaluation: EvaluationOptions
+    compare: Callable[[EvaluationJob, str], Evaluation] = compare
+    note: Callable[[str], None] = lambda _: None
+
+    def systems(self, gold: Paths, systems: Mapping[str, Paths]) -> RankingResults:
+        """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
+        jobs = {name: self._job(Sources(gold=gold, predicted=paths), name) for name, paths in systems.items()}
+        evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
+        ranking = rank(evaluations, self.scores[0], beside=self.scores[1:], **self.statistics)
+        if self.evaluation.out is not None:
+            first = most_differing(evaluations, self.scores[0])
+            for name, job in jobs.items():
+                job.write_report(evaluations[name], first)
+            write_ranking(self.evaluation.out, ranking)
+        aggregate = self.statistics["aggregate"]
+        return RankingResults(ranking, dict(stabilities(evaluations, self.scores[0], aggregate, self.note)))
+
+    def factors(self, manifest: str, names: Sequence[str]) -> FactorsResults:
+        """Compare the levels of each factor, holding the other named factors fixed.
+
+        Raises:
+            DataError: The manifest cannot be read, or a factor is not one of its columns.
+        """
+        columns = Manifest(manifest, self.reading).factors
+        for name in names:
+            check_factor(name, columns)
+        job = self._job(Sources(manifest=manifest), WHOLE_CORPUS)
+        evaluation = self.compare(job, Path(manifest).name)
+        job.write_report(evaluation)
+        joined, design = job.documents, dict[str, list[str]]()
+        for name in names:
+            known = dict(zip(joined.keys, joined.factors[name], strict=True))
+            design[name] = [known[key] for key in evaluation.document_table.keys]
+        comparisons = (factor(evaluation, name, design, self.scores[0], **self.statistics) for name in design)
+        results = FactorsResults(tuple(comparisons), evaluation.signature)
+        if self.evaluation.out is not None:
+            view = read_view([self.evaluation.out / WHOLE_CORPUS / EVALUATION])
+            write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+        return results
+
+    def _job(self, sources: Sources, folder: str) -> EvaluationJob:
+        options = replace(self.evaluation, out=self.evaluation.out and self.evaluation.out / folder)
+        return EvaluationJob(self.plan, sources.joined(self.reading), options)
+
+
+def stabilities(
+    systems: Mapping[str, corpus.Evaluation],
+    score: str,
+    aggregate: Average,
+    note: Callable[[str], None] = lambda _: None,
+) -> Iterator[tuple[str, RunStability]]:
+    """Yield the run-to-run stability of each system with several runs."""
+    for name, evaluation in systems.items():
+        if len(set(evaluation.document_table.ids)) < len(evaluation.document_table):
+            try:
+                yield name, run_stability(evaluation, score, aggregate=aggregate)
+            except DataError as error:
+                note(f"{name}: stability over runs not computed. {error.message}")
+
+
+def write_comparison(
+    out: Path,
+    results: RankingResults | FactorsResults,
+    exports: Iterable[Export] = (),
+    dialect: CsvDialect = STANDARD,
+    *,
+    report: bool,
+) -> tuple[str, ...]:
+    """Write the results of a comparison, whose report was written if `report`; return the names of the files."""
+    if not report:
+        (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
+    return (*write_results(out, results, exports, dialect), *([REPORT] if report else []))

@@ -1,0 +1,98 @@
+"""Results of a comparison of systems or factor levels, as JSON and as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from arbitre.report.tables import summaries
+from arbitre.report.tables.exports import CSV, Export, ExportTable, write
+from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, json_text
+from arbitre.signature import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from arbitre.corpus.systems.factors import Factor
+    from arbitre.corpus.systems.ranking import Ranking
+    from arbitre.corpus.systems.run_stability import RunStability
+    from arbitre.report.tables.table import Table
+
+FORMAT: Final = "arbitre-factors/1"
+
+
+@dataclass(frozen=True, slots=True)
+class RankingResults:
+    """A ranking, with the stability of systems that have several runs."""
+
+    name: ClassVar = "ranking"
+    rows: ClassVar = ("systems", "scores", "pairs", "winners", "lacking", "runs")
+
+    ranking: Ranking
+    stability: Mapping[str, RunStability]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.ranking.to_dict() | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Tables by file name."""
+        found = {
+            "systems": summaries.leaderboard(self.ranking),
+            "scores": summaries.side_by_side(self.ranking),
+            "pairs": summaries.pairs(self.ranking.pairs),
+            "winners": summaries.winners(self.ranking),
+            "lacking": summaries.lacking(self.ranking),
+            "runs": summaries.runs(self.stability),
+        }
+        signature = Signature.from_dict(self.ranking.signature).short
+        return {name: replace(table, signature=signature) for name, table in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FactorsResults:
+    """Comparisons of factor levels."""
+
+    name: ClassVar = "factors"
+    rows: ClassVar = ("levels", "pairs")
+
+    factors: tuple[Factor, ...]
+    signature: Signature
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON that is valid against `schemas/factors.schema.json`."""
+        return {
+            "format": FORMAT,
+            "factors": [one.to_dict() for one in self.factors],
+            "signature": self.signature.to_dict(),
+        }
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Tables by file name."""
+        found = {"levels": summaries.levels(self.factors), "pairs": summaries.contrasts(self.factors)}
+        return {name: replace(table, signature=self.signature.short) for name, table in found.items()}
+
+
+def write_results(
+    folder: Path, found: RankingResults | FactorsResults, asked: Iterable[Export], dialect: CsvDialect = STANDARD
+) -> tuple[str, ...]:
+    """Write the results as JSON, all tables as Markdown and LaTeX, each table as CSV, and the requested exports.
+
+    Returns:
+        The names of the files.
+    """
+    tables = found.tables
+    shown = [table for table in tables.values() if table.rows]
+    texts = {
+        f"{found.name}.json": json_text(found.to_dict()),
+        f"{found.name}.md": "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in shown),
+        f"{found.name}.tex": "\n".join(f"% {table.title}\n{table.latex()}" for table in shown),
+    }
+    for name, text in texts.items():
+        with atomic_text_file(folder / name) as file:
+            file.write(text)
+    exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
+    sheets = {name: ExportTable.of(table) for name, table in tables.items()}
+    return (*texts, *write(folder, exported, sheets, dialect))

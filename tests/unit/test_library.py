@@ -1,0 +1,369 @@
+"""What the command line does, done in Python: reading, evaluating, tables, files, reports."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli import app
+from arbitre.corpus.reading.options import read_records
+from arbitre.errors import OptionError
+
+SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
+GOLD, HASTY = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
+WORDS = {"type": "array", "items": {"type": "string"}}
+TRIPLES = [("a", ["Ada", "Bo"], ["Ada", "Bob"]), ("b", ["Cy"], ["Cy"]), ("c", ["Di"], arbitre.ABSENT)]
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+
+
+def evaluation(**options):
+    return arbitre.evaluate(SCHEMA, gold=GOLD, predicted=HASTY, **options)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+class TestSources:
+    def test_documents_are_read_from_paths(self):
+        gold, predicted = ({one.id: one.value for one in read_records(path, "gold")} for path in (GOLD, HASTY))
+        expected = arbitre.evaluate(SCHEMA, [(name, gold[name], predicted.get(name, arbitre.ABSENT)) for name in gold])
+        assert evaluation().by_document == expected.by_document
+
+    def test_documents_are_read_from_records_with_both_sides(self, tmp_path):
+        file = tmp_path / "pairs.jsonl"
+        file.write_text("".join(json.dumps({"id": k, "g": g, "p": p}) + "\n" for k, g, p in TRIPLES[:2]))
+        expected = arbitre.evaluate(WORDS, TRIPLES[:2]).by_document
+        assert arbitre.evaluate(WORDS, file, gold_key="g", predicted_key="p").by_document == expected
+        assert arbitre.evaluate(WORDS, [str(file)], gold_key="g", predicted_key="p").by_document == expected
+
+    @pytest.mark.parametrize("kind", FRAMES)
+    def test_documents_are_read_from_a_data_frame(self, kind):
+        rows = TRIPLES[:2]
+        frame = FRAMES[kind](
+            {
+                "page": [k for k, _, _ in rows],
+                "g": [g for _, g, _ in rows],
+                "answer": [json.dumps(p) for _, _, p in rows],
+            }
+        )
+        found = arbitre.evaluate(WORDS, frame, id_key="page", gold_key="g", predicted_key="answer")
+        assert found.by_document == arbitre.evaluate(WORDS, rows).by_document
+
+    def test_a_missing_value_of_a_data_frame_is_no_prediction(self):
+        frame = pd.DataFrame({"id": [1, 2], "gold": [["Ada"], ["Bo"]], "predicted": [["Ada"], None]})
+        found = arbitre.evaluate(WORDS, frame)
+        assert [(one.id, one.reason) for one in found.failures] == [("2", "no prediction")]
+
+    def test_answers_in_a_data_frame_are_repaired_if_asked(self):
+        frame = pl.DataFrame({"id": ["a"], "gold": ['["Ada"]'], "predicted": ['Here: ["Ada"]']})
+        assert arbitre.evaluate(WORDS, frame).macro.failed == 1
+        found = arbitre.evaluate(WORDS, frame, lenient=True)
+        assert (found.macro.failed, [one.how for one in found.repaired]) == (0, ["text around the JSON"])
+
+    def test_an_unknown_column_is_named(self):
+        with pytest.raises(arbitre.DataError, match="'predicted'"):
+            arbitre.evaluate(WORDS, pd.DataFrame({"id": [1], "gold": [[]], "predictd": [[]]}))
+
+    def test_a_value_without_json_is_refused(self):
+        frame = pd.DataFrame({"id": [1], "gold": [[pd.Timestamp("2020-01-01")]], "predicted": [[]]})
+        with pytest.raises(arbitre.DataError, match="column 'gold'"):
+            arbitre.evaluate(WORDS, frame)
+
+    def test_expressions_are_given_in_place(self):
+        triples = pd.DataFrame({"id": ["a"], "gold": ['["Ada"]'], "predicted": ['{"names": ["Ada"]}']})
+        found = arbitre.evaluate(WORDS, triples, project={"predicted": "names"})
+        assert found.micro.f1q == 1.0
+        assert dict(found.signature.entries)["project.predicted"] == "names"
+
+    def test_only_some_documents_are_evaluated(self):
+        assert [*evaluation(only=["page_02"]).by_document] == ["page_02"]
+
+    @pytest.mark.parametrize(
+        ("pairs", "options", "message"),
+        [
+            (None, {}, "Expected `gold` and `predicted`"),
+            (TRIPLES, {"lenient": True}, "`lenient` requires paths or a data frame"),
+            (TRIPLES, {"gold": GOLD}, "`gold` requires paths"),
+            (TRIPLES, {"cluster": "x"}, "Unknown option `cluster`"),
+            (TRIPLES, {"resume": True}, "`resume` requires `out`"),
+        ],
+    )
+    def test_options_that_do_not_fit_are_refused(self, pairs, options, message):
+        with pytest.raises(OptionError, match=message):
+            arbitre.evaluate(WORDS, pairs, **options)
+
+
+class TestRunning:
+    def test_progress_counts_documents(self):
+        seen = []
+        evaluation(progress=lambda compared, total: seen.append((compared, total)))
+        assert seen == [(6, 6)]
+
+    def test_the_total_of_an_iterator_is_unknown(self):
+        seen = []
+        arbitre.evaluate(WORDS, iter(TRIPLES), progress=lambda compared, total: seen.append((compared, total)))
+        assert seen == [(3, None)]
+
+    def test_strict_refuses_a_missing_prediction(self):
+        with pytest.raises(arbitre.DataError, match="no prediction"):
+            arbitre.evaluate(WORDS, TRIPLES, strict=True)
+
+    def test_violations_are_listed_if_asked(self):
+        triples = [("a", ["Ada"], ["Ada", 1])]
+        assert arbitre.evaluate(WORDS, triples).violations is None
+        assert [one["pointer"] for one in arbitre.evaluate(WORDS, triples, validate=True).violations] == ["/1"]
+
+    def test_clusters_come_from_a_pointer(self):
+        triples = [("a", [{"v": 1}], [{"v": 1}]), ("b", [{"v": 2}], [{"v": 2}]), ("c", [{"v": 1}], [])]
+        assert arbitre.evaluate({}, triples, cluster_by="/0/v").clusters == ("1", "2", "1")
+
+    def test_resuming_compares_triples_that_have_changed(self, tmp_path):
+        first = arbitre.evaluate(WORDS, TRIPLES, out=tmp_path)
+        changed = [("a", ["Ada", "Bo"], []), *TRIPLES[1:]]
+        again = arbitre.evaluate(WORDS, changed, out=tmp_path, resume=True)
+        assert again.micro.f1q < first.micro.f1q
+
+    def test_workers_change_no_byte(self, tmp_path):
+        triples = [(str(number), ["Ada"], ["Ada", "x" * (number % 7)]) for number in range(800)]
+        for workers in (1, 2):
+            arbitre.evaluate(WORDS, triples, workers=workers, out=tmp_path / str(workers))
+        assert contents(tmp_path / "1") == contents(tmp_path / "2")
+
+
+class TestTables:
+    def test_matches_have_a_row_for_each_entry(self):
+        matches = arbitre.evaluate(WORDS, TRIPLES).table("matches")
+        assert list(matches["id"]) == ["a", "a", "b", "c"]
+        assert list(matches["status"]) == ["matched", "matched", "matched", "missing"]
+        assert list(matches["value.predicted"]) == ["Ada", "Bob", "Cy", None]
+        assert np.array_equal(matches["quality"][:3], 1.0 - matches["distance"][:3])
+        assert matches["quality"][3] == 0.0
+
+    @pytest.mark.parametrize("name", ["documents", "paths", "matches"])
+    def test_data_frames_have_the_same_cells(self, name):
+        found = evaluation()
+        arrow = found.to_arrow(name)
+        assert found.to_polars(name).equals(pl.from_arrow(arrow))
+        pandas = found.to_pandas(name)
+        assert list(pandas.columns) == arrow.column_names
+        for column in arrow.column_names:
+            values = pandas[column]
+            assert values.astype(object).where(values.notna(), None).tolist() == arrow[column].to_pylist()
+
+    @pytest.mark.parametrize("name", ["pandas", "polars"])
+    def test_a_missing_library_is_named(self, name, monkeypatch):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(arbitre.DataError, match=f"{name} is not installed") as caught:
+            getattr(arbitre.evaluate(WORDS, TRIPLES), f"to_{name}")()
+        assert caught.value.hint == "pip install 'arbitre[frames]'"
+
+    def test_matches_are_the_same_in_every_dialect(self, tmp_path):
+        for dialect in ("standard", "excel-fr"):
+            arbitre.evaluate(WORDS, TRIPLES, out=tmp_path / dialect, csv_dialect=dialect)
+        french = arbitre.load(tmp_path / "excel-fr").to_arrow("matches")
+        assert french.equals(arbitre.load(tmp_path / "standard").to_arrow("matches"))
+
+    def test_an_unknown_table_is_refused(self):
+        with pytest.raises(arbitre.DataError, match='Did you mean "matches"'):
+            evaluation().table("matchs")
+
+    def test_the_worst_documents_come_first_and_failed_ones_last(self):
+        found = arbitre.evaluate(WORDS, TRIPLES)
+        assert [one.id for one in found.worst()] == ["a", "b", "c"]
+        assert [one.id for one in found.worst(1)] == ["a"]
+
+    def test_rows_of_documents_that_are_gone_are_refused(self):
+        found = arbitre.evaluate(WORDS, iter(TRIPLES))
+        with pytest.raises(arbitre.DataError, match="no longer available"):
+            found.table("matches")
+
+    def test_rows_of_documents_that_changed_are_refused(self):
+        triples = [list(triple) for triple in TRIPLES]
+        found = arbitre.evaluate(WORDS, triples)
+        triples[0][2] = []
+        with pytest.raises(arbitre.DataError, match="changed after the evaluation"):
+            found.table("matches")
+
+
+class TestFiles:
+    @pytest.fixture
+    def options(self):
+        return {"cluster_by": "/page/volume", "validate": True}
+
+    def test_saving_writes_the_files_of_an_evaluation_with_out(self, tmp_path, options):
+        files = evaluation(out=tmp_path / "out", **options).files
+        assert set(evaluation(**options).save(tmp_path / "saved")) == set(files)
+        assert contents(tmp_path / "saved") == contents(tmp_path / "out")
+
+    @pytest.mark.parametrize("options", [{}, {"cluster_by": "/page/volume", "validate": True}])
+    def test_a_loaded_evaluation_has_the_same_figures(self, tmp_path, options):
+        saved = evaluation(**options)
+        saved.save(tmp_path)
+        loaded = arbitre.load(tmp_path)
+        assert json.dumps(loaded.to_dict()) == json.dumps(saved.to_dict())
+        assert loaded.by_document == saved.by_document
+        assert (loaded.micro.tally, loaded.leaves.tally) == (saved.micro.tally, saved.leaves.tally)
+        for method in ("adjusted-t", "bca", "percentile"):
+            for path in (None, "/speakers/*/name"):
+                assert loaded.interval("irq", method=method, path=path) == saved.interval(
+                    "irq", method=method, path=path
+                )
+        assert (loaded.chance, loaded.coverage, loaded.clusters) == (saved.chance, saved.coverage, saved.clusters)
+        assert (loaded.failures, loaded.violations) == (saved.failures, saved.violations)
+        assert loaded.to_arrow("matches").equals(saved.to_arrow("matches"))
+
+    def test_loaded_evaluations_are_ranked_as_before(self, tmp_path):
+        careful = arbitre.evaluate(SCHEMA, gold=GOLD, predicted=bundled.demo() / "careful.jsonl")
+        hasty = evaluation(out=tmp_path)
+        expected = arbitre.rank({"careful": careful, "hasty": hasty})
+        assert arbitre.rank({"careful": careful, "hasty": arbitre.load(tmp_path)}) == expected
+
+    def test_runs_repairs_and_odd_ids_are_loaded(self, tmp_path):
+        answers = pl.DataFrame(
+            {"id": ["é|", "é|"], "run": ["1", "x"], "gold": ['["A"]'] * 2, "predicted": ['["A"]', '```["B"]```']}
+        )
+        saved = arbitre.evaluate(WORDS, answers, lenient=True)
+        saved.save(tmp_path)
+        loaded = arbitre.load(tmp_path)
+        assert [*loaded.by_document] == ["é|/1", "é|/x"]
+        assert loaded.repaired == saved.repaired != ()
+
+    def test_a_loaded_evaluation_is_saved_and_reported_again(self, tmp_path):
+        evaluation(out=tmp_path / "out")
+        loaded = arbitre.load(tmp_path / "out")
+        loaded.save(tmp_path / "copy")
+        assert contents(tmp_path / "copy") == contents(tmp_path / "out")
+        loaded.report(tmp_path / "report.html")
+        assert (tmp_path / "report.html").read_bytes() == (tmp_path / "out" / "report.html").read_bytes()
+
+    def test_saving_removes_files_of_an_earlier_evaluation(self, tmp_path):
+        evaluation().save(tmp_path)
+        assert (tmp_path / "failures.csv").exists()
+        arbitre.evaluate(WORDS, TRIPLES[:1]).save(tmp_path)
+        assert not (tmp_path / "failures.csv").exists()
+
+    def test_a_folder_with_other_results_is_refused(self, tmp_path):
+        evaluation(out=tmp_path)
+        loaded = arbitre.load(tmp_path)
+        arbitre.evaluate(WORDS, TRIPLES, out=tmp_path)
+        with pytest.raises(arbitre.DataError, match="no longer contains these results"):
+            loaded.table("matches")
+
+    def test_a_report_is_written_in_french(self, tmp_path):
+        evaluation().report(tmp_path / "rapport.html", language="fr")
+        page = (tmp_path / "rapport.html").read_text(encoding="utf-8")
+        assert '<html lang="fr">' in page
+        assert "Oakenshaw, John" in page  # the documents are shown, not only the figures
+
+    def test_an_unknown_language_is_refused(self, tmp_path):
+        with pytest.raises(arbitre.DataError, match="en or fr"):
+            evaluation().report(tmp_path / "r.html", language="de")
+
+    @pytest.mark.parametrize("damage", [lambda data: b"no" + data, lambda data: data[: len(data) // 2]])
+    def test_damaged_results_are_refused(self, tmp_path, damage):
+        evaluation(out=tmp_path, no_report=True)
+        file = tmp_path / "results.npz"
+        file.write_bytes(damage(file.read_bytes()))
+        with pytest.raises(arbitre.DataError, match="Expected results in the format") as caught:
+            arbitre.load(tmp_path)
+        assert caught.value.file == str(file)
+
+    def test_a_folder_without_results_is_refused(self, tmp_path):
+        with pytest.raises(arbitre.DataError, match=r"results\.npz or ranking\.json"):
+            arbitre.load(tmp_path)
+
+
+class TestMinimumScores:
+    def test_scores_that_are_reached_pass(self):
+        evaluation().assert_at_least(
+            f1q=0.7, document_quality=0.6, paths={"/speakers/*/name": 0.7}, **{"macro.f1q": 0.7}
+        )
+
+    def test_every_score_below_its_minimum_is_named(self):
+        with pytest.raises(arbitre.QualityGateError) as caught:
+            evaluation().assert_at_least(f1q=0.9, paths={"/speakers/*/name": {"irq": 0.99, "imq": 0.5}})
+        assert isinstance(caught.value, AssertionError)
+        assert [problem.message for problem in caught.value.problems] == [
+            "micro f1q is 0.7637, 0.1363 below 0.9",
+            "/speakers/*/name:irq is 0.6818, 0.3082 below 0.99",
+        ]
+
+    def test_an_unknown_path_is_an_error_and_no_failed_assertion(self):
+        with pytest.raises(arbitre.DataError, match="/speakers"):
+            evaluation().assert_at_least(paths={"/speaker/*/name": 0.5})
+
+
+PATHS = {name: bundled.demo() / f"{name}.jsonl" for name in ("careful", "hasty")}
+
+
+class TestRanking:
+    def test_python_writes_the_same_files_as_the_command(self, tmp_path):
+        sources = [f"{name}={path}" for name, path in PATHS.items()]
+        options = ["--score", "imq", "--score", "irq", "--seed", "3", "--cluster-by", "page_0[1-3]|page"]
+        command = ["rank", "--schema", str(SCHEMA), "--gold", str(GOLD), *sources, *options, "--workers", "1"]
+        result = CliRunner().invoke(app, [*command, "--quiet", "--out", str(tmp_path / "command")])
+        assert result.exit_code == 0, result.stderr
+        ranking = arbitre.rank(
+            PATHS,
+            "imq",
+            beside=["irq"],
+            schema=SCHEMA,
+            gold=GOLD,
+            seed=3,
+            cluster_by="page_0[1-3]|page",
+            out=tmp_path / "python",
+        )
+        assert ranking.clusters == 4
+        assert contents(tmp_path / "python") == contents(tmp_path / "command")
+        assert contents(tmp_path / "python" / "hasty") == contents(tmp_path / "command" / "hasty")
+
+    def test_a_ranking_from_paths_is_that_of_the_evaluations(self):
+        evaluations = {name: arbitre.evaluate(SCHEMA, gold=GOLD, predicted=path) for name, path in PATHS.items()}
+        assert arbitre.rank(PATHS, schema=SCHEMA, gold=GOLD) == arbitre.rank(evaluations)
+
+    @pytest.mark.parametrize("no_report", [False, True])
+    def test_a_loaded_ranking_is_equal(self, tmp_path, no_report):
+        ranking = arbitre.rank(PATHS, schema=SCHEMA, gold=GOLD, out=tmp_path, no_report=no_report)
+        loaded = arbitre.load(tmp_path)
+        assert loaded == ranking
+        assert repr(loaded) == repr(ranking)
+
+    def test_a_ranking_of_evaluations_is_written_with_their_results(self, tmp_path):
+        evaluations = {"one": evaluation(), "two": evaluation()}
+        ranking = arbitre.rank(evaluations, out=tmp_path)
+        assert arbitre.load(tmp_path) == ranking
+        assert arbitre.load(tmp_path / "two").to_dict() == evaluations["two"].to_dict()
+        assert (tmp_path / "report.html").exists()
+
+    def test_a_file_that_is_no_ranking_is_refused(self, tmp_path):
+        (tmp_path / "ranking.json").write_text("{}")
+        with pytest.raises(arbitre.DataError, match="Expected a ranking"):
+            arbitre.load(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("systems", "options"),
+        [
+            (PATHS, {}),
+            (PATHS, {"gold": GOLD}),
+            (PATHS, {"schema": SCHEMA}),
+            ({"a": arbitre.evaluate(WORDS, TRIPLES)}, {"gold": GOLD, "schema": SCHEMA}),
+            ({"a": arbitre.evaluate(WORDS, TRIPLES)}, {"lenient": True}),
+            ({"a": arbitre.evaluate(WORDS, TRIPLES), "b": "b.jsonl"}, {"gold": GOLD, "schema": SCHEMA}),
+        ],
+    )
+    def test_evaluations_and_paths_are_not_mixed(self, systems, options):
+        with pytest.raises(OptionError, match="Expected evaluations alone, or paths with `schema` and `gold`"):
+            arbitre.rank(systems, **options)
+
+    def test_an_unknown_option_is_named(self):
+        with pytest.raises(OptionError, match="Unknown option `id_ky`") as caught:
+            arbitre.rank(PATHS, schema=SCHEMA, gold=GOLD, id_ky="id")
+        assert caught.value.hint == 'Did you mean "id_key"?'
