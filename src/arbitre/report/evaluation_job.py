@@ -276,7 +276,7 @@ class EvaluationJob:
         if not self.options.no_report:
             self._kept.fill(evaluation, self.documents, first)
             noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
-            files = reports.write_report(out, evaluation, self._kept, noted=noted)[1]
+            files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes)[1]
         else:
             reports.remove_report(out)
         if evaluation.repaired:

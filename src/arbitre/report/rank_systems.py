@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.corpus.results import evaluation as corpus
-from arbitre.corpus.systems.ranking import rank
 from arbitre.errors import OptionError
 from arbitre.report.keywords import SharedKeywords, option_sets
-from arbitre.report.ranking_job import RankingJob, stabilities, write_comparison
+from arbitre.report.ranking_job import RankingJob, ranked, write_comparison
 from arbitre.report.report_files import write_ranking
-from arbitre.report.tables.ranking_files import RankingResults
 from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
@@ -38,14 +36,13 @@ def rank_evaluations(
     evaluations = {name: system for name, system in systems.items() if isinstance(system, corpus.Evaluation)}
     if len(evaluations) < len(systems) or options:
         raise OptionError.of(EITHER)
-    ranking = rank(evaluations, scores[0], beside=scores[1:], **statistics)
+    results = ranked(evaluations, scores, statistics)
     if out is not None:
         for name, evaluation in evaluations.items():
             evaluation.save(Path(out, name))
-        write_ranking(Path(out), ranking)
-        results = RankingResults(ranking, dict(stabilities(evaluations, scores[0], statistics["aggregate"])))
+        write_ranking(Path(out), results.ranking)
         write_comparison(Path(out), results, report=True)
-    return ranking
+    return results.ranking
 
 
 def rank_paths(
