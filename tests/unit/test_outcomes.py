@@ -168,6 +168,11 @@ def test_the_pooled_entries_have_no_exact_match_rate_to_bound(measure):
         Gate.of(measure, 0.9)
 
 
+def test_a_gate_on_a_path_without_its_slash_names_the_path():
+    with pytest.raises(DataError, match="Did you mean"):
+        Gate.of("name:exact_match_rate", 0.9)
+
+
 def test_a_comparison_read_from_json_has_the_same_outcomes():
     for _, gold, predicted in CORPUS:
         comparison = LETTER.compare(gold=gold, predicted=predicted)

@@ -85,6 +85,10 @@ class Gate:
                 hint=f"Write /PATH:{EXACT}={value} or {QUALITY}.{EXACT}={value}.",
             )
         elif not (over and score == VARIANCE) and score != EXACT:
+            if ":" in score:
+                raise DataError.of(
+                    f"Expected a path to start with a slash, got {text!r}", hint=f'Did you mean "/{measure}={value}"?'
+                )
             _known("score", score, (*HIGHER_IS_BETTER, "fq(2)"))
         bound = _number(value)
         if not 0.0 <= bound <= 1.0:
