@@ -51,6 +51,9 @@ AT_MOST_ONE = (
     "sacrebleu",
     "dateparser",
     "vl_convert",
+    "msgspec",
+    "pydantic",
+    "yaml",
 )
 """So many modules import these libraries."""
 LONGEST = 400

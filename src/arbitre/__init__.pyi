@@ -2,6 +2,7 @@ from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
 from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
+from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
 from .curve import Curve
@@ -21,6 +22,7 @@ from .matching import transport
 from .published_scores import published
 from .report.evaluation import Evaluation
 from .report.saved_results import load
+from .schema.loading.field import Field
 from .signature import Signature
 from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT
@@ -28,6 +30,7 @@ from .values import ABSENT
 __all__ = [
     "ABSENT",
     "Alignment",
+    "Answer",
     "ArbitreError",
     "Comparator",
     "Comparison",
@@ -37,6 +40,7 @@ __all__ = [
     "DocumentQuality",
     "Evaluation",
     "Facts",
+    "Field",
     "FunctionError",
     "Gate",
     "LeafVerdict",
@@ -49,6 +53,7 @@ __all__ = [
     "PathScores",
     "Problem",
     "QualityGateError",
+    "Repair",
     "SchemaError",
     "Scores",
     "SideBySideRow",
@@ -62,6 +67,7 @@ __all__ = [
     "metricity",
     "published",
     "rank",
+    "read_answer",
     "side_by_side",
     "transport",
 ]

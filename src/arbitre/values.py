@@ -38,6 +38,10 @@ PATTERN_SECONDS: Final = 1.0
 """Timeout for matching a user's regular expression against one text, in seconds."""
 
 
+class NotJsonError(DataError):
+    """A value has a type that JSON does not have; `arbitre.parsing.json_form` may be able to convert it."""
+
+
 class _Absent(enum.Enum):
     ABSENT = "absent"
 
@@ -96,10 +100,10 @@ def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:
         for base in (bool, int, float, str, list, dict):  # subclasses: enum members, ordered dictionaries, numpy floats
             if isinstance(value, base):
                 return KINDS[base]
-        raise DataError.of(
+        raise NotJsonError.of(
             f"Expected a JSON value (null, boolean, number, text, list or object), got {type(value).__name__}",
             pointer=pointer(at),
-            hint="Convert it to JSON types first; for Pydantic models, use model_dump(mode='json').",
+            hint="Convert it to JSON types first.",
         )
     return kind
 

@@ -16,11 +16,11 @@ import arbitre
 from arbitre import bundled
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import read_records
+from arbitre.errors import show_hidden
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import view_of, write_page
 from arbitre.report.text_files import json_text
-from arbitre.report.visible_text import show_hidden
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
@@ -80,7 +80,7 @@ def status(page):
 
 
 def titles(page):
-    return [text.strip() for text in page.locator("#x-list .row h4").all_text_contents()]
+    return [text.strip() for text in page.locator("#x-list .row h3").all_text_contents()]
 
 
 def test_the_report_opens_from_disk_and_shows_every_section(visit, reports):
@@ -221,6 +221,18 @@ def test_long_texts_are_marked_from_their_first_difference(visit, tmp_path, plac
     )
     field = visit(tmp_path / "report.html").locator("#x-list .field")
     assert [field.locator(tag).text_content()[:2] for tag in ("del", "ins")] == ["xb", "yb"]
+
+
+def test_the_accepted_reading_is_named(visit, tmp_path):
+    town = {"type": "string", "x-arbitre": {"alternatives": "others"}}
+    schema = {"type": "object", "properties": {"town": town, "others": {"type": "array", "items": {"type": "string"}}}}
+    pairs = [("d", {"town": "Paris", "others": ["Lutèce"]}, {"town": "Lutece"})]
+    view = view_of([build_subject(*observed(schema, pairs))])
+    for lang, words in ((Language.EN, "accepted reading: Lutèce"), (Language.FR, "leçon retenue : Lutèce")):
+        write_page(tmp_path / "report.html", view, lang)
+        page = visit(tmp_path / "report.html")
+        assert page.locator("#x-list .side").first.text_content() == f"Paris ({words})"
+        assert page.locator("#paths .pair", has_text="Lutece").text_content().strip() == "Lutèce → Lutece"
 
 
 def test_the_map_and_the_matrix_show_the_matching(visit, reports):

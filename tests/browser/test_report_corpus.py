@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from tests.browser import corpora
+from tests.browser.axe import violations
 from typer.testing import CliRunner
 
 from arbitre.cli import app
@@ -348,3 +349,61 @@ def test_the_printed_pages_are_few(visit, corpus):
     page = visit(corpus.report)
     pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
     assert 5 <= pages <= 20
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_axe_finds_no_violation(visit, corpus, lang):
+    if (corpus.size, lang) == (10, "fr"):
+        page = visit(made(corpus.folder, "french.html", "--lang", "fr"))
+    elif lang == "en":
+        page = visit(corpus.report if corpus.size == 10 else corpus.single)
+    else:
+        pytest.skip("the large page is checked in English")
+    assert violations(page) == []
+
+
+def test_axe_finds_no_violation_with_everything_open(visit, corpus):
+    if corpus.size > 10:
+        pytest.skip("the large page has the same parts")
+    page = visit(corpus.report, "#s=hasty&d=d0003", scheme="dark")
+    page.locator('input[value="exact"]').uncheck()
+    page.locator("#x-wrong").check()
+    page.locator("#x-search").fill("a")
+    page.locator("main details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    for row in page.locator("#x-list .row").all():
+        row.evaluate("row => row.open()")
+    assert violations(page) == []
+
+
+def test_escape_clears_the_filters_anywhere(visit, corpus):
+    page = visit(corpus.single)
+    rows = page.locator("#x-list .row")
+    every = rows.count()
+    for focus in ("#x-path", "#theme", "#x-list .row", "body"):
+        page.locator('input[value="exact"]').uncheck()
+        page.locator("#x-wrong").check()
+        assert 0 < rows.count() < every
+        page.locator(focus).first.press("Escape")
+        assert rows.count() == every
+        assert page.locator('input[name="x-show"]:not(:checked), #x-wrong:checked').count() == 0
+        assert "wrong=" not in page.evaluate("location.hash")
+        assert page.locator("#x-list .row:focus").count() == (focus == "#x-list .row")
+    page.locator("#x-path").select_option(index=1)
+    page.locator("#x-search").fill("nobody")
+    page.locator("#x-order").press("Escape")
+    assert (rows.count(), page.locator("#x-path").input_value(), page.locator("#x-search").input_value()) == (
+        *(every, "", ""),
+    )
+
+
+def test_fields_are_a_table_with_named_sides(visit, corpus):
+    page = visit(made(corpus.folder, "names.html"), "#d=d0003")
+    table = page.locator("#x-list .row.close").first.get_by_role("table")
+    heads = table.get_by_role("columnheader")
+    assert heads.all_text_contents() == ["Field", "Gold", "Prediction", "Verdict"]
+    assert heads.evaluate_all("all => all.every(one => one.tagName === 'TH' && one.scope === 'col')")
+    named = table.get_by_role("rowheader", name="town")
+    assert named.get_attribute("scope") == "row"
+    assert (
+        table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="town")).get_by_role("cell").count() == 3
+    )

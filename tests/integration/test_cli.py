@@ -267,7 +267,7 @@ class TestEvaluate:
         assert ["page_04", "predicted", "no", "prediction"] in lines
         assert result.stderr == (
             "Wrote evaluation.json, documents.csv, paths.csv, matches.csv, failures.csv, failures.jsonl, results.npz, alignments.json, report.html "
-            "to out\n"
+            "to out\nOpen the report in a browser: out/report.html\n"
         )
         data = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))
         assert (data["documents"], data["failed"]) == (6, 1)

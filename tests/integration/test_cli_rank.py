@@ -381,7 +381,8 @@ def test_path_scores_of_a_level_use_its_documents_alone():
 def test_the_report_of_factors_can_be_regenerated(manifest):
     options = (*manifest, "--factor", "system", "--out", "out")
     said = run(*options).stderr
-    assert said.endswith("Wrote factors.json, factors.md, factors.tex, levels.csv, pairs.csv, report.html to out\n")
+    files = "factors.json, factors.md, factors.tex, levels.csv, pairs.csv, report.html"
+    assert said.endswith(f"Wrote {files} to out\nOpen the report in a browser: out/report.html\n")
     page = Path("out/report.html").read_bytes()
     found = json.loads(Path("out/factors.json").read_text("utf-8"))
     assert not list(Draft202012Validator(bundled.schema("factors.schema.json")).iter_errors(found))

@@ -38,6 +38,87 @@ DATES = [
     *("1932-02-29", "1931-02-29", "0001-01-01", "9999-12-31", "1931-03-01T00:00:00", "1931-03-01T12:00:00Z"),
     *("1931-03-01T13:00:00+01:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "spring", "", "1931-13"),
 ]
+DURATIONS = [
+    *(
+        "PT0S",
+        "P0D",
+        "PT1S",
+        "PT60S",
+        "PT1M",
+        "-PT1M",
+        "+PT1M",
+        "P1D",
+        "PT24H",
+        "P1DT12H",
+        "P1.5D",
+        "P1,5D",
+        "P1W",
+        "-P7D",
+    ),
+    *("P1Y", "P12M", "P365D", "P1Y2M3DT4H5M6.7S", "PT0.1S", "PT0.3S", "PT999999999999999H", "pt1h", " PT1H "),
+    *("", "P", "PT", "P1DT", "1H", "P1S", "PT1H30", "an hour", "P-1D"),
+]
+TIMES = [
+    *(
+        "00:00",
+        "00:00:00",
+        "00:00Z",
+        "12:00",
+        "11:59:59.999999",
+        "23:59:59",
+        "23:59:59,5",
+        "01:00+01:00",
+        "06:30",
+        "18:30",
+    ),
+    *(
+        "05:30-19:00",
+        "00:00:00.000001",
+        " 12:00 ",
+        "12:00z",
+        "24:00",
+        "25:00",
+        "12:60",
+        "12",
+        "noon",
+        "",
+        "12:00+25:00",
+    ),
+]
+HEX = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+UUIDS = [
+    *(HEX, HEX.upper(), HEX.replace("-", ""), f"{{{HEX}}}", f"urn:uuid:{HEX}", f" {HEX}", f"{HEX[:-1]}9", HEX[:-1], ""),
+    *(f"{{{HEX}", "00000000-0000-0000-0000-000000000000", "1", "é"),
+]
+URIS = [
+    *(
+        "http://a.org",
+        "HTTP://A.org/",
+        "http://a.org:80",
+        "http://a.org:8080/",
+        "https://a.org:443/b",
+        "https://a.org/b",
+    ),
+    *(
+        "http://a.org/./b/../c",
+        "http://a.org/c",
+        "http://a.org/%7eb?q=%c3%a9",
+        "http://a.org/~b?q=%C3%A9",
+        "a.org",
+        "A.org",
+    ),
+    *(
+        "mailto:Ada@a.org",
+        "urn:isbn:0451450523",
+        "http://U:p@A.org/x#Y",
+        "http://[::1",
+        "http://a.org:x/",
+        "//a",
+        "",
+        "é",
+        "http:///../..",
+    ),
+]
 SETS = [list(part) for n in range(4) for part in itertools.product([1, "1", True], repeat=n)] + [
     [None],
     [[1], [2]],
@@ -163,6 +244,11 @@ LAWS = [
     Law({"cycle": {"period": 2**53}}, CYCLE, separating=False),
     Law("date", DATES, separating=False, witnesses={"separating": ("1931-03-01T12:00Z", "1931-03-01T13:00+01:00")}),
     Law({"date": {"scale": 1e-9}}, DATES, separating=False),
+    Law("duration", DURATIONS, separating=False, witnesses={"separating": ("P1Y", "P12M")}),
+    Law("time", TIMES, separating=False, witnesses={"separating": ("00:00", "01:00+01:00")}),
+    Law({"time": {"scale": 1e-3}}, TIMES, separating=False),
+    Law("uuid", UUIDS, separating=False),
+    Law("uri", URIS, separating=False),
     Law("jaccard", SETS, separating=False, witnesses={"separating": ([1], [1, 1])}),
     Law("dice", SETS, separating=False, triangle=False, witnesses={"triangle": (["a"], ["a", "b"], ["b"])}),
     Law({"taxonomy": {"parents": PARENTS}}, LABELS),
@@ -331,16 +417,27 @@ ANY_DATE = (
     | st.dates().map(lambda day: str(day)[:7])
     | st.dates().map(lambda day: str(day)[:4])
     | st.datetimes(timezones=st.none() | st.timezones()).map(lambda moment: moment.isoformat())
-    | ANY_TEXT
 )
+OF_FORMAT = {
+    "date": ANY_DATE,
+    "duration": st.builds(
+        "{}P{}DT{}H{}S".format,
+        st.sampled_from(["", "-"]),
+        *[st.integers(0, 10**6)] * 2,
+        st.floats(0, 100).map("{:.6f}".format),
+    ),
+    "time": st.times(timezones=st.none() | st.timezones()).map(lambda moment: moment.isoformat()),
+    "uuid": st.uuids().map(str),
+    "uri": st.from_regex(r"(?i)\A[a-z]+:(//[a-z.]+(:[0-9]{1,5})?)?(/[a-z.%0-9]*){0,4}(\?[a-z=%0-9]*)?\Z"),
+}
 ANY_SCALAR = st.none() | st.booleans() | ANY_NUMBER | ANY_TEXT
 ANY_ARRAY = st.lists(ANY_SCALAR | st.integers(0, 3), max_size=6)
 
 
 def values_for(law):
     distance = law.distance
-    if distance.name == "date":
-        return ANY_DATE
+    if distance.name in OF_FORMAT:
+        return OF_FORMAT[distance.name] | st.sampled_from(law.values) | ANY_TEXT
     by_kind = {
         Kind.NULL: st.none(),
         Kind.BOOLEAN: st.booleans(),

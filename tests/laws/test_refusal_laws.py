@@ -80,8 +80,8 @@ def test_the_mass_field_can_be_anywhere_in_an_item():
         how = {"match": {"transport": {"solver": "dummy", "masses": masses}}}
         schema = {"type": "array", "items": {"type": "object"} | items, "x-arbitre": how}
         alignment = Comparator(schema).compare(gold=[item(1), item(3)], predicted=[item(3)]).alignment("")
-        assert alignment.plan.masses[0].tolist() == pytest.approx([0.5, 1.5]), items
-        assert alignment.plan.masses[1].tolist() == [1.0]
+        assert alignment.coupling.masses[0].tolist() == pytest.approx([0.5, 1.5]), items
+        assert alignment.coupling.masses[1].tolist() == [1.0]
 
 
 LIMITED = [

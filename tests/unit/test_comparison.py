@@ -577,7 +577,6 @@ def test_an_alignment_requires_a_list():
         (float("nan"), "a finite number, got nan"),
         (float("inf"), "a finite number, got inf"),
         (-float("inf"), "a finite number, got -inf"),
-        ((1, 2), "a JSON value .* got tuple"),
         (b"x", "a JSON value .* got bytes"),
         ({1: 2}, "every key to be text, got 1"),
         ({1}, "a JSON value .* got set"),

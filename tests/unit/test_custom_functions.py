@@ -290,7 +290,7 @@ class TestCommands:
         [
             ("mydist:three", "got function for 'mydist:three'"),
             ("mydist:number", "got int for 'mydist:number'"),
-            ("mydist:missing", "has no attribute 'missing'"),
+            ("mydist:missing", "Expected 'mydist' to contain 'missing'"),
             ("mydist", "got 'mydist'"),
         ],
     )

@@ -59,7 +59,7 @@ def test_micro_scores_pool_tallies_and_macro_scores_are_means():
     [
         ([1, 2], ABSENT, "no prediction"),
         ([1, 2], [1, NAN], "Expected a finite number, got nan in the predicted document"),
-        ([1, 2], [1, (2,)], "Expected a JSON value (null, boolean, number, text, list or object), got tuple"),
+        ([1, 2], [1, b"2"], "Expected a JSON value (null, boolean, number, text, list or object), got bytes"),
         ([1, 2], {3: 4}, "Expected every key to be text, got 3"),
     ],
 )

@@ -73,7 +73,7 @@ class TestSources:
             arbitre.evaluate(WORDS, pd.DataFrame({"id": [1], "gold": [[]], "predictd": [[]]}))
 
     def test_a_value_without_json_is_refused(self):
-        frame = pd.DataFrame({"id": [1], "gold": [[pd.Timestamp("2020-01-01")]], "predicted": [[]]})
+        frame = pd.DataFrame({"id": [1], "gold": [[object()]], "predicted": [[]]})
         with pytest.raises(arbitre.DataError, match="column 'gold'"):
             arbitre.evaluate(WORDS, frame)
 
@@ -92,7 +92,8 @@ class TestSources:
             (None, {}, "Expected `gold` and `predicted`"),
             (TRIPLES, {"lenient": True}, "`lenient` requires paths or a data frame"),
             (TRIPLES, {"gold": GOLD}, "`gold` requires paths"),
-            (TRIPLES, {"cluster": "x"}, "Unknown option `cluster`"),
+            (TRIPLES, {"clusters": "x"}, "Unknown option `clusters`"),
+            (TRIPLES, {"cluster": "a", "cluster_by": "b"}, "one of `cluster` and `cluster_by`"),
             (TRIPLES, {"resume": True}, "`resume` requires `out`"),
         ],
     )
@@ -123,7 +124,8 @@ class TestRunning:
 
     def test_clusters_come_from_a_pointer(self):
         triples = [("a", [{"v": 1}], [{"v": 1}]), ("b", [{"v": 2}], [{"v": 2}]), ("c", [{"v": 1}], [])]
-        assert arbitre.evaluate({}, triples, cluster_by="/0/v").clusters == ("1", "2", "1")
+        for name in ("cluster_by", "cluster"):
+            assert arbitre.evaluate({}, triples, **{name: "/0/v"}).clusters == ("1", "2", "1")
 
     def test_resuming_compares_triples_that_have_changed(self, tmp_path):
         first = arbitre.evaluate(WORDS, TRIPLES, out=tmp_path)
@@ -263,8 +265,15 @@ class TestFiles:
         assert '<html lang="fr">' in page
         assert "Oakenshaw, John" in page  # the documents are shown, not only the figures
 
+    def test_results_are_written_with_a_report_in_french(self, tmp_path):
+        one = evaluation(out=tmp_path / "one", lang="fr")
+        arbitre.rank({"one": one}, out=tmp_path / "ranking", lang="fr")
+        pages = [tmp_path / "one" / "report.html", *(tmp_path / "ranking").rglob("report.html")]
+        assert len(pages) == 3
+        assert all('<html lang="fr">' in page.read_text(encoding="utf-8") for page in pages)
+
     def test_an_unknown_language_is_refused(self, tmp_path):
-        with pytest.raises(arbitre.DataError, match="en or fr"):
+        with pytest.raises(arbitre.OptionError, match="en or fr"):
             evaluation().report(tmp_path / "r.html", language="de")
 
     @pytest.mark.parametrize("damage", [lambda data: b"no" + data, lambda data: data[: len(data) // 2]])

@@ -103,7 +103,7 @@ def test_an_evaluation_takes_every_option_of_the_command_line_by_its_name():
         *("pairs", "projection", "tables", "scores", "fail_under", "fail_over"),
         *("output", "no_color", "quiet"),  # of the terminal
     }
-    assert CorpusKeywords.__annotations__.keys() - options.keys() == {"project"}
+    assert CorpusKeywords.__annotations__.keys() - options.keys() == {"project", "cluster"}  # `cluster` is `cluster_by`
 
 
 def test_a_ranking_takes_every_option_of_the_command_line_by_its_name():

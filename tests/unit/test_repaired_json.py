@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import arbitre
 from arbitre import Comparator
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.reading import repaired_json, strict_json
@@ -134,3 +135,37 @@ class TestCorpus:
         signed = ReadOptions(lenient=True).signed(plan).signature
         assert dict(signed.entries)["lenient"].startswith("json-repair 0.")
         assert signed.version == plan.signature.version
+
+
+class TestReadAnswer:
+    @pytest.mark.parametrize(
+        ("text", "value", "kinds"),
+        [
+            ('{"a": 1}', {"a": 1}, []),
+            ("null", None, []),
+            ('<think>[1]</think>Here: {"a": 1} Good luck!', {"a": 1}, ["text around the JSON"] * 3),
+            ('Here:\n```json\n{"a": 1,}\n```', {"a": 1}, ["code fence", "damage"]),
+            ('{"a": 1,}', {"a": 1}, ["damage"]),
+            ("{'a': True, 'b': None, 'c': (1, 2)}", {"a": True, "b": None, "c": [1, 2]}, ["damage"]),
+            ('{"a": [1, {"b": "x', {"a": [1, {"b": "x"}]}, ["damage"]),
+        ],
+    )
+    def test_an_answer_comes_with_the_list_of_its_repairs(self, text, value, kinds):
+        answer = arbitre.read_answer(text)
+        assert (answer.value, [repair.kind for repair in answer.repairs]) == (value, kinds)
+        assert all(repair.detail for repair in answer.repairs)
+        assert repaired_json.parse(text) == (value, kinds[-1] if kinds else None)
+
+    def test_each_strictness_refuses_what_the_next_one_reads(self):
+        fenced, damaged = '```\n{"a": 1}\n```', '{"a": 1'
+        assert arbitre.read_answer(fenced, strictness="embedded").value == {"a": 1}
+        with pytest.raises(DataError, match="Expected valid JSON"):
+            arbitre.read_answer(fenced, strictness="strict")
+        with pytest.raises(DataError, match=r"line 1, column 8.*\n.*lenient"):
+            arbitre.read_answer(damaged, strictness="embedded")
+        with pytest.raises(arbitre.OptionError, match='Did you mean "strict"'):
+            arbitre.read_answer(damaged, strictness="strikt")
+
+    def test_an_answer_without_json_is_an_error(self):
+        with pytest.raises(DataError, match="Expected valid JSON"):
+            arbitre.read_answer("I cannot read this page.")

@@ -25,7 +25,7 @@ def single(pairs=PAIRS):
 def test_the_view_determines_the_figures():
     assert list(specifications(single())) == ["survival", "paths", "heat"]
     assert list(specifications(filled())) == [
-        *("survival", "paths", "leaderboard", "levels", "paths-ocr", "heat-1", "heat-2")
+        *("survival", "paths", "leaderboard", "differences", "levels", "paths-ocr", "heat-1", "heat-2")
     ]
     assert specifications(single([])) == {}
 
@@ -95,7 +95,7 @@ def test_figures_are_written_with_their_specifications(tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     names = write_figures(tmp_path / "one", filled(), Language.FR)
     write_figures(tmp_path / "two", filled(), Language.FR)
-    assert len(names) == 28
+    assert len(names) == 32
     for name in names:
         data = (tmp_path / "one" / name).read_bytes()
         start = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG", "json": b"{\n"}[name.rpartition(".")[2]]

@@ -7,13 +7,16 @@ import json
 import shutil
 
 import pytest
+from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.joining.join import Pair
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
+from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
 from arbitre.report.tables.result_files import evaluate_into
 from arbitre.report.text_files import cell
@@ -232,3 +235,104 @@ def test_negative_numbers_are_not_escaped_as_formulas():
 def test_several_evaluations_require_out(results):
     out, _ = results
     run("report", out / "evaluation.json", out / "evaluation.json", code=2)
+
+
+@pytest.fixture
+def ranking(tmp_path):
+    """The folder of a ranking."""
+    sides = {name: bundled.demo() / f"{name}.jsonl" for name in ("gold", "careful", "hasty")}
+    systems = [f"{name}={sides[name]}" for name in ("careful", "hasty")]
+    run("rank", *systems, "--gold", sides["gold"], "--schema", SCHEMA, "--out", tmp_path / "r", "--workers", "1")
+    return tmp_path / "r"
+
+
+def test_the_report_of_a_ranking_is_made_again_byte_for_byte(ranking, tmp_path):
+    plain = json.loads((ranking / "ranking.json").read_text(encoding="utf-8"))
+    assert not list(Draft202012Validator(bundled.schema("ranking.schema.json")).iter_errors(plain))
+    page = (ranking / "report.html").read_bytes()
+    (ranking / "report.html").unlink()
+    run("report", ranking)
+    assert (ranking / "report.html").read_bytes() == page
+    run("report", ranking / "ranking.json", "--out", tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_bytes() == page
+    run("report", ranking, "--keep", "2", "--out", tmp_path / "fewer.html")
+    assert len((tmp_path / "fewer.html").read_bytes()) < len(page)
+
+
+def test_the_folder_of_an_evaluation_or_of_factors_has_a_report(results, factors):
+    for folder in (results[0], factors.parent):
+        page = (folder / "report.html").read_bytes()
+        (folder / "report.html").unlink()
+        run("report", folder)
+        assert (folder / "report.html").read_bytes() == page
+
+
+@pytest.mark.slow
+def test_figures_of_a_ranking_have_its_intervals_and_tests(ranking, tmp_path):
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
+    run("figures", ranking, "--out", tmp_path / "figures")
+    plain = json.loads((ranking / "ranking.json").read_text(encoding="utf-8"))
+    names = {name: f"{name}.vl.json" for name in ("leaderboard", "differences")}
+    made = {name: json.loads((tmp_path / "figures" / file).read_text("utf-8")) for name, file in names.items()}
+    ends = ("estimate", "low", "high")
+    assert [tuple(row[end] for end in ("score", "low", "high")) for row in made["leaderboard"]["data"]["values"]] == [
+        tuple(one["score"][end] for end in ends) for one in plain["systems"]
+    ]
+    (row,), (pair,) = made["differences"]["data"]["values"], plain["pairs"]
+    assert row["pair"] == "careful − hasty"
+    assert all(row[name] == pair[name] for name in ("difference", "low", "high", "significant"))
+    assert row["p"] == pair["p_holm"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": "arbitre-ranking/9"}, "at /format"),
+        ({"documents": 7}, "Expected the evaluation of 'careful' in this ranking, got another one"),
+        ({"systems": []}, "at /systems"),
+    ],
+)
+def test_a_ranking_of_other_evaluations_is_refused(ranking, change, said):
+    file = ranking / "ranking.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | change), encoding="utf-8")
+    assert said in run("report", file, code=2).stderr
+
+
+def test_a_ranking_needs_its_evaluations(ranking):
+    shutil.rmtree(ranking / "hasty")
+    said = run("report", ranking, code=2).stderr
+    assert "Expected the evaluation of each system" in said
+    assert "Rank again without --no-report." in said
+
+
+def test_a_ranking_is_the_only_file(ranking):
+    said = run("report", ranking, ranking / "hasty" / "evaluation.json", "--out", ranking / "x.html", code=2).stderr
+    assert "Expected ranking.json as the only file, got 2 files" in said
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    assert "got none" in run("report", tmp_path, code=2).stderr
+    for name in ("ranking.json", "factors.json"):
+        (tmp_path / name).touch()
+    assert "got ranking.json and factors.json" in run("report", tmp_path, code=2).stderr
+
+
+@pytest.mark.usefixtures("factors")
+@pytest.mark.parametrize("command", ["evaluate", "rank", "demo", "report"])
+def test_every_command_that_writes_a_report_knows_languages(results, tmp_path, command):
+    out, options = results
+    folder = tmp_path / "french"
+    manifest = ("--schema", SCHEMA, "--manifest", tmp_path / "m.csv", "--factor", "ocr")
+    given = {
+        "evaluate": (*options[:-1], folder),
+        "rank": ("rank", *manifest, "--out", folder),
+        "demo": ("demo", "--out", folder),
+        "report": ("report", out, "--out", folder / "report.html"),
+    }[command]
+    run(*given, "--lang", "fr")
+    pages = list(folder.rglob("report.html"))
+    assert len(pages) == {"evaluate": 1, "rank": 2, "demo": 3, "report": 1}[command]
+    assert all('<html lang="fr">' in page.read_text(encoding="utf-8") for page in pages)
+    assert Language.FR is EvaluationOptions(lang=Language.FR).lang
+    with pytest.raises(OptionError, match="Expected the language to be en or fr"):
+        EvaluationOptions(lang="de")

@@ -22,13 +22,12 @@ import arbitre
 from arbitre import bundled
 from arbitre.corpus.joining.join_notes import close_ids, repeated_gold, swapped_names
 from arbitre.corpus.systems.ranking import rank as ranking
-from arbitre.errors import clipped
+from arbitre.errors import clipped, show_hidden
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.html.language import Language, Translator, catalogue
 from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, embedded, render_page
 from arbitre.report.html.view import PairwiseTest
 from arbitre.report.report_files import view_of
-from arbitre.report.visible_text import show_hidden
 
 PAGE = files("arbitre.report").joinpath("page")
 LONGEST = 400

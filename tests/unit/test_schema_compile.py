@@ -313,7 +313,7 @@ class TestLimits:
 class TestGarbage:
     @pytest.mark.parametrize("schema", [[], 5, None, 1.5, b"{}", object()])
     def test_a_value_that_is_not_a_schema_is_refused(self, schema):
-        assert "Expected a schema as a dictionary, a file or a Pydantic model class" in refused(schema)[0].message
+        assert "Expected a schema as a dictionary, a file or a Python type" in refused(schema)[0].message
 
     @pytest.mark.parametrize(
         "text",
@@ -329,7 +329,7 @@ class TestGarbage:
         (tmp_path / "latin.json").write_bytes(b'{"title": "\xe9"}')
         assert refused(tmp_path / "latin.json")[0].message == "The schema is not valid UTF-8"
         assert refused(tmp_path / "none.json")[0].message == "Cannot read the schema: No such file or directory"
-        assert refused(tmp_path)[0].message == "Cannot read the schema: Is a directory"
+        assert refused(tmp_path)[0].message == "Expected a file, got a folder"
         assert refused("\0")[0].message.startswith("Cannot read the schema")
         assert refused('{"type": "' + "a" * 9_000)[0].message.startswith("Cannot read the schema")
 

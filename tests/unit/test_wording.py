@@ -26,7 +26,7 @@ def right(*counts, runs=1):
 
 
 def systems(found):
-    return asdict(ranked(found))
+    return asdict(ranked(found.to_dict()))
 
 
 def test_three_documents_show_no_difference():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,6 +11,8 @@ from arbitre import normalizers
 from arbitre.catalogue import Catalogue
 from arbitre.distances import DistanceCatalogue
 from arbitre.distances import catalogue as distances
+from arbitre.errors import SchemaError
+from arbitre.schema.loading.python_types import import_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,15 +55,12 @@ def load_functions(names: Sequence[str] | None) -> dict[str, Any]:
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401  (anything that a module may contain)
-    """Return the object at `MODULE:NAME`. The current folder stays importable, for worker processes."""
-    module, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.append("")
+    """Return the object at `MODULE:NAME`."""
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+        return import_object(name)
+    except SchemaError as error:
         raise typer.BadParameter(
-            f"Expected --functions to name a function or a catalogue as MODULE:NAME, got {name!r}: {error}"
+            f"Expected --functions to name a function or a catalogue as MODULE:NAME, got {name!r}: {error.message}"
         ) from error
 
 

@@ -22,6 +22,7 @@ from arbitre.corpus.running.executors import Engine
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.html.language import Language
 from arbitre.report.text_files import CsvDialectName
 from arbitre.schema import CLOSE, SchemaSource
 from arbitre.values import MAX_DEPTH
@@ -30,7 +31,8 @@ Schema = Annotated[
     str,
     typer.Option(
         metavar="FILE",
-        help="JSON Schema of the documents, with x-arbitre annotations. FILE#/pointer is a part of a file.",
+        help="JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML. FILE#/pointer is a part of a "
+        "file; MODULE:NAME is a Python type, such as a Pydantic model.",
     ),
 ]
 SchemaArgument = Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON Schema with x-arbitre annotations.")]
@@ -71,6 +73,7 @@ Keep = Annotated[
     ),
 ]
 _SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input. May be repeated."
+Lang = Annotated[Language, typer.Option("--lang", help="Language of the report.")]
 GOLD: OptionInfo = typer.Option(metavar="PATH", help=f"Gold documents: {_SOURCE}")
 ManifestFile = Annotated[
     str | None,
@@ -175,6 +178,7 @@ class CorpusOptions(EvaluationOptions):
     engine: Annotated[Engine, typer.Option(help="Compare on this machine or on a Dask cluster.")]
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")]
     keep: Keep
+    lang: Lang
     no_report: NoReport
     csv_dialect: CsvDialectOption
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
+from arbitre.comparison import html_repr as html
 from arbitre.corpus.running.check_gold import check_gold
 from arbitre.diagnosis import witnesses
 from arbitre.diagnosis.claims import MAX_VALUES, check_claims
@@ -14,10 +15,12 @@ from arbitre.distances import DistanceCatalogue, catalogue
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.normalizers import with_normalizer
+from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
+from arbitre.values import NotJsonError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +46,9 @@ class Comparator:
     """Compares documents according to a schema and its `x-arbitre` annotations.
 
     Args:
-        schema: JSON Schema as a dictionary, path of a JSON file, or Pydantic model class.
+        schema: JSON Schema as a dictionary, path of a JSON or YAML file, or a Python type: a model of Pydantic, a
+            struct of msgspec, a class of attrs, or any type that Pydantic can validate, such as `list[Model]` or a data
+            class. "MODULE:NAME" imports one of these.
         overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
         close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
         distances: Distances that the schema may name: a catalogue (see `arbitre.distances.catalogue.with_distance`), or
@@ -139,11 +144,29 @@ class Comparator:
         """Return the resolved distance, weight, matching and normalisation of every path of the schema."""
         return self.plan.rows
 
+    def _repr_html_(self) -> str:
+        certificate = self.certificate
+        breaks = [(one.path or "(the whole)", one.reason, one.remedy) for one in certificate.breaks[: html.WORST]]
+        heads = ("path", "kind", "distance", "weight", "match", "normalize")
+        rows = [
+            (row.path or "(the whole)", row.kind, row.distance, row.weight, row.match, row.normalize)
+            for row in self.explain()[: html.PATHS]
+        ]
+        more = len(self.explain()) - len(rows)
+        return html.page(
+            html.line(f"Entries: {self.entries or 'the document'}. Distance: {certificate.verdict}", strong=True),
+            html.folded("Why", html.table(("path", "reason", "remedy"), breaks)),
+            html.folded("Settings by path", html.table(heads, rows), shown=True),
+            *([html.line(f"and {more} more paths")] if more else []),
+            signature=self.signature,
+        )
+
     def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False) -> Comparison:
         """Compare one predicted document with its gold document.
 
         The documents do not have to be valid against the schema and are not modified. Do not modify them while you
-        use the comparison: it computes details from them on demand.
+        use the comparison: it computes details from them on demand. Instances of models, decimals, dates, enum members,
+        tuples and NumPy values are converted to their JSON form first.
 
         Args:
             gold: The gold document, or `arbitre.ABSENT`.
@@ -155,6 +178,12 @@ class Comparator:
             DataError: A document is not JSON, has more than 512 nested lists and objects, or is a text although the
                 schema expects an object or a list.
         """
+        try:
+            return self._compared(gold, predicted, exhaustive=exhaustive)
+        except NotJsonError:  # plain JSON is not searched for Python objects first
+            return self._compared(json_form(gold), json_form(predicted), exhaustive=exhaustive)
+
+    def _compared(self, gold: Json, predicted: Json, *, exhaustive: bool) -> Comparison:
         self.plan.check_gold(gold)
         self.plan.check_predicted(predicted)
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
@@ -177,7 +206,7 @@ class Comparator:
         No custom distance is called. If a custom distance has a lower bound, or another field identifies the list
         items, the actual number of calls is close to the number of items.
         """
-        return count_calls(self.plan, gold, predicted)
+        return count_calls(self.plan, json_form(gold), json_form(predicted))
 
     def check_claims(
         self, *, gold: Sequence[Json], predicted: Sequence[Json] = (), sample: int = MAX_VALUES, seed: int = 0
@@ -196,7 +225,9 @@ class Comparator:
             One check for each path and claim, with the number of violations and the values of the largest one; see
             `arbitre.diagnosis.claims.ClaimCheck`.
         """
-        return check_claims(self.plan, gold, predicted, sample=sample, seed=seed)
+        return check_claims(
+            self.plan, list(map(json_form, gold)), list(map(json_form, predicted)), sample=sample, seed=seed
+        )
 
     def evaluate(
         self, pairs: Pairs | None = None, *, progress: Progress | None = None, **options: Unpack[CorpusKeywords]

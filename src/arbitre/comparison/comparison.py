@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arbitre.comparison.html_repr import scores_html
+from arbitre.comparison import html_repr as html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
 from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
@@ -24,6 +25,8 @@ from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from markupsafe import Markup
 
     from arbitre.arrays import Floats
     from arbitre.comparison.levels import Level
@@ -252,13 +255,37 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        columns = {"entries": self.scores, "leaves": self.leaves}
-        return scores_html(
-            f"Quality of the whole document: {self.quality:.4f}", columns, self.by_path(), self.signature
+        leaves = self.explain()
+        headline = [("f1q of the entries", html.bar(self.scores.f1q))]
+        return html.page(
+            html.table(("", ""), [*headline, ("quality of the document", html.bar(self.quality))]),
+            html.composition(Counter(leaf.verdict for leaf in leaves)),
+            html.folded("Worst faults", _worst_faults(leaves), shown=True),
+            html.folded("Scores", html.scores_table("", [("entries", self.scores), ("leaves", self.leaves)])),
+            html.paths_table(self.by_path()),
+            signature=self.signature,
         )
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
+
+
+def _worst_faults(leaves: Sequence[LeafVerdict]) -> Markup:
+    """Return a table of the leaves that cost the document the most quality."""
+    losses = [(leaf.share * (1.0 - leaf.quality), leaf) for leaf in leaves]
+    worst = sorted((loss for loss in losses if loss[0] > 0.0), key=lambda loss: -loss[0])[: html.WORST]
+    rows = [
+        (
+            (leaf.predicted_pointer if leaf.pointer is None else leaf.pointer) or "(the whole)",
+            leaf.verdict,
+            html.value_text(leaf.gold),
+            html.value_text(leaf.predicted),
+            leaf.quality,
+            loss,
+        )
+        for loss, leaf in worst
+    ]
+    return html.table(("pointer", "verdict", "gold", "predicted", "quality", "lost"), rows)
 
 
 def _tally(level: Level, at: int, square: float) -> Tally:

@@ -1,49 +1,191 @@
-"""Small HTML tables of results for notebooks. All text from data is escaped."""
+"""HTML of results for notebooks: bars, tables and pictures of matchings. All text from data is escaped.
+
+Styles are inline, because notebooks remove style sheets, and colours suit light and dark themes.
+"""
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING, Final
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import Markup
+
+from arbitre.errors import clipped, show_hidden
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from arbitre.signature import Signature
     from arbitre.tally import MacroScores, Scores
+    from arbitre.values import Json
 
 SHOWN: Final = ("f1q", "imq", "irq", "amq", "gold", "predicted", "matched")
 PATHS: Final = 30
-"""Maximum number of paths in the table."""
+"""Maximum number of paths in a table."""
+WORST: Final = 5
+"""Maximum number of faults, or of documents, in a table."""
+ITEMS: Final = 40
+"""Maximum number of items of a list in the picture of its matching."""
+
+COLOURS: Final = {
+    "correct": "#2a8ba3",
+    "close": "#7fbccb",
+    "wrong": "#e09a4c",
+    "wrong type": "#c26f2a",
+    "missing": "#c4572f",
+    "spurious": "#9d70c0",
+}
+_WIDTH: Final = 240
+_ROW: Final = 18
 
 
-def scores_html(
-    title: str, columns: Mapping[str, Scores | MacroScores], by_path: Mapping[str, Scores], signature: Signature
-) -> str:
-    """Return HTML with the scores of a result, the scores of its paths, and the signature.
-
-    >>> from arbitre.signature import Signature
-    >>> "&lt;b&gt;" in scores_html("<b>", {}, {}, Signature((), "1"))
-    True
-    """
-    parts = [f"<p><b>{escape(title)}</b></p>"]
-    parts += _table("", columns.items())
-    parts += _table("path", [(path or "(the whole)", scores) for path, scores in list(by_path.items())[:PATHS]])
-    if len(by_path) > PATHS:
-        parts.append(f"<p>and {len(by_path) - PATHS} more paths</p>")
-    parts.append(f"<p><small>signature <code>{escape(signature.short)}</code></small></p>")
-    return "".join(parts)
+def page(*parts: Markup, signature: Signature | None = None) -> str:
+    """Return the HTML of a result: its parts, and its signature."""
+    end = Markup()
+    if signature is not None:
+        end = Markup('<p style="margin:4px 0"><small>signature <code>{}</code></small></p>').format(signature.short)
+    return str(Markup('<div style="line-height:1.45">{}{}</div>').format(Markup().join(parts), end))
 
 
-def _table(corner: str, rows: Iterable[tuple[str, Scores | MacroScores]]) -> list[str]:
-    body_rows = [
-        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{_number(getattr(scores, score))}</td>' for score in SHOWN)}</tr>"
-        for name, scores in rows
+def line(text: str, *, strong: bool = False) -> Markup:
+    """Return a line of text."""
+    text_in = Markup("<b>{}</b>") if strong else Markup("{}")
+    return Markup('<p style="margin:4px 0">{}</p>').format(text_in.format(show_hidden(text)))
+
+
+def bar(value: float | None, low: float | None = None, high: float | None = None) -> Markup:
+    """Return a bar for a score in [0, 1], with its interval as a line, and both as text."""
+    if value is None:
+        return Markup("undefined")
+    text = number(value) + (f" ({number(low)} to {number(high)})" if low is not None and high is not None else "")
+    whisker = Markup()
+    if low is not None and high is not None:
+        whisker = Markup(
+            '<path d="M{0:.1f} 3v8M{0:.1f} 7H{1:.1f}M{1:.1f} 3v8" fill="none" stroke="currentColor"/>'
+        ).format(_WIDTH * max(0.0, low), _WIDTH * min(1.0, high))
+    return Markup(
+        '<svg width="{0}" height="14" viewBox="-1 0 {1} 14" role="img" aria-label="{2}" style="vertical-align:middle">'
+        '<rect y="2" width="{0}" height="10" fill="currentColor" opacity="0.12"/>'
+        '<rect y="2" width="{3:.1f}" height="10" fill="{4}"/>{5}</svg> {2}'
+    ).format(_WIDTH, _WIDTH + 2, text, _WIDTH * value, COLOURS["correct"], whisker)
+
+
+def composition(counts: Mapping[str, int]) -> Markup:
+    """Return a bar divided by verdict, with the counts as text."""
+    total, x = sum(counts.values()), 0.0
+    segments, words = [], []
+    for verdict, colour in COLOURS.items():
+        if count := counts.get(verdict, 0):
+            width = 2 * _WIDTH * count / total
+            segments.append(Markup('<rect x="{:.1f}" width="{:.1f}" height="12" fill="{}"/>').format(x, width, colour))
+            words.append(Markup('<span style="color:{}">■</span>&nbsp;{}&nbsp;{}').format(colour, count, verdict))
+            x += width
+    return Markup(
+        '<svg width="{0}" height="12" viewBox="0 0 {0} 12" role="img" aria-label="leaves by verdict">{1}</svg>'
+        '<p style="margin:4px 0">{2}</p>'
+    ).format(2 * _WIDTH, Markup().join(segments), Markup(" &ensp;").join(words))
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
+    """Return a table; the first cell of a row is its head. Numbers are formatted, texts are escaped."""
+    body = [
+        Markup("<tr><th {}>{}</th>{}</tr>").format(
+            _LEFT, _cell(row[0]), Markup().join(Markup("<td {}>{}</td>").format(_LEFT, _cell(cell)) for cell in row[1:])
+        )
+        for row in rows
     ]
-    heads = "".join(f"<th>{name}</th>" for name in SHOWN)
-    return [f"<table><thead><tr><th>{corner}</th>{heads}</tr></thead><tbody>", *body_rows, "</tbody></table>"] * bool(
-        body_rows
-    )
+    if not body:
+        return Markup()
+    head = Markup().join(Markup("<th {}>{}</th>").format(_LEFT, name) for name in heads)
+    return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, Markup().join(body))
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:g}" if float(value).is_integer() else f"{value:.4f}"
+_LEFT: Final = Markup('style="text-align:left"')
+
+
+def scores_table(corner: str, columns: Iterable[tuple[str, Scores | MacroScores]]) -> Markup:
+    """Return a table with the scores and counts of one result in each row."""
+    counts = {"gold", "predicted", "matched"}
+    rows = []
+    for name, scores in columns:
+        values = [getattr(scores, score) for score in SHOWN]
+        whole = zip(SHOWN, values, strict=True)
+        rows.append((name, *(int(v) if score in counts and float(v).is_integer() else v for score, v in whole)))
+    return table((corner, *SHOWN), rows)
+
+
+def paths_table(by_path: Mapping[str, Scores]) -> Markup:
+    """Return the scores of the paths, folded."""
+    rows = [(path or "(the whole)", scores) for path, scores in list(by_path.items())[:PATHS]]
+    more = line(f"and {len(by_path) - PATHS} more paths") if len(by_path) > PATHS else Markup()
+    return folded("Scores by path", scores_table("path", rows) + more)
+
+
+def folded(title: str, content: Markup, *, shown: bool = False) -> Markup:
+    """Return content that can be folded, and is at first unless `shown`."""
+    state = Markup(" open") if shown else Markup()
+    whole = Markup("<details{}><summary>{}</summary>{}</details>").format(state, title, content)
+    return whole if content else content
+
+
+def matching(
+    pairs: Iterable[tuple[int, int, float, float]],
+    unmatched: tuple[Collection[int], Collection[int]],
+    sizes: tuple[int, int],
+) -> Markup:
+    """Return a picture of a matching: gold positions on the left, predicted ones on the right, a line for each pair.
+
+    Args:
+        pairs: Position in gold, position in the prediction, mass and quality of each pair.
+        unmatched: Positions without a partner, on both sides.
+        sizes: Number of items on both sides.
+    """
+    height = _ROW * max(1, *(min(size, ITEMS) for size in sizes))
+    parts = [
+        Markup('<path d="M40 {:.0f}L200 {:.0f}" stroke="{}" stroke-width="{:.1f}"/>').format(
+            _y(gold), _y(predicted), _colour(quality), 1 + 2 * min(1.0, mass)
+        )
+        for gold, predicted, mass, quality in pairs
+        if gold < ITEMS and predicted < ITEMS
+    ]
+    for side, (x, anchor, kind) in enumerate(((34, "end", "missing"), (206, "start", "spurious"))):
+        for position in range(min(sizes[side], ITEMS)):
+            colour = COLOURS[kind] if position in unmatched[side] else "currentColor"
+            parts.append(
+                Markup('<text x="{}" y="{:.0f}" text-anchor="{}" fill="{}" font-size="12">{}</text>').format(
+                    x, _y(position) + 4, anchor, colour, position
+                )
+            )
+    return Markup(
+        '<svg width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" aria-label="gold items on the left, '
+        'predicted items on the right">{2}</svg>'
+    ).format(_WIDTH, height, Markup().join(parts))
+
+
+def _y(position: int) -> float:
+    return _ROW * (position + 0.5)
+
+
+def _colour(quality: float) -> str:
+    return COLOURS["correct" if quality >= 1.0 else "close" if quality >= 0.8 else "wrong"]  # noqa: PLR2004  (drawn only)
+
+
+def number(value: float | None) -> str:
+    """Return a number with two decimals, or a count without decimals; a dash for None.
+
+    >>> number(0.98765), number(3), number(None)
+    ('0.99', '3', '–')
+    """
+    return "–" if value is None else f"{value}" if isinstance(value, int) else f"{value:.2f}"
+
+
+def value_text(value: Json) -> str:
+    """Return the JSON text of a value, clipped; a dash if it is absent."""
+    return "–" if value is ABSENT else clipped(json.dumps(value, ensure_ascii=False), 60)
+
+
+def _cell(cell: float | str | Markup | None) -> str:
+    if isinstance(cell, str):
+        return cell if isinstance(cell, Markup) else show_hidden(cell)
+    return number(cell)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from arbitre.comparison import html_repr as html
 from arbitre.errors import DataError
 from arbitre.matching import Coupling
 from arbitre.matching.assignment import hungarian
@@ -127,6 +128,18 @@ class Alignment:
         sides = [{pair[side] for pair in self.pairs} | set(self.unmatched[side]) for side in (0, 1)]
         quality = 1.0 - self.costs[np.ix_(*(sorted(side) for side in sides))]
         return None if np.isnan(quality).any() else quality
+
+    def _repr_html_(self) -> str:
+        counts = f"{len(self.pairs)} matched, {len(self.missing)} missing, {len(self.spurious)} spurious"
+        rows = [(str(pair.gold), str(pair.predicted), pair.mass, pair.quality) for pair in self.pairs[: html.PATHS]]
+        cut = f"The picture shows the first {html.ITEMS} items."
+        return html.page(
+            html.line(counts, strong=True),
+            html.line("Gold on the left, predicted on the right. Darker lines: equal; orange: below 0.8."),
+            html.matching(self.pairs, (self.missing, self.spurious), self.sizes),
+            *([html.line(cut)] if max(self.sizes) > html.ITEMS else []),
+            html.folded("Pairs", html.table(("gold", "predicted", "mass", "quality"), rows)),
+        )
 
 
 @dataclass(frozen=True, slots=True)

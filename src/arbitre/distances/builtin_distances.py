@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.catalogue import Catalogue, Factory
-from arbitre.distances import dates, discrete, numbers, sets, taxonomy
+from arbitre.distances import dates, discrete, identifiers, numbers, sets, taxonomy, times
 from arbitre.distances.base import Distance
 from arbitre.distances.custom import user_distance
 from arbitre.distances.text import edit, ngrams, prose, ratcliff, translation
@@ -143,6 +143,19 @@ _TEXTS: Final = {
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
     ),
+    "duration": _fixed(
+        times.DURATION,
+        "Difference / the longer of two ISO 8601 durations, at most 1.",
+        "Marczewski and Steinhaus, 1958",
+    ),
+    "time": Factory(
+        lambda options: times.time(options["scale"]),
+        "Hours on the shorter way around the clock / `scale`, at most 1.",
+        {"scale": _SCALE | {"default": 12}},
+        source="Lee, 1958",
+    ),
+    "uuid": _fixed(identifiers.UUID, "0 for two notations of the same UUID, else 1."),
+    "uri": _fixed(identifiers.URI, "`yujian-bo` of the URIs, normalised by RFC 3986."),
     "taxonomy": Factory(
         lambda options: taxonomy.taxonomy(options["parents"]),
         "Path length between two labels of a tree / diameter of the tree.",

@@ -25,7 +25,7 @@ from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import SchemaError, shown
 from arbitre.parsing.dates import FORMAT, iso_date
-from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_number
+from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_decimal, read_number
 from arbitre.parsing.spelled_dates import check_languages
 from arbitre.values import Json, Kind
 
@@ -142,6 +142,11 @@ _NUMBERS = re.compile(r"(?:(?<![^\s(])[+−-])?[0-9]+(?:\.[0-9]+)?")
 
 def _number(form: NumberFormat, text: str) -> Json:
     number = form.parse(text)
+    return text if number is None else number
+
+
+def _of_decimal(text: str) -> Json:
+    number = read_decimal(text)
     return text if number is None else number
 
 
@@ -338,6 +343,15 @@ catalogue: Final = Catalogue(
         )
     )
     | {
+        "decimal": Factory(
+            lambda _: Normalizer(
+                "decimal",
+                "a number and its decimal notations, to double precision",
+                partial(_itemwise, partial(_textwise, _of_decimal)),
+                makes={Kind.STRING: _NUMBER_OR_TEXT},
+            ),
+            "Parses a text as Python's Decimal does, such as 12.50 or 1E+3; leaves other texts unchanged.",
+        ),
         "number": Factory(
             _number_with,
             "Parses a text as a number; leaves other texts unchanged.",

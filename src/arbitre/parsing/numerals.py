@@ -20,6 +20,8 @@ SEPARATORS: Final = " '.,"
 """Characters that may separate groups of three digits."""
 
 _PLAIN: Final = {mark: re.compile(rf"[+-]?[0-9]+(?:{re.escape(mark)}[0-9]+)?") for mark in ".,"}
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _VARIANTS: Final = str.maketrans("\u00a0\u202f’−", "  '-")
 
 CURRENCIES: Final = frozenset(
@@ -89,6 +91,23 @@ def _pattern(decimal: str, group: str) -> regex.Pattern[str]:
     digits = rf"(?P<digits>(?:{groups}|[0-9]+)(?:{regex.escape(decimal)}[0-9]+)?)"
     minus = "(?P<sign>[+-])?"
     return regex.compile(rf"{minus}{signs}(?P<open>\()?{minus}{signs}{minus}{digits} ?{signs}(?(open)\) ?{signs})")
+
+
+def read_decimal(text: str) -> float | None:
+    """Return the number of a text in the notation of Python's `Decimal`; None for another text or too large a number.
+
+    Integers without an exponent are exact; other numbers are the nearest float.
+
+    >>> read_decimal(" 12.50"), read_decimal("1E+3"), read_decimal("NaN"), read_decimal("1 234")
+    (12.5, 1000.0, None, None)
+    """
+    stripped = text.strip()
+    if _INTEGER.fullmatch(stripped):
+        return read_number(stripped)
+    if not _DECIMAL.fullmatch(stripped):
+        return None
+    number = float(stripped)
+    return number if math.isfinite(number) else None
 
 
 def read_number(digits: str) -> float | None:

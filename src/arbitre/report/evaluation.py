@@ -87,12 +87,11 @@ class Evaluation(corpus.Evaluation):
             language: "en" or "fr".
 
         Raises:
-            DataError: The language is unknown, the documents are no longer available, or the file cannot be written.
+            OptionError: The language is unknown.
+            DataError: The documents are no longer available, or the file cannot be written.
         """
-        known = [one.value for one in Language]
-        if language not in known:
-            raise DataError.of(f"Expected `language` to be {' or '.join(known)}, got {language!r}")
-        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), Language(language))
+        chosen = Language.named(language)
+        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), chosen)
 
     def save(self, folder: str | Path) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.

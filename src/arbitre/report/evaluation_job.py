@@ -18,6 +18,7 @@ from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
+from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
 
@@ -57,6 +58,7 @@ class EvaluationOptions:
         scheduler: Address of the Dask scheduler.
         no_report: Whether to write no report.
         keep: Number of documents that the report shows entry by entry; None for as many as fit.
+        lang: Language of the report.
         csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
             French (semicolon, decimal comma, byte-order mark).
 
@@ -74,10 +76,12 @@ class EvaluationOptions:
     scheduler: str | None = None
     no_report: bool = False
     keep: int | None = None
+    lang: Language = Language.EN
     csv_dialect: CsvDialectName = "standard"
 
     def __post_init__(self) -> None:
         CsvDialect.named(self.csv_dialect)
+        Language.named(self.lang)
         choose_executor(self.engine, self.scheduler, self.workers)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
@@ -276,7 +280,8 @@ class EvaluationJob:
         if not self.options.no_report:
             self._kept.fill(evaluation, self.documents, first)
             noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
-            files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes)[1]
+            lang = Language.named(self.options.lang)
+            files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]
         else:
             reports.remove_report(out)
         if evaluation.repaired:

@@ -54,11 +54,15 @@ class SharedKeywords(TypedDict, total=False):
     scheduler: str | None
     no_report: bool
     keep: int | None
+    lang: str
     csv_dialect: CsvDialectName
 
 
 class CorpusKeywords(SharedKeywords, total=False):
-    """Options of an evaluation: `Sources`, `EvaluationOptions` and `SharedKeywords`."""
+    """Options of an evaluation: `Sources`, `EvaluationOptions` and `SharedKeywords`.
+
+    `cluster` is another name of `cluster_by`, as in `Evaluation.interval`.
+    """
 
     gold: Paths
     predicted: Paths
@@ -68,6 +72,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     resume: bool
     strict: bool
     validate: bool
+    cluster: str | None
 
 
 def evaluate_corpus(
@@ -75,6 +80,10 @@ def evaluate_corpus(
 ) -> Evaluation:
     """Evaluate a corpus; see `Comparator.evaluate` for the arguments and errors."""
     given: dict[str, Any] = {"workers": 1, **options}
+    if "cluster" in given:
+        if given.get("cluster_by") is not None:
+            raise OptionError.of("Expected one of `cluster` and `cluster_by`, got both.")
+        given["cluster_by"] = given.pop("cluster")
     reading, evaluation_options = option_sets(given, CorpusKeywords)
     if pairs is None or _is_source(pairs):
         sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.errors import OptionError
+from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.ranking_job import RankingJob, ranked, write_comparison
-from arbitre.report.report_files import write_ranking
+from arbitre.report.report_files import REPORT, write_ranking
 from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
@@ -34,13 +35,15 @@ def rank_evaluations(
 ) -> Ranking:
     """Rank evaluations; see `arbitre.rank`."""
     evaluations = {name: system for name, system in systems.items() if isinstance(system, corpus.Evaluation)}
+    lang = Language.named(options.pop("lang", "en"))
     if len(evaluations) < len(systems) or options:
         raise OptionError.of(EITHER)
     results = ranked(evaluations, scores, statistics)
     if out is not None:
         for name, evaluation in evaluations.items():
             evaluation.save(Path(out, name))
-        write_ranking(Path(out), results.ranking)
+            evaluation.report(Path(out, name, REPORT), language=lang)
+        write_ranking(Path(out), results.ranking, lang)
         write_comparison(Path(out), results, report=True)
     return results.ranking
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.manifest import Manifest
@@ -14,7 +14,8 @@ from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.html.build_view import build_factors
-from arbitre.report.report_files import REPORT, most_differing, read_view, write_page, write_ranking
+from arbitre.report.html.language import Language
+from arbitre.report.report_files import REPORT, WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
 from arbitre.report.tables.ranking_files import FactorsResults, RankingResults, write_results
 from arbitre.report.tables.result_files import EVALUATION
 from arbitre.report.text_files import STANDARD, CsvDialect
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from arbitre.report.evaluation_job import EvaluationOptions
     from arbitre.report.tables.exports import Export
     from arbitre.schema import Plan
-
-WHOLE_CORPUS: Final = "evaluation"
-"""Folder name for the evaluation of the whole corpus when factors are compared."""
 
 
 def compare(job: EvaluationJob, _name: str) -> Evaluation:
@@ -69,7 +67,7 @@ class RankingJob:
             first = most_differing(evaluations, self.scores[0])
             for name, job in jobs.items():
                 job.write_report(evaluations[name], first)
-            write_ranking(self.evaluation.out, results.ranking)
+            write_ranking(self.evaluation.out, results.ranking, Language.named(self.evaluation.lang))
         return results
 
     def factors(self, manifest: str, names: Sequence[str]) -> FactorsResults:
@@ -92,7 +90,8 @@ class RankingJob:
         results = FactorsResults(tuple(comparisons), evaluation.signature)
         if self.evaluation.out is not None:
             view = read_view([self.evaluation.out / WHOLE_CORPUS / EVALUATION])
-            write_page(self.evaluation.out / REPORT, replace(view, factors=build_factors(results.to_dict())))
+            view = replace(view, factors=build_factors(results.to_dict()))
+            write_page(self.evaluation.out / REPORT, view, Language.named(self.evaluation.lang))
         return results
 
     def _job(self, sources: Sources, folder: str) -> EvaluationJob:

@@ -43,16 +43,22 @@ if TYPE_CHECKING:
 
 REPORT: Final = "report.html"
 FILES: Final = (ALIGNMENTS, REPORT)
+RANKING: Final = "ranking.json"
+FACTORS: Final = "factors.json"
+
+WHOLE_CORPUS: Final = "evaluation"
+"""Folder name for the evaluation of the whole corpus when factors are compared."""
 
 
 def write_report(
     folder: Path,
     evaluation: Evaluation,
     observed: WorstDocuments,
-    trust: TrustView | None = None,
     *,
+    trust: TrustView | None = None,
     noted: Mapping[str, int] | None = None,
     notes: Sequence[str] = (),
+    lang: Language = Language.EN,
 ) -> tuple[Subject, tuple[str, ...]]:
     """Write `report.html`, and `alignments.json` for rebuilding it, next to the results of an evaluation.
 
@@ -63,6 +69,7 @@ def write_report(
         trust: Intervals and chance scores; by default those of the evaluation.
         noted: Number of `repaired` predictions and of schema `violations`, for the warnings.
         notes: What may have gone wrong when the documents were joined (see `Join.notes`).
+        lang: Language of the report.
 
     Returns:
         The subject of the report and the names of the files.
@@ -75,7 +82,7 @@ def write_report(
     made = build_subject(plain, alignments)
     with ExitStack() as stack:
         stack.enter_context(atomic_text_file(folder / ALIGNMENTS)).write(embedded(alignments) + "\n")
-        stack.enter_context(atomic_text_file(folder / REPORT)).write(render_page(view_of([made])))
+        stack.enter_context(atomic_text_file(folder / REPORT)).write(render_page(view_of([made]), lang))
     return made, FILES
 
 
@@ -91,60 +98,125 @@ def view_of(subjects: Sequence[Subject]) -> View:
 
 
 def read_view(paths: Sequence[Path], *, keep: int | None = None) -> View:
-    """Build the view of one or several evaluations and of at most one `factors.json`.
+    """Build the view of a ranking, or of one or several evaluations and at most one comparison of factors.
 
     Several evaluations are named after their folders.
 
     Args:
-        paths: Files to read, each with its `alignments.json` beside it.
+        paths: `ranking.json`, `factors.json` and `evaluation.json` files, or folders with one of these. The evaluations
+            of a ranking are in subfolders, as `arbitre rank --out` writes them; `alignments.json` is beside each.
         keep: Maximum number of documents to hold for each system; None for all in `alignments.json`.
 
     Raises:
-        DataError: If a file is neither, or if the signature of the factors differs from that of every evaluation.
+        DataError: If a file is none of these, if files do not belong together, or if a ranking is not the only path.
     """
-    evaluations: list[tuple[Path, Any, str]] = []
-    factors: list[tuple[Path, Any, str]] = []
+    by_kind: dict[str, list[tuple[Path, Any, str]]] = {kind: [] for kind in _WRITTEN}
     for path in paths:
-        plain, text = _read(path)
-        (factors if isinstance(plain, dict) and "factors" in plain else evaluations).append((path, plain, text))
-    names = _names([path for path, _, _ in evaluations])
-    subjects = [_subject(*one, name) for one, name in zip(evaluations, names, strict=True)]
+        for file in _files(path):
+            plain, text = _read(file)
+            by_kind[_kind(plain)].append((file, plain, text))
+    factors, rankings, evaluations = by_kind["factors"], by_kind["ranking"], by_kind["evaluation"]
+    if rankings and len(paths) > 1:
+        raise DataError.of(
+            f"Expected {RANKING} as the only file, got {len(paths)} files",
+            file=str(rankings[0][0]),
+            hint="It names its evaluations. Make a report for each ranking.",
+        )
     if len(factors) > 1:
         raise DataError.of(
-            f"Expected at most one factors.json, got {len(factors)}",
+            f"Expected at most one {FACTORS}, got {len(factors)}",
             file=str(factors[1][0]),
             hint="Make one report for each.",
         )
-    view = view_of(subjects) if subjects else None
-    if view is not None and keep is not None:
+    if rankings:
+        path, plain, _ = rankings[0]
+        _check(plain, path, "ranking")
+        view = _ranking_view(path.parent, plain)
+        _check_ranked(path, plain, view.subjects)
+    else:
+        names = _names([path for path, _, _ in evaluations])
+        subjects = [_subject(*one, name) for one, name in zip(evaluations, names, strict=True)]
+        view = view_of(subjects) if subjects else View("", ())
+    if keep is not None:
         view = reduced(view, keep)
-    if not factors and view is not None:
-        return view
-    ((path, plain, _),) = factors
+    return _with_factors(view, *factors[0][:2]) if factors else view
+
+
+def _files(path: Path) -> Sequence[Path]:
+    """Return the file, or the results in a folder. Raises DataError if there are none or several kinds."""
+    if not path.is_dir():
+        return (path,)
+    present = [name for name in (RANKING, FACTORS, EVALUATION) if (path / name).is_file()]
+    if len(present) != 1:
+        raise DataError.of(
+            f"Expected one of {RANKING}, {FACTORS} and {EVALUATION} here, got {' and '.join(present) or 'none'}",
+            file=str(path),
+            hint="Pass one of these files, or a folder that `evaluate --out` or `rank --out` has written.",
+        )
+    corpus = path / WHOLE_CORPUS / EVALUATION
+    return [path / present[0], *([corpus] if present == [FACTORS] and corpus.is_file() else [])]
+
+
+def _kind(plain: Any) -> str:  # noqa: ANN401
+    keys = plain if isinstance(plain, dict) else ()
+    return "factors" if "factors" in keys else "ranking" if "systems" in keys else "evaluation"
+
+
+def _with_factors(view: View, path: Path, plain: Any) -> View:  # noqa: ANN401
+    """Add the factors to a view. Raises DataError if no evaluation has their signature."""
     _check(plain, path, "factors")
     signature = plain["signature"]
-    if subjects and signature["short"] not in {one.signature["short"] for one in subjects}:
+    if view.subjects and signature["short"] not in {one.signature["short"] for one in view.subjects}:
         raise DataError.of(
             f"Expected factors with the signature of one of the evaluations, got {signature['short']}",
             file=str(path),
             hint="Pass the evaluations written by the same `arbitre rank --factor`.",
         )
-    return replace(view or View(signature["version"], ()), factors=build_factors(plain))
+    return replace(view, version=view.version or signature["version"], factors=build_factors(plain))
 
 
-def write_ranking(folder: Path, ranking: Ranking) -> None:
+def _check_ranked(path: Path, ranking: Mapping[str, Any], subjects: Sequence[Subject]) -> None:
+    """Raise DataError if the evaluations are not those of the ranking."""
+    for number, (system, subject) in enumerate(zip(ranking["systems"], subjects, strict=True)):
+        same = (
+            number > 0 or ranking["signature"]["short"] == subject.signature["short"],
+            ranking["documents"] == subject.documents,
+            system["failed"] == subject.failed,
+            system["document_quality"] == subject.document_quality["mean"],
+        )
+        if not all(same):
+            raise DataError.of(
+                f"Expected the evaluation of {system['name']!r} in this ranking, got another one",
+                file=str(path.parent / system["name"] / EVALUATION),
+                hint="Rank again, or pass the evaluations without the ranking.",
+            )
+
+
+def write_ranking(folder: Path, ranking: Ranking, lang: Language = Language.EN) -> None:
     """Write the page of a ranking, best system first.
 
     Args:
         folder: Folder of the page, with the evaluation of each system in a subfolder named after the system.
         ranking: Ranking of the systems.
+        lang: Language of the page.
 
     Raises:
         DataError: If an evaluation cannot be read or the page cannot be written.
     """
-    paths = {one.name: folder / one.name / EVALUATION for one in ranking.systems}
+    write_page(folder / REPORT, _ranking_view(folder, ranking.to_dict()), lang)
+
+
+def _ranking_view(folder: Path, ranking: Mapping[str, Any]) -> View:
+    paths = {one["name"]: folder / one["name"] / EVALUATION for one in ranking["systems"]}
+    for path in paths.values():
+        if not path.is_file():
+            raise DataError.of(
+                "Expected the evaluation of each system in a folder beside the ranking, got none",
+                file=str(path),
+                hint="Rank again without --no-report.",
+            )
     subjects = [_subject(path, *_read(path), name) for name, path in paths.items()]
-    write_page(folder / REPORT, View(subjects[0].signature["version"], subjects, with_ranking(subjects, ranking)))
+    return View(subjects[0].signature["version"], subjects, with_ranking(subjects, ranking))
 
 
 def most_differing(systems: Mapping[str, Evaluation], score: str) -> list[str]:
@@ -159,10 +231,10 @@ def _score(row: DocumentResult, name: str) -> float | None:
     return score
 
 
-def write_page(file: Path, view: View, language: Language = Language.EN) -> None:
+def write_page(file: Path, view: View, lang: Language = Language.EN) -> None:
     """Write the page of a view. Raises DataError if it cannot be written."""
     with atomic_text_file(file) as opened:
-        opened.write(render_page(view, language))
+        opened.write(render_page(view, lang))
 
 
 def _names(paths: Sequence[Path]) -> Sequence[str | None]:
@@ -203,6 +275,7 @@ def _subject(path: Path, evaluation: Any, text: str, name: str | None) -> Subjec
 
 _WRITTEN: Final = {
     "evaluation": ("an evaluation", "Pass the evaluation.json written by `arbitre evaluate --out`."),
+    "ranking": ("a ranking", "Pass the ranking.json written by `arbitre rank --out`."),
     "factors": ("factors", "Pass the factors.json written by `arbitre rank --factor`."),
 }
 

@@ -370,6 +370,7 @@ _CLOSEST: Final = {
     "rounded": "absolute",
     "cycle": "exact",
     "jaccard-ngrams": "yujian-bo",
+    "uuid": "exact",
     "table": "costs that obey the triangle inequality and are above 0 between different values",
     "jaccard": "exact, or `match`: set",
 }

@@ -13,11 +13,12 @@ from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.progress import evaluate_with_progress
-from arbitre.cli.shared_options import NoReport, TerminalOptions
+from arbitre.cli.shared_options import Lang, NoReport, TerminalOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, remove_report, write_ranking
 from arbitre.report.text_files import atomic_text_file
 
@@ -40,6 +41,7 @@ Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the corpus an
 def demo(
     *,
     out: Out = Path("arbitre-demo"),
+    lang: Lang = Language.EN,
     no_report: NoReport = False,
     output: TerminalOptions,
 ) -> None:
@@ -55,14 +57,14 @@ def demo(
     found: dict[str, list[EntryRow]] = {}
     for system in SYSTEMS:
         joined = Sources(gold=out / GOLD, predicted=out / f"{system}.jsonl").joined()
-        options = EvaluationOptions(out=out / system, workers=1, no_report=no_report)
+        options = EvaluationOptions(out=out / system, workers=1, lang=lang, no_report=no_report)
         evaluations[system], _ = evaluate_with_progress(EvaluationJob(comparator.plan, joined, options), screen)
         compared_again = compare_pairs(comparator.plan, list(joined))
         found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
     if no_report:
         remove_report(out)
     else:
-        write_ranking(out, arbitre.rank(evaluations))
+        write_ranking(out, arbitre.rank(evaluations), lang)
     screen.show(_leaderboard_and_entries(evaluations, found))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:

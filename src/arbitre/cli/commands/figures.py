@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from arbitre.cli.commands.report import Evaluations, Lang
-from arbitre.cli.shared_options import TerminalOptions
+from arbitre.cli.commands.report import Evaluations
+from arbitre.cli.shared_options import Lang, TerminalOptions
 from arbitre.report.figures.specifications import write_figures
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
@@ -23,7 +23,7 @@ def figures(
     lang: Lang = Language.EN,
     output: TerminalOptions,
 ) -> None:
-    """Draw the figures of an evaluation as SVG, PDF and PNG.
+    """Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.
 
     Each figure comes with its Vega-Lite specification, which you can edit and render yourself.
     """

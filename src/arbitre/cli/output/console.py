@@ -12,7 +12,7 @@ from rich.text import Text
 from arbitre.report.text_files import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
@@ -65,8 +65,12 @@ class Terminal:
             self.show(blocks(self.width))
 
     def wrote(self, files: Iterable[str], folder: Path) -> None:
-        """Print a note with the names of the files written to a folder."""
-        self.note(f"Wrote {', '.join(files)} to {folder.as_posix()}")
+        """Print a note with the names of the files written to a folder, and the path of the report among them."""
+        names = list(files)
+        self.note(f"Wrote {', '.join(names)} to {folder.as_posix()}")
+        for name in names:
+            if name.endswith(".html"):
+                self.note(f"Open the report in a browser: {(folder / name).as_posix()}")
 
     def show(self, blocks: Iterable[RenderableType]) -> None:
         """Print the blocks, separated by empty lines."""
@@ -103,6 +107,12 @@ class Terminal:
 def titled(title: str, block: RenderableType) -> Group:
     """Return a block with a title above it."""
     return Group(Text(title, style="bold"), block)
+
+
+def left_out(names: Sequence[str], ways: str = "Use a wider terminal or --format json.") -> list[Text]:
+    """Return a line that says which columns a narrow terminal does not show, and how to see them; empty if none."""
+    text = f"Left out at this width: {', '.join(names)}. {ways}"
+    return [Text(text, style="dim")] if names else []
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

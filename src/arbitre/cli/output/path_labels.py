@@ -16,6 +16,9 @@ _INDENT: Final = "  "
 _BREAKS: Final = tuple(map(re.compile, (r"/[^/]*(?:/\*(?![^/]))*|^[^/]+", r"/[^/]*|^[^/]+", r"[^_.-]*[_.-]+|[^_.-]+")))
 """Break patterns in order of preference: before a `/` (but not before `/*`), before any `/`, after `_`, `-` or `.`."""
 
+_WORDS: Final = re.compile(r"(?:[^\s/_.-]|\.(?=\d))*(?:[\s/_-]|\.(?!\d))+|(?:[^\s/_.-]|\.(?=\d))+")
+"""Words, each with the separators after it; a decimal point is part of a word."""
+
 
 def escape_hidden(text: str) -> str:
     r"""Return the text with invisible characters, such as escape codes, written as escapes.
@@ -38,6 +41,25 @@ def nested_labels(paths: Iterable[str], room: int) -> Iterator[str]:
     """
     for label, indent in _below(paths):
         yield _broken(label, indent, room)
+
+
+def wrapped(text: str, room: int) -> str:
+    r"""Break a text between words into lines that fit `room`; only a word that is longer is broken.
+
+    >>> wrapped("gemini-2.5-pro-preview", 12)
+    'gemini-2.5-\npro-preview'
+    """
+    lines = [""]
+    for piece in _pieces(text, room, (_WORDS,)):
+        if lines[-1] and cell_len(lines[-1] + piece.rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def longest_word(text: str) -> int:
+    """Return the width of the longest part that `wrapped` does not break."""
+    return max((cell_len(piece.rstrip()) for piece in _WORDS.findall(text)), default=0)
 
 
 def fits_unbroken(paths: Iterable[str], room: int) -> bool:

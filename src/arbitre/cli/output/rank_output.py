@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
+from rich.console import Group
 from rich.text import Text
 
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
-from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.cli.output.console import counted, left_out, titled
+from arbitre.cli.output.path_labels import escape_hidden, longest_word, nested_labels, wrapped
 from arbitre.corpus.statistics import threshold
 from arbitre.report.html.build_view import ranked
 from arbitre.report.html.language import Language, Translator
@@ -33,6 +34,9 @@ MAX_SHOWN: Final = 10
 OPTIONAL_COLUMNS: Final = ("p", "shared", "chance", "failed", "document quality")
 """Columns omitted on narrow terminals, in this order; files have all of them."""
 
+LAST_COLUMNS: Final = ("documents", "low", "high")
+"""Columns omitted, in this order, if a table is too wide without the optional ones and with names wrapped."""
+
 _GAP: Final = 3
 """Number of characters between two columns."""
 
@@ -50,7 +54,7 @@ class RankingOutput(RankingResults):
     def blocks(self, width: int) -> Iterator[RenderableType]:
         """Yield the blocks of the terminal output."""
         ranking, tables, say = self.ranking, self.tables, Translator(Language.EN)
-        systems = asdict(ranked(ranking))
+        systems = asdict(ranked(ranking.to_dict()))
         yield Text.assemble(
             (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
             f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
@@ -67,9 +71,9 @@ class RankingOutput(RankingResults):
         yield Text("\n".join((*legend, *ranking.notes)), style="dim")
         for name in ("scores", "pairs", "winners"):
             table = tables.pop(name)
-            if len(ranking.systems) > 1 and (name != "scores" or len(table.columns) > 3):  # noqa: PLR2004
+            if len(ranking.systems) > 1 and _defined(table) and (name != "scores" or len(table.columns) > 3):  # noqa: PLR2004
                 yield _rendered(table, width)
-        yield from (_rendered(table, width, MAX_SHOWN) for table in tables.values() if table.rows)
+        yield from (_rendered(table, width, MAX_SHOWN) for table in tables.values() if _defined(table))
         yield result_tables.signature(Signature.from_dict(ranking.signature))
 
 
@@ -87,7 +91,9 @@ class FactorsOutput(FactorsResults):
             ),
             f"\n{summaries.AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
         )
-        yield from (_rendered(table, width) for table in self.tables.values() if table.rows)
+        yield from (_rendered(table, width) for table in self.tables.values() if _defined(table))
+        if not _defined(self.tables["pairs"]) and self.tables["pairs"].rows:
+            yield Text(Translator(Language.EN)("shared.none"))
         unbalanced = [
             f"{one.name} is unbalanced: its levels cover different documents. Only shared documents are compared."
             for one in self.factors
@@ -104,31 +110,73 @@ def _interval(found: Interval) -> str:
 
 def _rendered(found: Table, width: int, most: int | None = None) -> RenderableType:
     """Return a table for the terminal; tables of paths nest them, others omit columns on narrow terminals."""
-    found = _fit_columns(found, width)
+    found, dropped = _fit_columns(found, width)
     grid = result_tables.table(*(column.name for column in found.columns))
     for place, column in zip(grid.columns, found.columns, strict=True):
         place.justify, place.no_wrap = ("left", False) if column.written is None else ("right", True)
     rows = [[escape_hidden(text) for text in row] for row in found.texts[:most]]
+    widths = _widths(found)
     if found.columns[0].name == "path":
-        taken = sum(_GAP + wide for wide in _widths(found)[1:])
+        taken = sum(_GAP + wide for wide in widths[1:])
         room = max(width - taken, width // 3)
+        widths[0] = min(widths[0], room)
         for row, label in zip(rows, nested_labels([str(row[0]) for row in found.rows[:most]], room), strict=True):
             row[0] = label
+    for at, room in _rooms(found, widths, width).items():
+        for row in rows:
+            row[at] = wrapped(row[at], room)
     for row in rows:
         grid.add_row(*row)
     more = len(found.rows) - len(rows)
-    return titled(f"{found.title} (first {len(rows)} of {len(found.rows)})" if more else found.title, grid)
+    title = f"{found.title} (first {len(rows)} of {len(found.rows)})" if more else found.title
+    return titled(title, Group(grid, *left_out(dropped)))
 
 
-def _fit_columns(found: Table, width: int) -> Table:
-    """Return the table without as many optional columns as needed to fit the width."""
+def _fit_columns(found: Table, width: int) -> tuple[Table, list[str]]:
+    """Return the table without as many optional columns as needed to fit the width, and the names of those.
+
+    If the words of names do not fit beside the other columns, further columns are omitted.
+    """
+    dropped: list[str] = []
     if found.columns[0].name == "path":
-        return found
-    for name in OPTIONAL_COLUMNS:
-        if sum(_GAP + wide for wide in _widths(found)) - _GAP <= width:
+        return found, dropped
+    for names, widths in ((OPTIONAL_COLUMNS, _widths), (LAST_COLUMNS, _least_widths)):
+        for name in names:
+            if sum(_GAP + wide for wide in widths(found)) - _GAP <= width:
+                break
+            if any(column.name == name for column in found.columns):
+                found = found.without(name)
+                dropped.append(name)
+    return found, dropped
+
+
+def _rooms(found: Table, widths: list[int], width: int) -> dict[int, int]:
+    """Return the width of each column of names, by position; the widest are narrowed first, never below a word."""
+    least = _least_widths(found)
+    least[0] = widths[0] if found.columns[0].name == "path" else least[0]
+    excess = sum(_GAP + wide for wide in widths) - _GAP - width
+    texts = [at for at, column in enumerate(found.columns) if column.written is None and column.name != "path"]
+    while excess > 0 and texts:
+        at = max(texts, key=lambda at: (widths[at] > least[at], widths[at]))
+        if widths[at] <= least[at]:
             break
-        found = found.without(name)
-    return found
+        widths[at] -= 1
+        excess -= 1
+    return {at: widths[at] for at in texts}
+
+
+def _least_widths(found: Table) -> list[int]:
+    """Return the width of each column if names are wrapped between words."""
+    return [
+        wide if column.written is not None else max(longest_word(text) for text in (column.name, *texts))
+        for column, wide, texts in zip(found.columns, _widths(found), zip(*found.texts, strict=True), strict=True)
+    ]
+
+
+def _defined(found: Table) -> bool:
+    """Return whether a table has a number other than 0."""
+    numbers = [at for at, column in enumerate(found.columns) if column.written is not None]
+    return any(row[at] for row in found.rows for at in numbers)
 
 
 def _widths(found: Table) -> list[int]:

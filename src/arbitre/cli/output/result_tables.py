@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from rich import box
 from rich.cells import cell_len
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import counted, left_out, titled
 from arbitre.cli.output.path_labels import escape_hidden, fits_unbroken, nested_labels
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.evaluation import THRESHOLDS
@@ -19,6 +20,7 @@ from arbitre.paths import order, wildcard
 from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.wording import sampled
 from arbitre.report.tables.summaries import AVERAGES
+from arbitre.report.tables.table import NONE
 from arbitre.tally import COUNTS, OUTCOMES
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.reading.options import Failure
     from arbitre.corpus.results.document_quality import DocumentQuality
+    from arbitre.corpus.results.documents import DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.curve import Curve
     from arbitre.schema.plan import Plan
@@ -80,12 +83,12 @@ _WHOLE: Final = frozenset({*COUNTS, *OUTCOMES})
 
 def number(value: float | None) -> str:
     """Format a score with four decimals, or None as a dash."""
-    return "–" if value is None else f"{value:.4f}"
+    return NONE if value is None else f"{value:.4f}"
 
 
 def count(value: float | None) -> str:
     """Format a count, or a fractional mass with two decimals, or None as a dash."""
-    return "–" if value is None else f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
+    return NONE if value is None else f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
 
 
 def table(*columns: str, left: int = 1) -> Table:
@@ -99,6 +102,9 @@ def table(*columns: str, left: int = 1) -> Table:
 
 def scores(columns: Mapping[str, ScoreColumn], width: int) -> RenderableType:
     """Return a table of all scores, with one column per tally or per document count of the means."""
+    tallies = [column for column in columns.values() if not isinstance(column, Mapping)]
+    if all(getattr(column, name) is None for column in tallies for name in READINGS):
+        return Text("No scores: neither gold nor the predictions have entries.")
     reading = width >= _READING
     grid = table("score", *columns)
     if reading:
@@ -111,22 +117,23 @@ def scores(columns: Mapping[str, ScoreColumn], width: int) -> RenderableType:
         ]
         style = "dim" if name in SECONDARY else "bold" if name == "f1q" else ""
         grid.add_row(label, *cells, *[text] * reading, style=style)
-    return grid
+    return Group(grid, *left_out(["meaning"] * (not reading), f"Use a terminal of {_READING} columns."))
 
 
 def intervals(found: Mapping[str, Any]) -> RenderableType:
     """Return a table of confidence intervals and chance scores from `Evaluation.trust`."""
     drawn, chance = found["intervals"], found["chance"]
     level = f"{drawn['level']:.0%}"
-    grid = table("score", f"Pooled\n(micro), {level}", f"Per-document mean\n(macro), {level}", "chance score,\npooled")
     floor = (chance or {}).get("floor") or {}
-    for name in TRUSTED:
-        grid.add_row(
-            name,
-            *(_bounds(drawn[average][name]) for average in ("micro", "macro")),
-            Text(number(floor.get(name)), style="dim"),
-            style="bold" if name == "f1q" else "",
-        )
+    columns = {
+        f"Pooled\n(micro), {level}": [_bounds(drawn["micro"][name]) for name in TRUSTED],
+        f"Per-document mean\n(macro), {level}": [_bounds(drawn["macro"][name]) for name in TRUSTED],
+        "chance score,\npooled": [number(floor.get(name)) for name in TRUSTED],
+    }
+    columns = {title: cells for title, cells in columns.items() if set(cells) != {NONE}}
+    grid = table("score", *columns)
+    for name, *cells in zip(TRUSTED, *columns.values(), strict=True):
+        grid.add_row(name, *cells, style="bold" if name == "f1q" else "")
     legend = [f"Intervals: {drawn['method']} over {sampled(drawn, Translator(Language.EN))}."]
     legend += drawn["notes"]
     if chance is not None and chance["floor"] is not None:
@@ -140,36 +147,40 @@ def intervals(found: Mapping[str, Any]) -> RenderableType:
     never = found["coverage"]["never"]
     if never:
         legend.append(f"Never in gold, so not evaluated: {', '.join(map(escape_hidden, never[:MAX_SHOWN]))}.")
-    return titled("Confidence intervals", Group(grid, Text("\n".join(legend), style="dim")))
+    return titled("Confidence intervals", Group(*[grid] * bool(columns), Text("\n".join(legend), style="dim")))
 
 
 TRUSTED: Final = ("f1q", "imq", "irq", "amq", "quality")
 
 
 def _bounds(one: Mapping[str, float | None]) -> str:
-    return "–" if one["low"] is None else f"{number(one['low'])} to {number(one['high'])}"
+    return NONE if one["low"] is None else f"{number(one['low'])} to {number(one['high'])}"
 
 
 def by_path(paths: Mapping[str, PathScores], width: int, average: str = "") -> Iterator[RenderableType]:
     """Yield tables of the scores and the outcomes of every path, nested under parent paths.
 
-    Each table has as many columns as fit without breaking names.
+    Each table has as many columns as fit without breaking names, and says which are left out.
     """
-    fitting = _COLUMNS[: 1 + sum(width >= least for least in (_MEDIUM_TERMINAL, WIDE_TERMINAL))]
-    yield titled(f"By path{average}", _path_table(paths, width, fitting))
-    outcomes = _OUTCOMES[: 1 + (width >= WIDE_TERMINAL)]
-    yield titled(f"Outcomes by path, number of values{average}", _path_table(paths, width, outcomes))
+    most = 1 + sum(width >= least for least in (_MEDIUM_TERMINAL, WIDE_TERMINAL))
+    yield titled(f"By path{average}", _path_table(paths, width, _COLUMNS, most))
+    outcomes = _path_table(paths, width, _OUTCOMES, 1 + (width >= WIDE_TERMINAL))
+    yield titled(f"Outcomes by path, number of values{average}", outcomes)
 
 
-def _path_table(paths: Mapping[str, PathScores], width: int, fitting: Sequence[Sequence[str]]) -> Table:
-    """Return a table with one row per path, and the last of these selections of columns that fits."""
+def _path_table(
+    paths: Mapping[str, PathScores], width: int, selections: Sequence[Sequence[str]], most: int
+) -> RenderableType:
+    """Return a table with one row per path, and the last of the first `most` selections of columns that fits."""
+    fitting = selections[:most]
     rooms = [width - sum(_room(name) + 3 for name in columns) for columns in fitting]
     shown = max((number for number, room in enumerate(rooms) if fits_unbroken(paths, room)), default=0)
     grid = table("path", *(_HEADINGS.get(name, name) for name in fitting[shown]))
     labels = _labels(grid, paths, rooms[shown])
     for row, label in zip(paths.values(), labels, strict=True):
         grid.add_row(label, *(_path_cell(row, name) for name in fitting[shown]))
-    return grid
+    missing = [_HEADINGS.get(name, name).replace("\n", " ") for name in selections[-1] if name not in fitting[shown]]
+    return Group(grid, *left_out(missing))
 
 
 def _room(name: str) -> int:
@@ -303,6 +314,20 @@ def quality(found: DocumentQuality) -> str:
     )
 
 
+def worst(found: DocumentTable) -> str:
+    """Return a line that names the worst documents, or an empty text; failed documents are listed elsewhere."""
+    ranked = np.argsort(np.where(found.failed, np.inf, found.qualities), kind="stable")[:WORST].tolist()
+    named = [
+        f"{escape_hidden(one.key)} {number(one.quality)}"
+        for one in found.at(ranked)
+        if len(found) > 1 and not one.failed and one.quality < 1.0
+    ]
+    return f"worst {'document' if len(named) == 1 else 'documents'}: {', '.join(named)}" if named else ""
+
+
+WORST: Final = 3
+"""Number of documents to name."""
+
 LEAST_SHOWN: Final = 0.9
 """Quality threshold for the share of good documents."""
 
@@ -314,14 +339,16 @@ def evaluation(
     macro = found.macro
     vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
     documents = f"{counted(len(found.documents), 'document')}, {macro.failed} failed{vacuous}"
-    yield headline(found.micro, found.entries, documents).append(f"\n{quality(found.document_quality)}")
+    summary = "".join(f"\n{line}" for line in (quality(found.document_quality), worst(found.document_table)) if line)
+    yield headline(found.micro, found.entries, documents).append(summary)
     columns: dict[str, ScoreColumn] = {"Pooled\n(micro)": found.micro, "Per-document\nmean (macro)": macro}
     yield scores(columns | {"docs in\nmean": macro.documents, "leaves,\npooled": found.leaves}, width)
     if found.outside:
         yield outside(found.outside, ", pooled (micro)")
     yield intervals(found.trust)
     yield from by_path(found.by_path, width, f": {AVERAGES['micro']}")
-    yield survival(found.curve)
+    if found.curve.qualities.size:
+        yield survival(found.curve)
     if found.failures:
         yield failures(found.failures, found.unscored)
     if found.without_gold:

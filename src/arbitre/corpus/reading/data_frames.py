@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from arbitre.corpus.reading.document_ids import RUN, quote_names
 from arbitre.corpus.reading.parquet import ParquetRow
 from arbitre.errors import DataError, did_you_mean
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,9 +75,9 @@ def _text(name: str, cell: Json) -> str | None:
     if cell is None or isinstance(cell, str):
         return cell
     try:
-        return json.dumps(cell)
+        return json.dumps(json_form(cell))
     except (TypeError, ValueError, RecursionError) as error:
         raise DataError.of(
             f"Expected the column {name!r} to contain JSON texts or values: {error}",
-            hint="Convert dates and decimals to text.",
+            hint="Convert the values to JSON types first.",
         ) from None

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from arbitre.errors import DataError
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
     from arbitre.values import Json
@@ -109,6 +113,15 @@ class Pair:
     def key(self) -> str:
         """Name of the pair in results: its id, followed by the run if there is one."""
         return key(self.id, self.run)
+
+    def as_json(self) -> Pair:
+        """Return the pair with the Python objects in its documents converted to JSON, where that is possible."""
+        gold, predicted = self.gold, self.predicted
+        with suppress(DataError):  # reported when the documents are compared
+            gold = json_form(gold)
+        with suppress(DataError):
+            predicted = json_form(predicted)
+        return replace(self, gold=gold, predicted=predicted)
 
 
 def key(identity: str, run: str | None) -> str:

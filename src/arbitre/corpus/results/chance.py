@@ -97,7 +97,7 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, seed: int
         documents: Number of documents in the corpus.
         seed: Random seed.
     """
-    ordered = sorted(pairs, key=lambda pair: pair.key)
+    ordered = sorted((pair.as_json() for pair in pairs), key=lambda pair: pair.key)
     duels = [
         (pair.predicted, other.gold)
         for pair in ordered

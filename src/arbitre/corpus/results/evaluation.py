@@ -6,9 +6,12 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.comparison.html_repr import scores_html
+import numpy as np
+
+from arbitre.comparison import html_repr as html
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.results.documents import Coverage, DocumentResult, DocumentTable
+from arbitre.corpus.results.losses import loss_shares
 from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
@@ -212,15 +215,28 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        columns: dict[str, Scores | MacroScores] = {
-            "Pooled (micro)": self.micro,
-            "Per-document mean (macro)": self.macro,
-            "Leaves, pooled (micro)": self.leaves,
-        }
-        mean = self.document_quality.mean
-        quality = "" if mean is None else f", document quality {mean:.4f} (mean)"
-        title = f"{_documents_text(len(self.document_table))}, {self.macro.failed} failed{quality}"
-        return scores_html(title, columns, self.by_path, self.signature)
+        scores = {name: self.interval(name) for name in html.SHOWN[:4]}
+        rows = [
+            (name, html.bar(mean.estimate, mean.low, mean.high), html.number(getattr(self.micro, name)))
+            for name, mean in scores.items()
+        ]
+        table = self.document_table
+        worst = table.at(np.lexsort((np.arange(len(table)), table.qualities))[: html.WORST])
+        worst_rows = [(one.key, one.scores.f1q, one.quality, "failed" if one.failed else "") for one in worst]
+        losses = [
+            (path or "(the whole)", share) for path, share in list(loss_shares(self.by_path).items())[: html.WORST]
+        ]
+        failed = f", {self.macro.failed} failed" * bool(self.macro.failed)
+        return html.page(
+            html.line(f"{_documents_text(len(table))}{failed}", strong=True),
+            html.table(("", f"per-document mean ({LEVEL:.0%} interval)", "pooled"), rows),
+            html.line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
+            *(html.line(note) for note in scores["f1q"].notes),
+            html.folded("Worst documents", html.table(("document", "f1q", "quality", ""), worst_rows)),
+            html.folded("Where quality is lost", html.table(("path", "share of the loss"), losses)),
+            html.paths_table(self.by_path),
+            signature=self.signature,
+        )
 
     def __repr__(self) -> str:
         f1q = self.micro.f1q

@@ -13,6 +13,7 @@ from arbitre.corpus.reading.records import Failure, Record
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.gold_checks import UNREADABLE, GoldFinding, findings_of
 from arbitre.errors import DataError
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,7 @@ def _records(gold: Gold, id_key: str, plan: Plan) -> Iterator[Record | Failure]:
             if isinstance(item, tuple) and len(item) != 2:  # noqa: PLR2004  (an id and a document)
                 raise DataError.of(f"Expected (id, document) pairs, got a tuple of length {len(item)}")
             identity, value = item if isinstance(item, tuple) else (number, item)
-            yield Record(str(identity), None, value, "")
+            yield Record(str(identity), None, json_form(value), "")
 
 
 def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:

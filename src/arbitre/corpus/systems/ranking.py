@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from statistics import fmean
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 import scipy
 
+from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.document_ids import quote_names
+from arbitre.corpus.results.losses import loss_shares
 from arbitre.corpus.statistics import Interval, Sample, contrasts, groups, interval, threshold
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
@@ -133,6 +134,34 @@ class Ranking:
         """Return a JSON-serialisable dictionary."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        scores = [(one.name, one.score, one.failed) for one in self.systems]
+        rows = [(name, html.bar(score.estimate, score.low, score.high), failed) for name, score, failed in scores]
+        tests = [
+            (
+                f"{pair.a} - {pair.b}",
+                *(pair.difference, pair.low, pair.high),
+                "–" if pair.p_holm is None else f"{pair.p_holm:.2g}",
+                "yes" if pair.significant else "no",
+            )
+            for pair in self.pairs
+        ]
+        worst = [
+            (system.name, path or "(the whole)", share)
+            for system in self.systems
+            for path, share in list(system.lacking.items())[: html.WORST]
+        ]
+        groups = [", ".join(group) for group in self.groups if len(group) > 1]
+        return html.page(
+            html.line(f"{self.score}, {self.aggregate}; documents: {self.documents}", strong=True),
+            html.table(("system", f"{self.score} ({self.level:.0%} interval)", "failed"), rows),
+            *(html.line(f"No significant difference: {group}") for group in groups),
+            *map(html.line, self.notes),
+            html.table(("difference", self.score, "low", "high", "p (Holm)", "significant"), tests),
+            html.folded("Where quality is lost", html.table(("system", "path", "share of the loss"), worst)),
+            html.line(f"signature of {self.systems[0].name}: {self.signature.get('short', '')}"),
+        )
+
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Create a ranking from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
@@ -227,7 +256,7 @@ def rank(
                 scores[name],
                 {score_name: places[score_name][name] for score_name in names},
                 fmean(places[score_name][name] for score_name in names),
-                _loss_shares(systems[name]),
+                loss_shares(systems[name].by_path),
             )
             for name in ordered
         ),
@@ -357,20 +386,6 @@ def _indistinguishable_groups(
 def _best(scores: Mapping[str, float | None]) -> tuple[str, ...]:
     best = max((score for score in scores.values() if score is not None), default=None)
     return tuple(name for name, score in scores.items() if score is not None and score == best)
-
-
-def _loss_shares(evaluation: Evaluation) -> dict[str, float]:
-    """Return the share of the lost leaf quality by path, largest first."""
-    lost = {
-        path: scores.gold + scores.predicted - scores.matched - scores.quality_mass
-        for path, scores in evaluation.by_path.items()
-        if not any(
-            other.startswith(f"{path}/") for other in evaluation.by_path
-        )  # lists and objects are covered by their leaves
-    }
-    total = math.fsum(lost.values())
-    ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
-    return {path: share / total for path, share in ordered if share > 0.0}
 
 
 def _measures(systems: Mapping[str, Evaluation]) -> tuple[str, ...]:

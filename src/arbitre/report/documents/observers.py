@@ -13,6 +13,7 @@ from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import quadrature
 from arbitre.report.documents.document_tree import shown
 from arbitre.report.documents.entry_rows import EntryLayout, sides
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,6 +66,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
         at = _dearest(level)
         costs = _costs(level, at).tolist()
         gold, predicted = (values for values, _ in sides(level, at))
+        readings = level.source.readings_of(level.left[at], level.right[at])
         for number, place in enumerate(at.tolist()):
             tokens = node_tree.tokens(level.first + place, gold=True) or ()
             document = int(level.document[place])
@@ -73,7 +75,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
                 "pointer": pointer(tokens),
                 "document": pairs[document].key,
                 "entry": entries.index(level.path, tokens),
-                "gold": shown(gold[number]),
+                "gold": shown(gold[number] if readings[number] is ABSENT else readings[number]),
                 "predicted": shown(predicted[number]),
                 "quality": float(level.quality[place]),
                 "cost": costs[number],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import clipped
-from arbitre.report.visible_text import show_hidden
+from arbitre.errors import clipped, show_hidden
+from arbitre.report.html.wording import probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,6 +93,51 @@ def leaderboard(systems: SystemsView, say: Translator) -> Spec:
     return {"data": {"values": rows}} | _points(
         "system", f"{systems.score}, {say(systems.average)}", intervals="low" in set().union(*rows)
     )
+
+
+def differences(systems: SystemsView, say: Translator) -> Spec | None:
+    """Return a chart of the difference of every two systems with its interval; None without known intervals.
+
+    Filled points are significant differences.
+    """
+    rows = [
+        {"pair": f"{_short(one.a)} − {_short(one.b)}", "difference": one.difference, "low": one.low, "high": one.high}
+        | {"p": one.adjusted, "significant": one.significant, "label": probability(one.adjusted, "=", say)}
+        for one in systems.tests or ()
+        if one.low is not None and one.adjusted is not None
+    ]
+    if not rows:
+        return None
+    title = f"{say('difference')}, {systems.score}, {say(systems.average)}"
+    x: Spec = {"field": "difference", "type": "quantitative", "axis": axis(title)}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "rule", "color": "#6b6b6b", "strokeDash": [3, 3]},
+            "encoding": {"x": {"datum": 0}, "y": None},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.6, "color": COLOURS[0]},
+            "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "stroke": COLOURS[0], "opacity": 1},
+            "encoding": {
+                "x": x,
+                "fill": {"condition": {"test": "datum.significant", "value": COLOURS[0]}, "value": "white"},
+            },
+        },
+        {
+            "mark": {"type": "text", "dy": -9, "fontSize": 9},
+            "encoding": {"x": x, "text": {"field": "label"}},
+        },
+    ]
+    return {
+        "width": 320,
+        "height": {"step": 26},
+        "data": {"values": rows},
+        "encoding": {"y": {"field": "pair", "type": "nominal", "sort": None, "title": None}},
+        "layer": layers,
+    }
 
 
 def levels(factors: Sequence[FactorView], say: Translator) -> Spec:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.errors import ArbitreError, clipped
+from arbitre.errors import ArbitreError, clipped, show_hidden
 from arbitre.report.documents.quality_matrix import axes_of, shares_of
 from arbitre.report.figures.comparisons import (
     COLOURS,
     UNIT,
     axis,
+    differences,
     leaderboard,
     levels,
     levels_by_path,
@@ -22,7 +23,6 @@ from arbitre.report.figures.comparisons import (
     systems_by_path,
 )
 from arbitre.report.html.language import Language, Translator
-from arbitre.report.visible_text import show_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,8 +54,8 @@ def specifications(view: View, language: Language = Language.EN) -> dict[str, Sp
     """Return the Vega-Lite specifications of the figures of a view by name; figures without data are omitted.
 
     Names: `survival`, `paths`, `heat` (worst document; `heat-1`, `heat-2`, ... for several systems), `leaderboard`
-    (several systems), `levels` (factors) and `paths-<factor>`, where characters not allowed in file names are
-    percent-encoded.
+    (several systems), `differences` (tests of several systems), `levels` (factors) and `paths-<factor>`, where
+    characters not allowed in file names are percent-encoded.
     """
     say = Translator(language)
     subjects = [one for one in view.subjects if one.curve.steps]
@@ -63,6 +63,7 @@ def specifications(view: View, language: Language = Language.EN) -> dict[str, Sp
         "survival": _survival(subjects, say) if subjects else None,
         "paths": systems_by_path(view.subjects, say) if any(one.paths for one in view.subjects) else None,
         "leaderboard": leaderboard(view.systems, say) if view.systems is not None else None,
+        "differences": differences(view.systems, say) if view.systems is not None else None,
         "levels": levels(view.factors, say) if view.factors else None,
     }
     for factor in view.factors:

@@ -6,7 +6,7 @@ the steps of the survival curve.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
@@ -35,8 +35,6 @@ from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from arbitre.corpus.systems.ranking import Ranking
 
 EVALUATION: Final = "arbitre-evaluation/1"
 
@@ -233,28 +231,34 @@ def document_score(score: str) -> str:
     return score if score in NAMES else "f1q"
 
 
-def with_ranking(subjects: Sequence[Subject], ranking: Ranking) -> SystemsView:
-    """Build the comparison of several systems with the intervals, groups and tests of a ranking."""
-    plain, found = build_systems(subjects, score=document_score(ranking.score)), ranked(ranking)
-    places = [[one.name for one in plain.board].index(one.name) for one in ranking.systems]
+def with_ranking(subjects: Sequence[Subject], ranking: Mapping[str, Any]) -> SystemsView:
+    """Build the comparison of several systems with the intervals, groups and tests of a ranking (see `ranked`)."""
+    plain, found = build_systems(subjects, score=document_score(ranking["score"])), ranked(ranking)
+    places = [[one.name for one in plain.board].index(one["name"]) for one in ranking["systems"]]
     differing = [DifferingDocument(one.key, [one.scores[place] for place in places]) for one in plain.differing]
     return replace(found, differing=differing)
 
 
-def ranked(ranking: Ranking) -> SystemsView:
-    """Build the comparison of the systems of a ranking, without their scores by document."""
+def ranked(ranking: Mapping[str, Any]) -> SystemsView:
+    """Build the comparison of the systems of a ranking, without their scores by document.
+
+    `ranking` is the output of `Ranking.to_dict`, or the contents of `ranking.json`.
+    """
     board = [
         LeaderboardRow(
-            one.name,
-            one.score.estimate,
-            _drawn(asdict(one.score)),
-            [number for number, group in enumerate(ranking.groups) if one.name in group],
+            one["name"],
+            one["score"]["estimate"],
+            _drawn(one["score"]),
+            [number for number, group in enumerate(ranking["groups"]) if one["name"] in group],
         )
-        for one in ranking.systems
+        for one in ranking["systems"]
     ]
-    tests = [_contrast(asdict(one), ranking.documents, ranking.smallest_p) for one in ranking.pairs]
-    sampled = Sampled(ranking.documents, ranking.clusters, ranking.runs)
-    return SystemsView(ranking.score, board, tests, [], ranking.aggregate, ranking.level, sampled, ranking.notes)
+    documents = ranking["documents"]
+    tests = [_contrast(one, documents, ranking["smallest_p"]) for one in ranking["pairs"]]
+    sampled = Sampled(documents, ranking["clusters"], ranking["runs"])
+    return SystemsView(
+        ranking["score"], board, tests, [], ranking["aggregate"], ranking["level"], sampled, ranking["notes"]
+    )
 
 
 def build_factors(factors: Mapping[str, Any]) -> list[FactorView]:

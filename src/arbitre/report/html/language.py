@@ -9,12 +9,21 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
+from arbitre.errors import OptionError
+
 
 class Language(StrEnum):
     """Language of a report."""
 
     EN = "en"
     FR = "fr"
+
+    @classmethod
+    def named(cls, name: str) -> Language:
+        """Return the language of a name. Raises OptionError if there is none."""
+        if name not in [one.value for one in cls]:
+            raise OptionError.of(f"Expected the language to be {' or '.join(cls)}, got {name!r}")
+        return cls(name)
 
     def number(self, value: float | None, digits: int = 4) -> str:
         """Format a number, with a decimal comma in French; None becomes a dash.

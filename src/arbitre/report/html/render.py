@@ -18,14 +18,14 @@ from urllib.parse import quote
 from jinja2 import BaseLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from arbitre.errors import clipped
+from arbitre.errors import HIDDEN, clipped, show_hidden
 from arbitre.paths import escape as escape_token
 from arbitre.report import entry_classes
 from arbitre.report.html.inline_svg import composition, survival
 from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, sampled
 from arbitre.report.text_files import compact
-from arbitre.report.visible_text import HIDDEN, show_hidden, spelled
+from arbitre.report.visible_text import spelled
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def embedded(value: Json) -> str:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
     say = Translator(language)
-    kept = ("js.", "published", "verdict.", "class.", "theme.", "colon")
+    kept = ("js.", "published", "verdict.", "class.", "theme.", "colon", "gold.column", "predicted.column")
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     return embedded(
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.report.visible_text import show_hidden
+from arbitre.errors import show_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

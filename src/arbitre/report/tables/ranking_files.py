@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from arbitre.report.tables.table import Table
 
 FORMAT: Final = "arbitre-factors/1"
+RANKING_FORMAT: Final = "arbitre-ranking/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,9 @@ class RankingResults:
     stability: Mapping[str, RunStability]
 
     def to_dict(self) -> dict[str, Any]:
-        return self.ranking.to_dict() | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
+        """Return JSON that is valid against `schemas/ranking.schema.json`."""
+        stability = {name: one.to_dict() for name, one in self.stability.items()}
+        return {"format": RANKING_FORMAT, **self.ranking.to_dict(), "stability": stability}
 
     @property
     def tables(self) -> dict[str, Table]:

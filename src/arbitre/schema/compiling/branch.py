@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from arbitre.schema.loading.vocabulary import Annotations
     from arbitre.values import Json
 
+_DECIMAL: Final = "^(?!^[-+.]*$)[+-]?0*"
+"""Start of the patterns that Pydantic 2 writes for `Decimal`."""
+
 Subschemas = tuple[tuple["Subschema", ...], ...]
 """The subschemas of one value. Each member tuple is a union: every union applies, and within a union any subschema."""
 
@@ -61,6 +64,11 @@ class Branch:
         fields, items = self.properties or self.patterns or self.additional, self.items or self.prefix
         implied = {kind for kind, keywords in ((Kind.OBJECT, fields), (Kind.ARRAY, items)) if keywords}
         return self.kinds if self.kinds is not None else frozenset(implied) or None
+
+    @property
+    def decimal(self) -> bool:
+        """Whether it accepts only texts that are decimal numbers: those of Python's `Decimal`."""
+        return self.kinds == frozenset({Kind.STRING}) and self.format == "decimal"
 
     @property
     def possible(self) -> bool:
@@ -118,9 +126,10 @@ def own_branch(subschema: Subschema, settings: Annotations) -> Branch:
     if subschema.conditional:
         return declared
     integer = "integer" in types and "number" not in types
-    return replace(
-        declared, kinds=kinds, integer=integer, format=schema.get("format"), enum=None if enum is None else tuple(enum)
-    )
+    form = schema.get("format")
+    if form is None and str(schema.get("pattern", "")).startswith(_DECIMAL):
+        form = "decimal"
+    return replace(declared, kinds=kinds, integer=integer, format=form, enum=None if enum is None else tuple(enum))
 
 
 def _subschema(subschema: Subschema, key: str) -> Subschemas:

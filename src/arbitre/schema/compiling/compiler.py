@@ -138,6 +138,7 @@ class Compiler:
             )
             self.problems.append(subschema.problem(f"Expected at most {MAX_BRANCHES} branches for one value, got more"))
             branches = branches[:1]
+        branches = self._leaves.with_decimals(branches)
         root = request.index == 0
         if not root:
             branches = [(tag, self._without_root_mark(branch)) for tag, branch in branches]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.distances.floor import with_floor
 from arbitre.errors import Problem, SchemaError
 from arbitre.schema.compiling.metric_domains import condition
+from arbitre.schema.loading.vocabulary import Annotation
 from arbitre.schema.nodes import Leaf, ScalarBranch
 from arbitre.schema.reach import kinds_after
 from arbitre.values import Kind, canonical, kind_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from arbitre.distances.base import Distance
     from arbitre.normalizers import Normalizer
     from arbitre.schema.compiling.branch import Branch
-    from arbitre.schema.loading.vocabulary import Annotation, Annotations
+    from arbitre.schema.loading.vocabulary import Annotations
     from arbitre.values import Json
 
 Tags = frozenset[int] | None
@@ -29,7 +30,16 @@ Tags = frozenset[int] | None
 TaggedBranch = tuple[Tags, "Branch"]
 
 SCALARS: Final = (Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING)
-_DATES: Final = frozenset({"date", "date-time"})
+_BY_FORMAT: Final = {
+    "date": "date",
+    "date-time": "date",
+    "duration": "duration",
+    "time": "time",
+    "uuid": "uuid",
+    "uri": "uri",
+}
+"""Default distance of the strings of a format."""
+_NO_TEXT: Final = frozenset({Kind.NULL, Kind.BOOLEAN, Kind.NUMBER})
 _NAMES: Final = {
     Kind.NULL: "null",
     Kind.BOOLEAN: "booleans",
@@ -45,7 +55,7 @@ def default_distance(branch: Branch, kind: Kind) -> str:
     if branch.enum is not None:
         return "exact"
     if kind is Kind.STRING:
-        return "date" if branch.format in _DATES else "yujian-bo"
+        return _BY_FORMAT.get(branch.format or "", "yujian-bo")
     if kind is Kind.NUMBER:
         return "exact" if branch.integer else "relative"
     return "exact"
@@ -97,6 +107,43 @@ class LeafBuilder:
     @property
     def exact(self) -> Leaf:
         return Leaf(self.distances.build("exact"))
+
+    def with_decimals(self, site_branches: list[TaggedBranch]) -> list[TaggedBranch]:
+        """Return the branches of a position. Texts that are decimal numbers are normalised to numbers.
+
+        They stay texts if `normalize` is set, if another branch accepts any text, a list or an object, or if the
+        `distance` does not compare numbers.
+        """
+        branches = [branch for _, branch in site_branches]
+        plain = all(branch.decimal or (branch.kinds is not None and branch.kinds <= _NO_TEXT) for branch in branches)
+        settings = [branch.settings for branch in branches]
+        choices = [here["distance"].value for here in settings if "distance" in here]
+        if (
+            not plain
+            or not any(branch.decimal for branch in branches)
+            or any("normalize" in here for here in settings)
+            or not all(self._compares_numbers(choice) for choice in choices)
+        ):
+            return site_branches
+        normalize = {"normalize": Annotation("decimal", "", None)}
+        numbers = frozenset({Kind.NUMBER})
+        return [
+            (
+                tags,
+                replace(
+                    branch,
+                    kinds=branch.kinds | numbers if branch.decimal and branch.kinds else branch.kinds,
+                    settings=branch.settings | normalize,
+                ),
+            )
+            for tags, branch in site_branches
+        ]
+
+    def _compares_numbers(self, choice: Json) -> bool:
+        try:
+            return Kind.NUMBER in self.distances.build(choice).kinds
+        except SchemaError:  # reported when the distance is built
+            return False
 
     def leaf_of_any_kind(self, common: Annotations, branches: Sequence[Branch]) -> Leaf:
         """Return the leaf of a position where every value is compared as one leaf."""

@@ -8,7 +8,8 @@ from genson import SchemaBuilder
 
 from arbitre import deep_stack
 from arbitre.errors import DataError
-from arbitre.values import check
+from arbitre.parsing.json_form import json_form
+from arbitre.values import check, check_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +35,10 @@ def infer(documents: Iterable[Json]) -> dict[str, Any]:
     known = list(documents)
     if not known:
         raise DataError.of("Expected at least one gold document to infer a schema from, got none")
-    for document in known:
-        check(document, "document")
+    for position, document in enumerate(known):
+        check_depth(document, "document")
+        known[position] = json_form(document)
+        check(known[position], "document")
 
     def build() -> dict[str, Any]:
         builder = SchemaBuilder(schema_uri="https://json-schema.org/draft/2020-12/schema")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean
 from arbitre.paths import Token, escape, parse
-from arbitre.schema.loading.schema_store import read_json
+from arbitre.schema.loading.source_file import read_file
 from arbitre.schema.loading.vocabulary import Annotations, check_annotation
 from arbitre.values import Json, canonical
 
@@ -33,7 +33,7 @@ class Overlay:
         data: Any = source
         if isinstance(source, (str, Path)):
             try:
-                data = read_json(Path(source), "overlay")
+                data = read_file(Path(source), "overlay")
             except OSError as error:
                 raise SchemaError.of(f"Cannot read the overlay: {error.strerror}", file=str(file)[:200]) from error
         if not isinstance(data, Mapping):

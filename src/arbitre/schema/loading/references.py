@@ -1,4 +1,4 @@
-"""Loading of schemas from a dictionary, a file or a Pydantic model. References are never fetched over a network."""
+"""Loading of schemas from a dictionary, a file or a Python type. References are never fetched over a network."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from referencing.jsonschema import lookup_recursive_ref
 
 from arbitre.errors import Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, pointer
+from arbitre.schema.loading.python_types import import_object, is_object_name, schema_of_type
 from arbitre.schema.loading.schema_root import at_pointer, check_is_schema, has_own_references, split_fragment
-from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError, read_json
+from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError
+from arbitre.schema.loading.source_file import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 SchemaSource = Any
-"""A schema: a dictionary (or boolean), the path of a JSON file, or a Pydantic model class."""
+"""A schema: a dictionary (or boolean), the path of a JSON or YAML file, a Python type, or "MODULE:NAME" of one."""
 
 _BESIDE: Final = frozenset(
     ("$schema", "$defs", "definitions", "$comment", "title", "description", "default", "examples", "deprecated")
@@ -155,8 +157,9 @@ def load(source: SchemaSource) -> Subschema:
     """Load a schema.
 
     Args:
-        source: A dictionary or boolean, the path of a JSON file, or a Pydantic model class. `FILE#/pointer` is the part
-            of a file at a JSON Pointer, such as a definition, or a schema that is wrapped in another object.
+        source: A dictionary or boolean, the path of a JSON or YAML file, a Python type (see
+            `python_types.schema_of_type`), or "MODULE:NAME" of one. `FILE#/pointer` is the part of a file at a JSON
+            Pointer, such as a definition, or a schema that is wrapped in another object.
 
     Returns:
         The root of the schema.
@@ -165,14 +168,16 @@ def load(source: SchemaSource) -> Subschema:
         SchemaError: The file cannot be read, the schema is not valid JSON Schema or has no keyword of it, or the source
             has another type. Lists every violation of the metaschema.
     """
+    if isinstance(source, str) and is_object_name(source):
+        return load(import_object(source))
     shelf, place, own = SchemaStore(), "", True
     if isinstance(source, (str, Path)):
         path, place = split_fragment(source)
         try:
-            contents = read_json(path, "schema")
+            contents = read_file(path, "schema")
             uri = path.resolve().as_uri()
         except OSError as error:
-            hint = "A schema is a dictionary, the path of a JSON file, or a Pydantic model class."
+            hint = "A schema is a dictionary, the path of a JSON or YAML file, a Python type, or MODULE:NAME of one."
             raise SchemaError.of(
                 f"Cannot read the schema: {error.strerror}", file=str(path)[:200], hint=hint
             ) from error
@@ -180,15 +185,11 @@ def load(source: SchemaSource) -> Subschema:
         check_is_schema(part, str(path), place)
         own = has_own_references(contents, part)
         document = shelf.add(part if own else contents, uri, str(path), part=part, place=place)
-    elif hasattr(source, "model_json_schema"):
-        document = shelf.add(source.model_json_schema(), "", None)
     elif isinstance(source, (dict, bool)):
         check_is_schema(source, None)
         document = shelf.add(source, "", None)
     else:
-        raise SchemaError.of(
-            f"Expected a schema as a dictionary, a file or a Pydantic model class, got {type(source).__name__}"
-        )
+        document = shelf.add(schema_of_type(source), "", None)
     base = urljoin(document.uri, document.resource.id() or "")
     registry = shelf.registry.with_resource(base, document.resource)
     resolved = registry.resolver(base).lookup("" if own else f"#{quote(place)}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,8 +16,9 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import deep_stack
-from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, folder_problem, shown
+from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
 from arbitre.paths import escape, order, pointer
+from arbitre.schema.loading.source_file import read_file
 from arbitre.values import Json, check_depth, check_keys, check_number, kind_of
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ class SchemaStore:
             elif scheme == "file":
                 path = Path(url2pathname(urlparse(uri).path))
                 try:
-                    contents = read_json(path, "schema")
+                    contents = read_file(path, "schema")
                 except OSError as error:
                     raise UnavailableError(f"Cannot read {path}: {error.strerror}.") from error
                 self.add(contents, uri, str(path))
@@ -198,34 +197,6 @@ class SchemaStore:
                     "A relative reference needs a schema file. Pass the path of the file instead of its contents."
                 )
         return self._resources[uri]
-
-
-def read_json(path: Path, what: str) -> Json:
-    """Read a JSON file. Raises OSError, and SchemaError for a folder, invalid JSON or a duplicate key."""
-    if path.is_dir():
-        raise SchemaError(folder_problem(path))
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SchemaError.of(f"The {what} is not valid UTF-8", file=str(path)) from error
-    except ValueError as error:
-        raise SchemaError.of(f"Cannot read the {what}: {error}", file=str(path)) from error
-    try:
-        return json.loads(text, object_pairs_hook=_unique)
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise SchemaError.of(f"The {what} is not valid JSON: {error}", file=str(path), line=line) from error
-    except RecursionError as error:
-        raise SchemaError.of(f"The {what} is nested too deeply", file=str(path)) from error
-
-
-def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    unique = dict(pairs)
-    if len(unique) < len(pairs):
-        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        message = f"an object has the key {shown(key)} twice"
-        raise ValueError(message)
-    return unique
 
 
 def _walk(contents: Json, file: str | None, root: str = "") -> Iterator[tuple[int, str]]:

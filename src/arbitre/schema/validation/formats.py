@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from jsonschema import Draft202012Validator, ValidationError
 
 from arbitre.errors import SchemaError, did_you_mean, shown
+from arbitre.parsing.numerals import read_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.values import Json
+
+DECIMAL: Final = "decimal"
+"""Format of the texts of `Decimal` fields. JSON Schema does not define it; msgspec writes it."""
 
 IN_EXTRA: Final = frozenset(
     {
@@ -30,6 +34,10 @@ def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterat
     Raises:
         SchemaError: The format is unknown, or the package that checks it is not installed.
     """
+    if name == DECIMAL:
+        if isinstance(instance, str) and read_decimal(instance) is None:
+            yield ValidationError(f"{instance!r} is not a {name!r}")
+        return
     checkers = validator.FORMAT_CHECKER, Draft202012Validator.FORMAT_CHECKER
     checker = next((checker for checker in checkers if name in checker.checkers), None)
     if checker is not None:
@@ -41,7 +49,7 @@ def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterat
             hint="Install it with `pip install 'arbitre[formats]'`, or omit --format-assertion.",
         )
     else:
-        known = sorted({*IN_EXTRA, *Draft202012Validator.FORMAT_CHECKER.checkers})
+        known = sorted({DECIMAL, *IN_EXTRA, *Draft202012Validator.FORMAT_CHECKER.checkers})
         raise SchemaError.of(
             f"The format {shown(name)} cannot be checked: JSON Schema does not define it",
             hint=did_you_mean(name, known) or f"The formats are {', '.join(known)}.",

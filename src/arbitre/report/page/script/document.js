@@ -51,7 +51,7 @@ const drawRest = (rest) => {
       "details",
       {},
       make("summary", {}, say("js.rest") + say("colon"), about),
-      make("div", { class: "fields" }, lines(rest, -1)),
+      fieldTable(rest, say("js.rest")),
     ),
   );
 };

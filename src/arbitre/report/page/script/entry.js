@@ -15,16 +15,16 @@ const article = (row) => {
   const shares = [0, 1].map((side) => sharing(row, side, state.rows, address)).filter(Boolean);
   const spare = shares.length && row.status !== "matched";
   const toggle = make("button", { type: "button", class: "toggle", "aria-label": say("js.toggle"), tabindex: -1 });
-  const fields = make("div", { class: "fields" });
+  const fields = make("div");
   const box = make(
-    "article",
+    "div",
     { class: `row ${row.class}`, role: "listitem", tabindex: -1, "data-place": row.place },
     make(
       "header",
       {},
       toggle,
       whole ? null : make("span", { class: "where" }, where[0] === where[1] ? where[0] : where.join(" → ")),
-      make("h4", {}, heading(entry)),
+      make("h3", {}, heading(entry)),
       row.wrong_field ? make("span", { class: "said wrong" }, glyph("wrong"), " ", say("class.wrong_field")) : null,
       make("span", { class: "said" }, glyph(`class.${row.class}`), " ", say(spare ? "js.spare" : `class.${row.class}`)),
       row.status === "matched" && entry.quality < 1
@@ -36,7 +36,7 @@ const article = (row) => {
     fields,
   );
   const open = (wanted) => {
-    if (wanted && !fields.childNodes.length) fields.append(...lines(entry, -1));
+    if (wanted && !fields.childNodes.length) fields.append(fieldTable(entry, plain(title(entry, "gold") || title(entry, "predicted") || where.join(" → "))));
     fields.hidden = !wanted;
     toggle.textContent = wanted ? "▾" : "▸";
     toggle.setAttribute("aria-expanded", String(wanted));

@@ -53,9 +53,11 @@ const listenToKeys = () =>
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       inputs.search.focus();
-    } else if (event.key === "Escape" && event.target === inputs.search) {
-      inputs.search.value = "";
+    } else if (event.key === "Escape" && narrowed()) {
+      const row = at("x-list").contains(document.activeElement) ? state.active : null;
+      unfiltered();
       changed();
+      if (row) activate(row);
     } else if (event.key === "Enter" && event.target === inputs.search && state.found.length) activate(state.found[0]);
   });
 

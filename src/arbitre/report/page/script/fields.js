@@ -45,21 +45,34 @@ const mark = (node) => {
   return [glyph(node.verdict), " ", say(`verdict.${node.verdict}`), bare ? normalised : ` ${number(node.quality, 2)}`];
 };
 const breakable = (name) => name.split(/(?<=[_.\-/])/).flatMap((part) => [visible(part), make("wbr")]);
+const labelled = (name) => (name === "" ? shown(name) : breakable(name));
 const times = (node) => ("mass" in node ? make("small", {}, ` × ${number(node.mass, 2)}`) : null);
 const line = (node, deep, left, right) =>
   make(
-    "div",
-    { class: `field ${node.verdict.split(" ")[0]} in${Math.min(deep, 4)}` },
+    "tr",
+    { role: "row", class: `field ${node.verdict.split(" ")[0]} in${Math.min(deep, 4)}` },
     make(
-      "div",
-      { class: "name" },
-      node.item ? `[${node.name}]${"to" in node ? ` → [${node.to}]` : ""}` : breakable(String(node.name)),
+      "th",
+      { role: "rowheader", scope: "row", class: "name" },
+      node.item ? `[${node.name}]${"to" in node ? ` → [${node.to}]` : ""}` : labelled(String(node.name)),
       times(node),
     ),
-    make("div", { class: "side", "data-side": say("js.gold") }, left),
-    make("div", { class: "side", "data-side": say("js.predicted") }, right),
-    make("div", { class: "mark" }, mark(node)),
+    make("td", { role: "cell", class: "side", "data-side": say("js.gold") }, left),
+    make("td", { role: "cell", class: "side", "data-side": say("js.predicted") }, right),
+    make("td", { role: "cell", class: "mark" }, mark(node)),
   );
+// A table of the fields of a node. Its head is for screen readers; roles are explicit because cells are laid out as a grid.
+const fieldTable = (node, label) => {
+  const heads = ["js.field", "gold.column", "predicted.column", "js.verdict"].map((name) =>
+    make("th", { role: "columnheader", scope: "col" }, say(name)),
+  );
+  return make(
+    "table",
+    { role: "table", class: "fields", "aria-label": label },
+    make("thead", { role: "rowgroup", class: "unseen" }, make("tr", { role: "row" }, heads)),
+    make("tbody", { role: "rowgroup" }, lines(node, -1)),
+  );
+};
 const chips = (node, side) => {
   const parts = below(node).filter((part) => side in part || part.verdict === "correct");
   if (side === "predicted") parts.sort((a, b) => (a.to ?? a.name) - (b.to ?? b.name));

@@ -25,6 +25,8 @@ const filtered = (rows) => {
   if (inputs.order.value === "predicted") found.sort((a, b) => later(order(a, 1), order(b, 1)) || a.place - b.place);
   return found;
 };
+const narrowed = () =>
+  inputs.wrong.checked || inputs.path.value || inputs.search.value || checks.some((box) => !box.checked);
 const unfiltered = () => {
   for (const box of checks) box.checked = true;
   inputs.wrong.checked = false;

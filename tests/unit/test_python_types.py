@@ -1,0 +1,287 @@
+"""Schemas from Python types, MODULE:NAME and YAML; documents made of Python objects."""
+
+import dataclasses
+import enum
+import json
+import pickle
+import typing
+import uuid
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, NamedTuple, Optional
+
+import numpy as np
+import pytest
+
+from arbitre import ABSENT, Comparator, DataError, Field, SchemaError, bundled
+from arbitre.parsing.json_form import duration_text, json_form
+
+pydantic = pytest.importorskip("pydantic")
+msgspec = pytest.importorskip("msgspec")
+attrs = pytest.importorskip("attrs")
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Line(pydantic.BaseModel):
+    label: Annotated[str, Field(distance="levenshtein", weight=2)]
+    price: Decimal
+
+
+class Invoice(pydantic.BaseModel):
+    lines: list[Line]
+    due: date | None = None
+    span: timedelta = timedelta()
+    colour: Colour = Colour.RED
+
+
+@dataclasses.dataclass
+class DataLine:
+    label: str
+    price: Decimal
+
+
+class Row(NamedTuple):
+    label: str
+    price: Decimal
+
+
+class Typed(typing.TypedDict):
+    label: str
+    price: Decimal
+
+
+class Struct(msgspec.Struct, rename="camel"):
+    first_label: Annotated[str, msgspec.Meta(extra_json_schema=Field(distance="levenshtein", weight=2).json_schema)]
+    price: Decimal
+
+
+@attrs.define
+class Attrs:
+    label: Annotated[str, msgspec.Meta(extra_json_schema=Field(distance="levenshtein").json_schema)]
+    price: Decimal
+
+
+def rows(schema):
+    return {row.path: (row.distance, row.weight) for row in Comparator(schema).explain()}
+
+
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [
+        (list[Line], "/*/price"),
+        (Optional[Line], "/price"),  # noqa: UP045  (both notations are to work)
+        (Line | None, "/price"),
+        (DataLine, "/price"),
+        (Row, "/1"),
+        (Typed, "/price"),
+        (list[Typed], "/*/price"),
+        (dict[str, DataLine], "/*/price"),
+        (Struct, "/price"),
+        (list[Struct], "/*/price"),
+        (Attrs, "/price"),
+        (list[Attrs], "/*/price"),
+        (pydantic.TypeAdapter(list[Line]), "/*/price"),
+    ],
+    ids=str,
+)
+def test_a_python_type_is_a_schema_and_its_decimals_are_numbers(schema, path):
+    assert rows(schema)[path][0] == "relative, yujian-bo"
+    copy = pickle.loads(pickle.dumps(Comparator(schema).plan))  # noqa: S301  (workers get the plan like this)
+    assert [row.path for row in copy.rows] == [row.path for row in Comparator(schema).plan.rows]
+
+
+def test_field_puts_its_settings_into_the_schema():
+    assert rows(Invoice)["/lines/*/label"] == ("levenshtein", 2)
+    assert rows(Struct)["/firstLabel"] == ("levenshtein", 2)
+    assert rows(Attrs)["/label"] == ("levenshtein", 1)
+    assert repr(Field(ignore=True)) == "Field(ignore=True)"
+
+
+def test_field_goes_beside_a_reference_to_another_model():
+    class Page(pydantic.BaseModel):
+        line: Annotated[Line, Field(weight=3)]
+        lines: Annotated[list[Line], Field(match="ordered")]
+
+    assert rows(Page)["/line"][1] == 3
+    assert {row.path: row.match for row in Comparator(Page).explain()}["/lines"] == "ordered"
+
+
+def test_field_has_exactly_the_keys_of_the_vocabulary():
+    parameters = set(Field.__init__.__kwdefaults__)
+    assert parameters == set(bundled.schema("vocabulary.schema.json")["properties"])
+
+
+def test_a_wrong_setting_of_field_is_a_schema_error():
+    class Page(pydantic.BaseModel):
+        name: Annotated[str, Field(distance="levenstein")]
+
+    with pytest.raises(SchemaError, match=r"(?s)/properties/name/x-arbitre/distance.*levenshtein"):
+        Comparator(Page)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (3, "Python type, got int"),
+        (Line(label="x", price=1), "Pass the class"),
+        (type("Opaque", (), {}), "Cannot write the JSON Schema of Opaque"),
+        ("no.such.module:Name", "Cannot import 'no.such.module:Name'"),
+        ("decimal:Decimel", 'Did you mean "Decimal"'),
+    ],
+)
+def test_what_is_no_schema_is_a_schema_error(source, words):
+    with pytest.raises(SchemaError) as caught:
+        Comparator(source)
+    assert words in str(caught.value)
+
+
+def test_module_and_name_import_a_schema_from_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("shapes_of_ours.py").write_text(
+        "import dataclasses\n@dataclasses.dataclass\nclass Shape:\n    sides: int\n", encoding="utf-8"
+    )
+    assert [row.path for row in Comparator("shapes_of_ours:Shape").explain()] == ["", "/sides"]
+
+
+class TestDocuments:
+    def test_instances_are_compared_like_their_json(self):
+        gold = Invoice(lines=[Line(label="tea", price="1.50")], due=date(2024, 5, 1), span=timedelta(hours=1))
+        predicted = {"lines": [{"label": "tee", "price": 1.5}], "due": "2024-05-01", "span": "PT60M", "colour": "red"}
+        comparator = Comparator(Invoice)
+        whole = json.loads(gold.model_dump_json())
+        comparison = comparator.compare(gold=gold, predicted=predicted)
+        assert comparison.to_dict() == comparator.compare(gold=whole, predicted=predicted).to_dict()
+        assert comparison.by_path()["/lines/*/price"].f1q == 1
+        assert (
+            comparator.evaluate([("a", gold, predicted)]).micro == comparator.evaluate([("a", whole, predicted)]).micro
+        )
+
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [
+            (Decimal("1.50"), 1.5),
+            (Decimal(10**30), 10**30),
+            (Decimal("1E+999999"), float("inf")),
+            (np.float32(0.1), 0.1),
+            (np.int64(3), 3),
+            (np.True_, True),
+            (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+            (np.array([0.1], dtype=np.float32), [0.1]),
+            (np.array(5), 5),
+            (np.datetime64("2024-05-01"), "2024-05-01"),
+            ((1, (2, "x")), [1, [2, "x"]]),
+            (Row("a", Decimal(1)), ["a", 1]),
+            (DataLine("a", Decimal("0.5")), {"label": "a", "price": 0.5}),
+            (Attrs("a", Decimal("0.5")), {"label": "a", "price": 0.5}),
+            (Struct("a", Decimal("0.5")), {"firstLabel": "a", "price": "0.5"}),
+            (Line(label="a", price="0.5"), {"label": "a", "price": "0.5"}),
+            ({Colour.RED: [Colour.BLUE]}, {"red": ["blue"]}),
+            (datetime(2024, 5, 1, 12, tzinfo=UTC), "2024-05-01T12:00:00+00:00"),
+            (time(12, 30), "12:30:00"),
+            (timedelta(days=-1, microseconds=5), "-PT86399.999995S"),
+            (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+            (Path("a"), "a"),
+            (ABSENT, ABSENT),
+        ],
+        ids=repr,
+    )
+    def test_a_python_object_has_a_json_form(self, value, expected):
+        assert json_form(value) == expected
+        assert type(json_form(value)) is type(expected)
+
+    def test_a_duration_is_written_as_pydantic_reads_it(self):
+        adapter = pydantic.TypeAdapter(timedelta)
+        for span in (timedelta(), timedelta(days=3), timedelta(days=-2, seconds=7, microseconds=120)):
+            assert adapter.validate_python(duration_text(span)) == span
+
+    def test_nested_objects_in_plain_documents_are_converted_in_every_function(self):
+        schema = {"type": "object", "properties": {"on": {"type": "string", "format": "date"}, "n": {"type": "array"}}}
+        gold, same = {"on": date(2024, 5, 1), "n": (np.int64(1), 2)}, {"on": "2024-05-01", "n": [1, 2]}
+        comparator = Comparator(schema)
+        assert comparator.compare(gold=gold, predicted=same).quality == 1
+        pairs = [(str(number), gold, same) for number in range(9)]
+        evaluation = comparator.evaluate(pairs)
+        assert (evaluation.micro.f1q, evaluation.failures) == (1, ())
+        assert evaluation.to_dict() == comparator.evaluate([(name, same, same) for name, _, _ in pairs]).to_dict()
+        assert not comparator.check_gold([gold]).findings
+        assert comparator.most_calls(gold=gold, predicted=same) == {}
+        assert Comparator.infer([gold]).schema == Comparator.infer([same]).schema
+
+    @pytest.mark.parametrize("moment", [np.datetime64("NaT"), pytest.importorskip("pandas").NaT])
+    def test_a_moment_that_is_no_time_is_refused(self, moment):
+        with pytest.raises(DataError, match="finite number, got nan"):
+            Comparator({"type": "array"}).compare(gold=[moment], predicted=[])
+
+    def test_a_part_that_occurs_many_times_is_converted_once(self):
+        shared = [Decimal(1)]
+        for _ in range(100):
+            shared = [shared, shared]
+        with pytest.raises(DataError, match="many times over"):
+            Comparator({"type": "array"}).compare(gold=shared, predicted=[])
+
+    def test_what_cannot_be_converted_stays_an_error_with_its_place(self):
+        comparator = Comparator({"type": "object"})
+        with pytest.raises(DataError, match="got object in the gold document at /a/0"):
+            comparator.compare(gold={"a": [object()]}, predicted={})
+        with pytest.raises(DataError, match="finite number, got inf"):
+            comparator.compare(gold={"a": Decimal("Infinity")}, predicted={})
+        endless = ()
+        for _ in range(600):
+            endless = (endless,)
+        with pytest.raises(DataError, match="at most 512 nested"):
+            comparator.compare(gold=endless, predicted={})
+        evaluation = comparator.evaluate([("a", {"a": 1}, {"a": object()})])
+        assert [failure.id for failure in evaluation.failures] == ["a"]
+
+
+class TestYaml:
+    SCHEMA = """
+    type: object
+    properties:
+      country: {enum: [no, on, 012, 1:30, 2024-05-01]}
+      name: &name
+        type: string
+        x-arbitre: {weight: 2}
+      alias: *name
+      count: {type: integer, maximum: 0x10}
+    """
+
+    def test_a_yaml_file_is_a_schema_and_an_overlay(self, tmp_path):
+        pytest.importorskip("yaml")
+        file, overlay = tmp_path / "schema.yaml", tmp_path / "overlay.yml"
+        file.write_text(self.SCHEMA.replace("0x10", "10"), encoding="utf-8")
+        overlay.write_text("/alias: {weight: 3}\n", encoding="utf-8")
+        comparator = Comparator(file, overlay=overlay)
+        assert comparator.schema["properties"]["country"]["enum"] == ["no", "on", 12, "1:30", "2024-05-01"]
+        assert {row.path: row.weight for row in comparator.explain()} == {
+            "": 1,
+            "/country": 1,
+            "/name": 2,
+            "/alias": 3,
+            "/count": 1,
+        }
+
+    @pytest.mark.parametrize(
+        ("text", "words", "line"),
+        [
+            ("type: object\ntype: array\n", 'has the key "type" twice', 2),
+            ("type: [object", "not valid YAML", 1),
+            ("type: !!python/object:os.system x", "could not determine a constructor", 1),
+            ("enum: [!!binary aGk=]", "JSON values only", None),
+            ("properties: &p {a: *p}", "Circular reference", None),
+        ],
+    )
+    def test_what_is_not_json_in_a_yaml_file_is_an_error(self, tmp_path, text, words, line):
+        pytest.importorskip("yaml")
+        file = tmp_path / "schema.yaml"
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(SchemaError) as caught:
+            Comparator(file)
+        assert words in str(caught.value)
+        assert caught.value.file == str(file)
+        assert caught.value.line == line
