@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from jsonschema import Draft202012Validator
 
@@ -76,6 +76,9 @@ class Catalogue(Generic[T]):
     term: str
     entries: Mapping[str, Factory[T]]
 
+    extension: ClassVar[str | None] = None
+    """How to add an entry, as a hint for an unknown name."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
 
@@ -129,7 +132,7 @@ class Catalogue(Generic[T]):
             raise SchemaError.of(
                 f"Expected `{self.term}` to be one of {', '.join(self.names)}, got {shown(name)}",
                 pointer=place,
-                hint=did_you_mean(name, self.names),
+                hint=did_you_mean(name, self.names) or self.extension,
             )
         problems = tuple(_problems(name, entry, given, place))
         if problems:

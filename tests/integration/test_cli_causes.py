@@ -70,6 +70,23 @@ def test_a_note_names_the_ids_that_nearly_agree_if_others_agree():
     assert "only in case: 'page_\\xe91' and 'Page_\\xe91'." in result.stderr
 
 
+def test_notes_on_joining_are_on_the_page():
+    predicted = changed("predictions.jsonl", lambda text: text.replace("Page_é1", "page_é1"))
+    note = "1 predicted id differs from a gold id only in case"
+    run("evaluate", *SIDES, predicted, "--out", "out")
+    assert note in Path("out/report.html").read_text(encoding="utf-8")
+    run("report", "out/evaluation.json", "--out", "again.html")
+    assert note in Path("again.html").read_text(encoding="utf-8")
+    run("report", "out/evaluation.json", "--out", "fr.html", "--lang", "fr")
+    assert "Un identifiant prédit ne diffère" in Path("fr.html").read_text(encoding="utf-8")
+    run("rank", f"x={predicted}", "--gold", "gold.jsonl", "--schema", "schema.json", "--out", "ranking")
+    assert note in Path("ranking/report.html").read_text(encoding="utf-8")
+    lines("gold.jsonl", [row | {"id": row["id"].lower()} for row in ROWS])
+    swapped = ("--schema", "schema.json", "--gold", predicted, "--predicted", "gold.jsonl", "--out", "swapped")
+    run("evaluate", *swapped)
+    assert "If the two are swapped" in Path("swapped/report.html").read_text(encoding="utf-8")
+
+
 def test_ids_that_differ_are_not_joined_by_normalising_them():
     predicted = changed("system.jsonl", lambda text: f"{text}_raw")
     assert "--id-key" in run("evaluate", *SIDES, predicted, "--normalize-ids", code=2).stderr

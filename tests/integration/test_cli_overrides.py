@@ -181,3 +181,18 @@ def test_overrides_apply_to_an_inferred_schema():
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["scores"]["f1q"] == compared(match="ordered").scores.f1q
+
+
+def test_an_override_may_name_a_custom_distance():
+    module = "def initials(gold, predicted):\n    return float(gold[:1] != predicted[:1])\n"
+    Path("own_initials.py").write_text(module, encoding="utf-8")
+    options = ["--functions", "own_initials:initials", "--distance"]
+    data = json.loads(run(*options, "initials", "--format", "json").stdout)
+    assert data["by_path"]["/*/name"]["imq"] == 1.0
+    table = json.loads(run(*options, "initials", "--distance", "exact", "--format", "json").stdout)
+    assert [row["distance"] for row in table["choices"]] == ["initials", "exact"]
+    assert "Did you mean" in run(*options, "initails", code=2).stderr
+    assert "Expected `distance` to be one of" in run("--distance", "initials", code=2).stderr
+    command = ["metricity", "gold.json", "predicted.json", "--schema", "schema.json", *options, "initials"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output

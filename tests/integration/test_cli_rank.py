@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from arbitre.corpus.statistics.score_selection import estimate, weigh_for_beta
 from arbitre.corpus.systems.factors import factor
 from arbitre.corpus.systems.ranking import rank
 from arbitre.errors import DataError
+from arbitre.report.html.language import Language, Translator
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
@@ -442,7 +444,13 @@ def test_runs_without_common_names_have_no_spread():
     options = ["--gold", "gold.jsonl", "--id-pattern", r"page_\d\d", "--format", "json"]
     result = run(*options, "a=predicted")
     assert json.loads(result.stdout)["stability"] == {}
-    assert "a: stability over runs not computed. Expected documents that have all of the 3 runs" in result.stderr
+    (note,) = [note for note in json.loads(result.stdout)["notes"] if "stability" in note]
+    assert note.startswith("a: stability over runs not computed. Expected documents that have all of the 3 runs")
+    text = run(*options[:-2], "a=predicted", "--out", "out")
+    assert "stability over runs not computed" in text.stdout
+    assert note in html.unescape(Path("out/report.html").read_text(encoding="utf-8"))
+    french = Translator(Language.FR).sentence(note)
+    assert french.startswith("a : la variation d’une exécution à l’autre n’a pas été calculée")
 
 
 def test_a_column_of_the_manifest_can_be_the_cluster(manifest):

@@ -23,9 +23,9 @@ from arbitre.schema import CLOSE, plan_facts
 NEAR = 1e-12
 LAZY = {"lazy": 1, "plain_lazy": 0}
 LIMITS = {
-    "whole": {"lazy": 1, "table": 0},
+    "whole": {"lazy": 1, "table": 0, "keys": 1},
     "lazy": LAZY,
-    "lazy and sparing": LAZY,
+    "lazy and sparing": LAZY | {"keys": 2},
     "lazy, one by one": LAZY | {"large": 1, "chunk": 1, "deep_chunk": 1},
 }
 slow = settings(max_examples=200, suppress_health_check=list(HealthCheck))

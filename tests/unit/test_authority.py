@@ -32,6 +32,7 @@ def folder(tmp_path):
         "also;name\nGérard Larcher;Larcher, Gérard\nG. Larcher;Larcher, Gérard\nLarcher;Larcher, Gérard\n"
         "Larcher;Larcher, Anne\nA. Larcher;Larcher, Anne\nB. Retailleau;Retailleau, Bruno\n;Boyer, Valérie\n",
     )
+    write(tmp_path / "given.csv", (tmp_path / "rows.csv").read_text(encoding="utf-8"))
     write(tmp_path / "rows.tsv", (tmp_path / "rows.csv").read_text(encoding="utf-8").replace(";", "\t"))
     return tmp_path
 
@@ -55,7 +56,8 @@ def comparator(folder, *before, **options):
         JSON,
         {"file": "persons.jsonl", "variants": "also"},
         {"file": "persons.csv", "variants": "also", "separator": "|"},
-        {"file": "rows.csv", "variants": "also", "delimiter": ";"},
+        {"file": "rows.csv", "variants": "also"},
+        {"file": "given.csv", "variants": "also", "delimiter": ";"},
         {"file": "rows.tsv", "variants": "also"},
     ],
     ids=lambda options: options["file"],

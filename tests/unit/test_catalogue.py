@@ -3,6 +3,7 @@ import math
 import pytest
 
 from arbitre.catalogue import Catalogue, Factory
+from arbitre.distances import catalogue as distances
 from arbitre.errors import SchemaError
 
 SAW = Factory(
@@ -118,3 +119,8 @@ def test_a_catalogue_is_independent_of_the_mapping_it_was_made_from():
     assert catalogue.names == ("saw",)
     with pytest.raises(TypeError):
         catalogue.entries["axe"] = SAW
+
+
+def test_an_unknown_distance_hints_at_functions():
+    with pytest.raises(SchemaError, match="--functions MODULE:NAME"):
+        distances.build("mydist")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arbitre import Comparator
 from arbitre.errors import SchemaError
 from arbitre.normalizers import catalogue
 from arbitre.values import canonical
@@ -360,3 +361,9 @@ def test_an_unknown_normalizer_is_refused_with_a_hint():
         catalogue.build("case-fold", pointer="/properties/nom/x-arbitre/normalize/0")
     assert caught.value.message == f'Expected `normalize` to be one of {", ".join(catalogue.names)}, got "case-fold"'
     assert caught.value.pointer == "/properties/nom/x-arbitre/normalize/0"
+
+
+def test_the_explanation_names_the_distance_after_the_type_has_changed():
+    options = {"normalize": [{"number": {"decimal": ","}}], "distance": "relative"}
+    (row,) = Comparator({"type": "string", "x-arbitre": options}).explain()
+    assert row.distance == "relative, yujian-bo"  # the second for texts that are not numbers

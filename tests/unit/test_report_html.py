@@ -20,6 +20,7 @@ from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, obs
 
 import arbitre
 from arbitre import bundled
+from arbitre.corpus.joining.join_notes import close_ids, repeated_gold, swapped_names
 from arbitre.corpus.systems.ranking import rank as ranking
 from arbitre.errors import clipped, show_hidden
 from arbitre.report.html.build_view import build_subject
@@ -169,7 +170,11 @@ def test_levels_without_shared_documents_are_not_compared():
 
 
 def notes():
-    """Every note that the statistics have, from corpora that give it."""
+    """Every note on statistics and on how documents were joined, from data that give it."""
+    yield from filter(None, (close_ids(["Page.1"], ["page.1"]), close_ids(["Ab", "Cd"], ["ab.json", "cd.json"])))
+    yield from filter(None, (repeated_gold(count, 0, 1) for count in (1, 2)))
+    swapped = swapped_names(["predictions.1.jsonl"], ["gold.jsonl"], "exchange --gold and --predicted")
+    yield from filter(None, [swapped])
     comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
     for sizes in ([1], [1, 2], [*[0] * 12, 1], [*[4] * 49, 0]):
         one = comparator.evaluate((f"{at:02}", list("abcd"), list("abcd")[:size]) for at, size in enumerate(sizes))

@@ -1,8 +1,15 @@
 """Keys that a schema does not declare: counted, or ignored."""
 
+import json
+import random
+import time
+import tracemalloc
+
 import pytest
 
-from arbitre import Comparator, SchemaError
+from arbitre import Comparator, Comparison, SchemaError
+from arbitre.engine import batch_comparison
+from arbitre.engine.solve.limits import CellLimits
 
 NESTED = {"type": "object", "properties": {"c": {"type": "integer"}}}
 FIELDS = {"a": {"type": "string"}, "b": NESTED}
@@ -85,3 +92,62 @@ def test_undeclared_is_refused_where_it_cannot_apply(schema, message):
 def test_undeclared_accepts_only_ignore_and_count():
     with pytest.raises(SchemaError, match='Expected `undeclared` to be "count" or "ignore", got "drop"'):
         comparator("drop")
+
+
+def mixed_values(keys, seed):
+    """An object with most of the keys; a few hold containers, and some keys need escapes in a pointer."""
+    chance = random.Random(seed)  # noqa: S311
+    scalars = [None, True, 0, 0.1, 1.7, "text", "texts", ""]
+    values = {
+        f"{chance.choice('ab~/* é')}{key}": chance.choice(scalars) for key in range(keys) if chance.random() < 0.8
+    }
+    return values | {f"b{key}": chance.choice([[1, "a"], {"x": 1}, {}, []]) for key in range(0, keys, 300)}
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_keys_that_share_a_column_have_the_same_results_to_the_last_bit(listed, monkeypatch):
+    weighted = {name: {"x-arbitre": {"weight": weight}} for name, weight in (("a1", 0.1), ("b2", 0.37))}
+    items = {"type": "object", "properties": weighted}
+    gold, predicted = ([mixed_values(900, seed + side) for seed in (0, 2)] for side in (0, 1))
+    if not listed:
+        gold, predicted = gold[0], predicted[0]
+    compared = Comparator({"type": "array", "items": items} if listed else items)
+    results = []
+    for keys in (1, 256, 10**9):
+        limits = CellLimits(keys=keys)
+        monkeypatch.setattr(batch_comparison.compare_batch, "__kwdefaults__", {"exhaustive": False, "limits": limits})
+        comparison = compared.compare(gold=gold, predicted=predicted)
+        results.append((json.dumps(comparison.to_dict()), comparison.explain(), repr(comparison.curve)))
+    assert results[0] == results[1] == results[2]
+    plain, *_ = results[0]
+    assert json.dumps(Comparison.from_dict(json.loads(plain)).to_dict()) == plain
+
+
+def large_objects(keys):
+    gold = {f"key{number}": number if number % 3 else f"text {number}" for number in range(keys)}
+    return gold, {key: value if position % 2 else "other" for position, (key, value) in enumerate(gold.items())}
+
+
+def test_100_000_undeclared_keys_are_compared_in_seconds():
+    gold, predicted = large_objects(100_000)
+    began = time.process_time()
+    comparison = comparator().compare(gold=gold, predicted=predicted)
+    assert time.process_time() - began < 12
+    assert comparison.scores.tally.gold == 100_000
+
+
+def test_many_undeclared_keys_take_less_than_2_kb_each():
+    gold, predicted = large_objects(10_000)
+    compared = comparator()
+    tracemalloc.start()
+    comparison = compared.compare(gold=gold, predicted=predicted)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 << 20
+    assert comparison.scores.tally.gold == 10_000
+
+
+def test_calls_of_a_custom_distance_are_counted_by_undeclared_key():
+    values = {f"key{number}": str(number) for number in range(400)}
+    compared = Comparator({"type": "object"}, distances={"mine": lambda a, b: float(a != b)}, distance="mine")
+    assert compared.compare(gold=values, predicted=dict.fromkeys(values, "x")).scores.tally.matched == 400

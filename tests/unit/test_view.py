@@ -165,7 +165,8 @@ def test_paths_are_nested_with_their_worst_pairs():
         ("/name", 1),
         ("/pages/*", 1),
     ]
-    assert (rows["/people/*"].missing, rows["/people/*"].spurious) == (1.0, 1.0)
+    outcomes = rows["/people/*"].outcomes
+    assert (outcomes["missing"], outcomes["spurious"]) == (1.0, 1.0)
     worst = rows["/people/*/name"].worst[0]
     assert (worst["document"], worst["entry"], worst["gold"], worst["predicted"]) == ("one", "0", "Ada", "Ida")
     assert rows["/page"].worst == [

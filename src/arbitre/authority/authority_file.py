@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import SchemaError, did_you_mean, shown
+from arbitre.parsing.csv_rows import CsvError, csv_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -108,7 +108,7 @@ def read_authority(options: Mapping[str, Any]) -> AuthorityFile:
 
     Args:
         options: `file` (a path), `name` and `variants` (the keys or columns), and optionally `separator` (splits a text
-            of several variants) and `delimiter` (of a table; by default a comma, or a tab in a .tsv file).
+            of several variants) and `delimiter` (of a table; by default it is detected).
 
     Raises:
         SchemaError: The file cannot be read, or a record has no name or variants that are not texts.
@@ -160,22 +160,19 @@ def _of_records(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[t
 
 def _of_table(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the name and the variants of each row of a table."""
-    delimiter = options.get("delimiter") or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = csv_rows(io.StringIO(text, newline=""), options.get("delimiter"))
     try:
-        header = next(rows, [])
+        _, header = next(rows, (1, []))
         at = [_column(header, options[key], path) for key in ("name", "variants")]
-        for cells in rows:
-            if len(cells) not in (0, len(header)):
-                message = f"Expected {len(header)} cells, got {len(cells)}"
-                raise _wrong(f"{message} in line {rows.line_num}", path)
-            if cells:
-                name, variants = (cells[number] for number in at)
-                if not name:
-                    raise _wrong(f"Expected a name, got an empty cell in line {rows.line_num}", path)
-                yield name, _split(variants, options.get("separator"))
-    except csv.Error as error:
-        raise _wrong(f"Not valid CSV in line {rows.line_num}: {error}", path) from error
+        for line, cells in rows:
+            if len(cells) != len(header):
+                raise _wrong(f"Expected {len(header)} cells, got {len(cells)} in line {line}", path)
+            name, variants = (cells[number] for number in at)
+            if not name:
+                raise _wrong(f"Expected a name, got an empty cell in line {line}", path)
+            yield name, _split(variants, options.get("separator"))
+    except CsvError as error:
+        raise _wrong(f"Not valid CSV in the row after line {error.line}: {error}", path) from error
 
 
 def _column(header: Sequence[str], name: str, path: Path) -> int:

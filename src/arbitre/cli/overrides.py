@@ -8,15 +8,15 @@ import typer
 
 from arbitre import matching
 from arbitre.catalogue import Catalogue
+from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.shared_options import ComparatorOptions
 from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
 from arbitre.corpus.reading import strict_json
-from arbitre.distances import catalogue as distances
 from arbitre.errors import ArbitreError
 from arbitre.schema import SchemaSource
 
 
-def _parse(text: str, catalogue: Catalogue[Any]) -> NamedChoice:
+def _parse(text: str, catalogue: Catalogue[Any], option: str | None = None) -> NamedChoice:
     """Parse a choice from a catalogue: a name, or JSON as in a schema.
 
     Raises:
@@ -27,16 +27,12 @@ def _parse(text: str, catalogue: Catalogue[Any]) -> NamedChoice:
         return NamedChoice.of(choice, catalogue)
     except ArbitreError as error:
         placed = (replace(one, line=None, pointer=one.pointer or None) for one in error.problems)
-        raise typer.BadParameter("\n".join(map(str, placed))) from error
+        raise typer.BadParameter("\n".join(map(str, placed)), param_hint=option and f"'{option}'") from error
 
 
 def parse_matching(text: str) -> NamedChoice:
     """Parse the value of `--match`."""
     return _parse(text, matching.catalogue)
-
-
-def _parse_distance(text: str) -> NamedChoice:
-    return _parse(text, distances)
 
 
 _SYNTAX: Final = "a name, or JSON as in a schema. Repeat it to compare several side by side."
@@ -51,10 +47,8 @@ class OverrideOptions:
         typer.Option(metavar="NAME", parser=parse_matching, help=f"Use this matching for all arrays: {_SYNTAX}"),
     ] = None
     distance: Annotated[
-        list[NamedChoice] | None,
-        typer.Option(
-            metavar="NAME", parser=_parse_distance, help=f"Use this distance for all non-exact leaves: {_SYNTAX}"
-        ),
+        list[str] | None,
+        typer.Option(metavar="NAME", help=f"Use this distance for all non-exact leaves: {_SYNTAX}"),
     ] = None
 
     def configurations(
@@ -62,8 +56,13 @@ class OverrideOptions:
     ) -> list[Configuration]:
         """Build a comparator for every combination of matching and distance.
 
+        The names of distances include those of `--functions`.
+
         Raises:
             SchemaError: The schema is invalid, or a choice applies to no part of it.
+            typer.BadParameter: A distance is unknown.
         """
+        known = load_functions(options.functions)["distances"]
+        distance = [_parse(text, known, "--distance") for text in self.distance or ()]
         build = partial(options.comparator, format_assertion=format_assertion)
-        return configurations(schema, match=self.match or (), distance=self.distance or (), build=build)
+        return configurations(schema, match=self.match or (), distance=distance, build=build)

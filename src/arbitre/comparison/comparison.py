@@ -106,7 +106,7 @@ class Comparison:
         level, at = node_tree.place(node_id)
         squares = squared_masses(levels)
         return Node(
-            path=level.text,
+            path=level.texts()[at],
             pointer=node_tree.pointer(node_id, gold=True),
             predicted_pointer=node_tree.pointer(node_id, gold=False),
             tally=Tally.sum(_tally(*node_tree.place(side), squares[side]) for side in node_tree.sides(node_id)),
@@ -183,11 +183,12 @@ class Comparison:
         for level in levels:
             gold, predicted, *_ = level.leaf_masses()
             values = node_tree.values(level, gold=True), node_tree.values(level, gold=False)
+            texts = level.texts()
             for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist():
                 node_id = level.first + at
                 rows.append(
                     LeafVerdict(
-                        path=level.text,
+                        path=texts[at],
                         pointer=pointers[0][node_id],
                         predicted_pointer=pointers[1][node_id],
                         gold=values[0][at],

@@ -40,6 +40,7 @@ def _nodes(
 ) -> Iterator[dict[str, Any]]:
     """Yield the nodes of one level."""
     kinds = [kinds.tolist() for kinds in level.kinds]
+    texts, readings = level.texts(), level.source.readings_of(level.left, level.right)
     parents, qualities = level.parent.tolist(), level.quality.tolist()
     shares = [1.0] * len(level) if level.share is None else level.share.tolist()
     masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
@@ -47,7 +48,7 @@ def _nodes(
     for at in range(len(level)):
         node_id = level.first + at
         node: dict[str, Any] = {
-            "path": level.text,
+            "path": texts[at],
             "gold": pointers[0][node_id],
             "predicted": pointers[1][node_id],
             "gold_kind": kind_name(kinds[0][at]),
@@ -64,8 +65,8 @@ def _nodes(
             node["mass"] = shares[at]
         node |= {side: parts[at] for side, parts in values if parts[at] is not ABSENT}
         if level.leaf:
-            if (reading := node_tree.reading(node_id)) is not ABSENT:
-                node["gold_reading"] = reading
+            if readings[at] is not ABSENT:
+                node["gold_reading"] = readings[at]
         else:
             node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
         yield node

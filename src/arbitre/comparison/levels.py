@@ -1,4 +1,4 @@
-"""Columnar results of a comparison: one level per path.
+"""Columnar results of a comparison: one level per path, except for many undeclared keys, which share a level.
 
 A node is a matched pair of values, or a value without a partner. It points to its parent node, so the levels hold the
 result trees of all documents that were compared together. Arrays of tallies have the five components of `Tally`.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.paths import wildcard
+from arbitre.paths import DEPTH, escape, wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,6 +76,8 @@ class Level:
         gold: Tally of an object or a list, together with `predicted`, `matched` and `mass` (of quality); 0 for leaves.
         share: Share of the full node that this node represents, if lists are matched by transport; None if all are 1.
         scale: Weight of the node in tallies: `share` times the scale of the parent; None if all are 1.
+        named: Whether the path of each node ends with its own key, not with the `*` of `path`. The nodes are then
+            ordered by key.
     """
 
     path: Path
@@ -97,6 +99,7 @@ class Level:
     mass: Floats
     share: Floats | None = None
     scale: Floats | None = None
+    named: bool = False
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -105,6 +108,29 @@ class Level:
     def text(self) -> str:
         """Wildcard path as text."""
         return _text(self.path)
+
+    def texts(self) -> list[str]:
+        """Return the wildcard path of each node as text."""
+        if not self.named or len(self.path) > DEPTH:
+            return [self.text] * len(self)
+        above = _text(self.path[:-1])
+        return [f"{above}/{escape(key)}" for key in self.source.tokens_of(np.maximum(self.left, self.right))]
+
+    def runs(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the wildcard paths as text, with the start and the end of their nodes."""
+        if not self.named:
+            yield self.text, 0, len(self)
+            return
+        start = 0
+        for text, nodes in groupby(self.texts()):
+            stop = start + sum(1 for _ in nodes)
+            yield text, start, stop
+            start = stop
+
+    def ordered(self, order: Indices) -> Level:
+        """Return the level with these of its nodes, in this order, without their scales."""
+        share = None if self.share is None else self.share[order]
+        return replace(self, **{name: getattr(self, name)[order] for name in _PER_RECORD}, share=share, scale=None)
 
     @property
     def kinds(self) -> tuple[Kinds, Kinds]:
@@ -221,7 +247,12 @@ def sum_by_index(index: Indices, masses: Floats, size: int) -> Floats:
 
 def leaves(levels: Sequence[Level], documents: int) -> Floats:
     """Return the tally of all leaves, per document; shape (documents, 5)."""
-    return summed([(level.document, level.leaf_masses()) for level in in_order(levels)], documents)
+    if not levels:
+        return summed([], documents)
+    nodes = in_order(levels)
+    document = np.concatenate([level.document for level in levels])
+    masses = np.concatenate([level.leaf_masses() for level in levels], axis=1)
+    return summed([(document[nodes], masses[:, nodes])], documents)
 
 
 def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Floats:
@@ -231,14 +262,19 @@ def of_nodes(levels: Sequence[Level], path: str, documents: int) -> Floats:
     """
     squares = squared_masses(levels)
     parts: list[tuple[Indices, Floats]] = []
-    for level in in_order(levels):
-        if level.text == path and level.leaf:
+    for level in sorted(at_path(levels, path), key=lambda level: (level.inner, level.leaf, level.first)):
+        if level.leaf:
             parts.append((level.document, level.leaf_masses()))
-        elif level.text == path:
+        else:
             square = squares[level.first : level.first + len(level)]
             masses = level.scaled(level.gold, level.predicted, level.matched, level.mass, square)
             parts.append((level.document, masses))
     return summed(parts, documents)
+
+
+def at_path(levels: Sequence[Level], path: str) -> list[Level]:
+    """Return the levels at a wildcard path, which is not that of an undeclared key."""
+    return [level for level in levels if not level.named and level.text == path]
 
 
 def root_qualities(levels: Sequence[Level], documents: int) -> Floats:
@@ -255,23 +291,22 @@ def pair_qualities(levels: Sequence[Level], path: str) -> tuple[Floats, Floats, 
 
     A leaf at the path counts as its own pair, as in `of_nodes`. The weighted sum of the qualities equals the tally.
     """
-    above = [np.arange(level.first, level.first + len(level)) for level in levels if level.text == path]
     is_parent = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
-    for numbers in above:
-        is_parent[numbers] = True
-    qualities, weights, documents = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.intp)]
-    for level in in_order(levels):
-        if level.leaf and level.text == path:
-            matched = level.leaf_masses()[2] > 0.0
-            qualities.append(level.quality[matched])
-            weights.append(level.counts(matched))
-            documents.append(level.document[matched])
-        here = level.paired & is_parent[level.parent]
-        if not level.inner and here.any():
-            qualities.append(level.quality[here])
-            weights.append(level.weight * level.counts(here))
-            documents.append(level.document[here])
-    return np.concatenate(qualities), np.concatenate(weights), np.concatenate(documents)
+    for level in at_path(levels, path):
+        is_parent[level.first : level.first + len(level)] = True
+    if not levels:
+        return np.empty(0), np.empty(0), np.empty(0, dtype=np.intp)
+    counted, weights = [], []
+    for level in levels:
+        own = level.leaf & (level.leaf_masses()[2] > 0.0) & is_parent[level.first : level.first + len(level)]
+        counted.append(own | (level.paired & is_parent[level.parent] & (not level.inner)))
+        weights.append(np.where(own, 1.0, level.weight) * (1.0 if level.scale is None else level.scale))
+    nodes = in_order(levels)
+    nodes = nodes[np.concatenate(counted)[nodes]]
+    qualities, documents = (
+        np.concatenate([getattr(level, name) for level in levels]) for name in ("quality", "document")
+    )
+    return qualities[nodes], np.concatenate(weights)[nodes], documents[nodes]
 
 
 def squared_masses(levels: Sequence[Level]) -> Floats:
@@ -286,6 +321,31 @@ def squared_masses(levels: Sequence[Level]) -> Floats:
     return sum_by_index(np.concatenate(parents), np.concatenate(squares), sum(map(len, levels)))
 
 
-def in_order(levels: Sequence[Level]) -> list[Level]:
-    """Return the levels in an order that depends only on the paths, so that sums do not depend on the batch."""
-    return sorted(levels, key=lambda level: (level.text, level.inner, level.leaf, level.first))
+def in_order(levels: Sequence[Level]) -> Indices:
+    """Return all nodes in an order that depends only on the paths, so that sums do not depend on the batch."""
+    nodes = (np.arange(start, stop) for _, start, stop in runs_in_order(levels))
+    return np.concatenate([np.empty(0, dtype=np.intp), *nodes])
+
+
+def runs_in_order(levels: Sequence[Level]) -> list[tuple[str, int, int]]:
+    """Return the paths as text with the start and the end of their nodes, in the order of `in_order`."""
+    runs = [
+        (text, level.inner, level.leaf, level.first + start, level.first + stop)
+        for level in levels
+        for text, start, stop in level.runs()
+    ]
+    return [(text, start, stop) for text, _, _, start, stop in sorted(runs)]
+
+
+def single_paths(levels: Sequence[Level]) -> Iterator[Level]:
+    """Yield the levels with one level for each path."""
+    for level in levels:
+        if not level.named:
+            yield level
+            continue
+        keys = level.source.tokens_of(np.maximum(level.left, level.right))
+        for _, start, stop in level.runs():
+            nodes = np.arange(start, stop)
+            scale = None if level.scale is None else level.scale[nodes]
+            path = (*level.path[:-1], keys[start])
+            yield replace(level.ordered(nodes), path=path, first=level.first + start, scale=scale, named=False)

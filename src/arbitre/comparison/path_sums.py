@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.comparison.levels import in_order, sum_by_index, summed
+from arbitre.comparison.levels import runs_in_order, sum_by_index, summed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,24 +33,30 @@ def by_path(levels: Sequence[Level], documents: int, close: float) -> dict[str, 
     Returns:
         The five sums of the tally, then the number of values with each of `OUTCOMES`; shapes (documents, 12).
     """
-    masses_by_path: dict[str, list[tuple[Indices, Floats]]] = {}
-    cells_by_path: dict[str, list[tuple[Indices, Floats]]] = {}
     inside = _inside_mismatches(levels)
-    for level in in_order(levels):
-        if level.item and level.inner:
-            continue  # its items are already counted
+    counted, masses, cells, weights, owner = [], [], [], [], []
+    for level in levels:
         gold, predicted, matched = level.node_masks() if level.item else level.leaf_masks()
-        counted = gold | predicted
-        if counted.any():
-            masses_by_path.setdefault(level.text, []).append(
-                (level.document, level.masses_of(gold, predicted, matched))
-            )
-            cells = level.document * _CELLS + _cells(level, gold, predicted, close, inside)
-            cells_by_path.setdefault(level.text, []).append((cells[counted], level.counts(counted)))
-    return {
-        path: np.hstack([summed(parts, documents), _outcomes(cells_by_path[path], documents)])
-        for path, parts in masses_by_path.items()
-    }
+        counted.append((gold | predicted) & (not (level.item and level.inner)))  # items of `inner` count already
+        masses.append(level.masses_of(gold, predicted, matched))
+        cells.append(_cells(level, gold, predicted, close, inside))
+        weights.append(np.ones(len(level)) if level.scale is None else level.scale)
+        owner.append(level.document)
+    if not levels:
+        return {}
+    runs = [(text, np.arange(start, stop)) for text, start, stop in runs_in_order(levels)]
+    every, numbers = np.concatenate(counted), dict[str, int]()
+    runs = [(text, nodes[every[nodes]]) for text, nodes in runs]
+    path = np.repeat(
+        [numbers.setdefault(text, len(numbers)) for text, nodes in runs if len(nodes)],
+        [len(nodes) for _, nodes in runs if len(nodes)],
+    )
+    nodes = np.concatenate([nodes for _, nodes in runs])
+    row, size = path * documents + np.concatenate(owner)[nodes], len(numbers) * documents
+    sums = summed([(row, np.concatenate(masses, axis=1)[:, nodes])], size)
+    outcomes = _outcomes(row * _CELLS + np.concatenate(cells)[nodes], np.concatenate(weights)[nodes], size)
+    by_number = np.hstack([sums, outcomes]).reshape(len(numbers), documents, -1)
+    return dict(zip(numbers, by_number, strict=True))
 
 
 def _cells(level: Level, gold: Mask, predicted: Mask, close: float, inside: Mask | None) -> Indices:
@@ -78,9 +84,8 @@ def _inside_mismatches(levels: Sequence[Level]) -> Mask | None:
     return inside
 
 
-def _outcomes(parts: Sequence[tuple[Indices, Floats]], documents: int) -> Floats:
+def _outcomes(cells: Indices, weights: Floats, documents: int) -> Floats:
     """Return the sums of the weights of the nodes in each cell as numbers by outcome; shape (documents, 7)."""
-    cells, weights = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     exact, close, wrong, missing, spurious, both, gold, predicted = (
         sum_by_index(cells, weights, documents * _CELLS).reshape(documents, _CELLS).T
     )

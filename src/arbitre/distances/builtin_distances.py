@@ -45,6 +45,8 @@ class DistanceCatalogue(Catalogue[Distance]):
 
     __slots__ = ()
 
+    extension = "Load a distance of your own with --functions MODULE:NAME, or in Python with `distances=`."
+
     def with_distance(
         self,
         name: str,

@@ -92,6 +92,7 @@ def compare_batch(
             plan,
             [gold[position] for position in gold_positions],
             [predicted[position] for position in predicted_positions],
+            many_keys=limits.keys,
         ),
     )
     if plan.max_calls is not None:

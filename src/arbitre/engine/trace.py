@@ -76,7 +76,7 @@ class Tracer:
         for column in self.columns:
             for pending in self.waiting.pop(column.number, ()):
                 self._level(column, pending)
-            self.levels += concatenated(self.parts)
+            self.levels += (_by_key(level, column) for level in concatenated(self.parts))
             self.parts.clear()
         return with_scales(self.levels)
 
@@ -155,6 +155,7 @@ class Tracer:
                 matched=counts[2],
                 mass=counts[3],
                 share=rows.share,
+                named=column.key_ranks is not None,
             )
         )
         self.n_nodes += size
@@ -305,6 +306,13 @@ def _unmatched(
         slot = rows if entries.index is None else entries.index.searchsorted(rows)
         free[begins[node_ids - numbers[0]] + slot] = False
     return numbers[holders[owner[free]]], entries.rows(slots[free])
+
+
+def _by_key(level: Level, column: Column) -> Level:
+    """Return the level; if its nodes have paths of their own, ordered by key, as if each path were a level."""
+    if column.key_ranks is None:
+        return level
+    return level.ordered(column.key_ranks[np.where(level.left >= 0, level.left, level.right)].argsort(kind="stable"))
 
 
 def _above(rows: _PendingRows, numbers: Indices) -> Indices:

@@ -307,9 +307,8 @@ class EvaluationJob:
         if not self.options.no_report:
             self._kept.fill(evaluation, self.documents, first)
             noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
-            files = reports.write_report(
-                out, evaluation, self._kept, noted=noted, lang=Language.named(self.options.lang)
-            )[1]
+            lang = Language.named(self.options.lang)
+            files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]
         else:
             reports.remove_report(out)
         if evaluation.repaired:

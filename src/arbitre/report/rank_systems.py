@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.corpus.results import evaluation as corpus
-from arbitre.corpus.systems.ranking import rank
 from arbitre.errors import OptionError
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
-from arbitre.report.ranking_job import RankingJob, stabilities, write_comparison
+from arbitre.report.ranking_job import RankingJob, ranked, write_comparison
 from arbitre.report.report_files import REPORT, write_ranking
-from arbitre.report.tables.ranking_files import RankingResults
 from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
@@ -40,15 +38,14 @@ def rank_evaluations(
     lang = Language.named(options.pop("lang", "en"))
     if len(evaluations) < len(systems) or options:
         raise OptionError.of(EITHER)
-    ranking = rank(evaluations, scores[0], beside=scores[1:], **statistics)
+    results = ranked(evaluations, scores, statistics)
     if out is not None:
         for name, evaluation in evaluations.items():
             evaluation.save(Path(out, name))
             evaluation.report(Path(out, name, REPORT), language=lang)
-        write_ranking(Path(out), ranking, lang)
-        results = RankingResults(ranking, dict(stabilities(evaluations, scores[0], statistics["aggregate"])))
+        write_ranking(Path(out), results.ranking, lang)
         write_comparison(Path(out), results, report=True)
-    return ranking
+    return results.ranking
 
 
 def rank_paths(

@@ -21,12 +21,11 @@ from arbitre.report.tables.result_files import EVALUATION
 from arbitre.report.text_files import STANDARD, CsvDialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.results import evaluation as corpus
-    from arbitre.corpus.statistics import Average
     from arbitre.corpus.systems.run_stability import RunStability
     from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationOptions
@@ -50,7 +49,6 @@ class RankingJob:
         statistics: Further arguments of `rank` and `factor`.
         evaluation: How documents are evaluated; `out` is the folder for the report, with a folder for each evaluation.
         compare: Evaluates a job, given the name of the system.
-        note: Called with a note on what was not computed.
     """
 
     plan: Plan
@@ -59,20 +57,18 @@ class RankingJob:
     statistics: Mapping[str, Any]
     evaluation: EvaluationOptions
     compare: Callable[[EvaluationJob, str], Evaluation] = compare
-    note: Callable[[str], None] = lambda _: None
 
     def systems(self, gold: Paths, systems: Mapping[str, Paths]) -> RankingResults:
         """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
         jobs = {name: self._job(Sources(gold=gold, predicted=paths), name) for name, paths in systems.items()}
         evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
-        ranking = rank(evaluations, self.scores[0], beside=self.scores[1:], **self.statistics)
+        results = ranked(evaluations, self.scores, self.statistics)
         if self.evaluation.out is not None:
             first = most_differing(evaluations, self.scores[0])
             for name, job in jobs.items():
                 job.write_report(evaluations[name], first)
-            write_ranking(self.evaluation.out, ranking, Language.named(self.evaluation.lang))
-        aggregate = self.statistics["aggregate"]
-        return RankingResults(ranking, dict(stabilities(evaluations, self.scores[0], aggregate, self.note)))
+            write_ranking(self.evaluation.out, results.ranking, Language.named(self.evaluation.lang))
+        return results
 
     def factors(self, manifest: str, names: Sequence[str]) -> FactorsResults:
         """Compare the levels of each factor, holding the other named factors fixed.
@@ -103,19 +99,20 @@ class RankingJob:
         return EvaluationJob(self.plan, sources.joined(self.reading), options)
 
 
-def stabilities(
-    systems: Mapping[str, corpus.Evaluation],
-    score: str,
-    aggregate: Average,
-    note: Callable[[str], None] = lambda _: None,
-) -> Iterator[tuple[str, RunStability]]:
-    """Yield the run-to-run stability of each system with several runs."""
-    for name, evaluation in systems.items():
+def ranked(
+    evaluations: Mapping[str, corpus.Evaluation], scores: Sequence[str], statistics: Mapping[str, Any]
+) -> RankingResults:
+    """Rank systems and measure the run-to-run stability of each system with several runs."""
+    ranking = rank(evaluations, scores[0], beside=scores[1:], **statistics)
+    stability: dict[str, RunStability] = {}
+    notes = []
+    for name, evaluation in evaluations.items():
         if len(set(evaluation.document_table.ids)) < len(evaluation.document_table):
             try:
-                yield name, run_stability(evaluation, score, aggregate=aggregate)
+                stability[name] = run_stability(evaluation, scores[0], aggregate=statistics["aggregate"])
             except DataError as error:
-                note(f"{name}: stability over runs not computed. {error.message}")
+                notes.append(f"{name}: stability over runs not computed. {error.message}.")
+    return RankingResults(replace(ranking, notes=(*ranking.notes, *notes)), stability)
 
 
 def write_comparison(

@@ -57,6 +57,7 @@ def write_report(
     *,
     trust: TrustView | None = None,
     noted: Mapping[str, int] | None = None,
+    notes: Sequence[str] = (),
     lang: Language = Language.EN,
 ) -> tuple[Subject, tuple[str, ...]]:
     """Write `report.html`, and `alignments.json` for rebuilding it, next to the results of an evaluation.
@@ -67,6 +68,7 @@ def write_report(
         observed: Worst documents and pairs, collected during the evaluation.
         trust: Intervals and chance scores; by default those of the evaluation.
         noted: Number of `repaired` predictions and of schema `violations`, for the warnings.
+        notes: What may have gone wrong when the documents were joined (see `Join.notes`).
         lang: Language of the report.
 
     Returns:
@@ -76,7 +78,7 @@ def write_report(
         DataError: If a file cannot be written.
     """
     plain = without_folders(evaluation)
-    alignments = observed.to_dict(evaluation, json_text(plain), trust or TrustView.of(plain["trust"]), noted)
+    alignments = observed.to_dict(evaluation, json_text(plain), trust or TrustView.of(plain["trust"]), noted, notes)
     made = build_subject(plain, alignments)
     with ExitStack() as stack:
         stack.enter_context(atomic_text_file(folder / ALIGNMENTS)).write(embedded(alignments) + "\n")

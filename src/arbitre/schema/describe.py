@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
 from arbitre.paths import STAR, Path, wildcard
+from arbitre.schema.reach import leaves_of
 from arbitre.signature import Signature, text_of
 from arbitre.values import Kind
 
@@ -100,7 +101,8 @@ def _row(site: Site, step: SchemaStep) -> ResolvedPath:
         distance, normalize = _choice(site.leaf.distance), _choices(site.leaf.normalizers)
     elif scalar or not site.declared:
         leaves = [choice.leaf for kind in sorted(scalar) for choice in site.scalars[kind]]
-        distance = ", ".join(dict.fromkeys(_choice(leaf.distance) for leaf in leaves)) or "by kind"
+        used = leaves_of(site, scalar)  # normalisers may change the kind of a value
+        distance = ", ".join(dict.fromkeys(_choice(leaf.distance) for leaf in used)) or "by kind"
         own = dict.fromkeys(filter(None, (_choices(leaf.normalizers) for leaf in leaves)))
         normalize = ", ".join(filter(None, (_choices(site.normalizers), *own)))
     listed = not site.atomic and Kind.ARRAY in site.declared

@@ -43,10 +43,10 @@ class Reach:
         kinds = site.declared or frozenset(Kind)
         leaves: list[Leaf] = []
         others: list[Leaf] = []
-        for leaf in _leaves(site, kinds):
+        for leaf in leaves_of(site, kinds):
             if leaf not in leaves:  # leaves are compared by content and cannot be hashed
                 leaves.append(leaf)
-        for leaf in _leaves(site, frozenset(Kind) - kinds):
+        for leaf in leaves_of(site, frozenset(Kind) - kinds):
             if leaf not in leaves and leaf not in others:
                 others.append(leaf)
         listed = not site.atomic
@@ -66,7 +66,7 @@ def kinds_after(normalizers: Iterable[Normalizer], kinds: Iterable[Kind]) -> fro
     return possible
 
 
-def _leaves(site: Site, kinds: Iterable[Kind]) -> Iterator[Leaf]:
+def leaves_of(site: Site, kinds: Iterable[Kind]) -> Iterator[Leaf]:
     """Yield the leaves that compare values of these kinds, ordered by kind; mirrors `engine.interning`."""
     if site.leaf is not None:
         for kind in sorted(kinds_after(site.leaf.normalizers, kinds)):

@@ -94,7 +94,7 @@ def rank(
         return evaluation
 
     scores, statistics = ranking.scores or SCORES, ranking.statistics
-    job = RankingJob(reading.signed(plan), reading, scores, statistics, evaluation_options, compare, screen.note)
+    job = RankingJob(reading.signed(plan), reading, scores, statistics, evaluation_options, compare)
     found: RankingOutput | FactorsOutput
     if manifest:
         compared = job.factors(manifest, factors or [])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 from contextlib import contextmanager
-from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.document_ids import quote_names
 from arbitre.corpus.reading.sources import is_compressed, open_source
 from arbitre.errors import DataError, did_you_mean
+from arbitre.parsing.csv_rows import CsvError, csv_rows
 from arbitre.values import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -21,15 +20,11 @@ if TYPE_CHECKING:
 
     from arbitre.values import Json
 
-DELIMITERS: Final = ",;\t"
-"""Delimiters that are recognised, the most common first."""
-
 
 class CsvTable:
     """A CSV file in UTF-8, with or without a byte-order mark, whose first line contains the names of the columns.
 
-    The delimiter is the one of `DELIMITERS` that splits the first line into the most columns. The file may be
-    compressed.
+    The delimiter is detected (see `csv_rows`). The file may be compressed.
 
     Attributes:
         path: Path of the file.
@@ -64,16 +59,15 @@ class CsvTable:
     @contextmanager
     def _table(self) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
         """Open the file. Yields its first row, and the line and the cells of all others that are not blank."""
-        line = 1
         try:
             with open_source(self.path) as data, io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file:
-                head = file.readline()
-                delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark), ())))
-                reader = csv.reader(chain([head], file), delimiter=delimiter, strict=True)
-                yield next(reader, []), ((line := reader.line_num, cells) for cells in reader if cells)
-        except csv.Error as error:
+                rows = csv_rows(file)
+                yield next(rows, (1, []))[1], rows
+        except CsvError as error:
             raise DataError.of(
-                f"Cannot read the file as CSV: {error}", file=str(self.path), hint=f"Correct the row after line {line}."
+                f"Cannot read the file as CSV: {error}",
+                file=str(self.path),
+                hint=f"Correct the row after line {error.line}.",
             ) from error
         except UnicodeDecodeError as error:
             raise self._undecodable(error) from error

@@ -31,6 +31,7 @@ SCOPES: Final = ("micro", "macro", "leaves", "document_quality")
 FAILED: Final = "failed"
 QUALITY: Final = "document_quality"
 VARIANCE: Final = "variance"
+EXACT: Final = "exact_match_rate"
 TOLERANCE: Final = 1e-9
 """Amount by which a score may miss its bound and still pass."""
 
@@ -77,8 +78,17 @@ class Gate:
         if (called := _CALLED.fullmatch(score)) and called[1] == ("at_least" if scope == QUALITY else "fq"):
             argument = _argument(called[1], called[2], text)
         elif scope == QUALITY:
-            _known("measure", score, ("mean", "median", "at_least(0.9)"))
-        elif not (over and score == VARIANCE):
+            _known("measure", score, ("mean", "median", EXACT, "at_least(0.9)"))
+        elif score == EXACT and not scope.startswith("/"):
+            raise DataError.of(
+                f"Expected {EXACT} of a path or of whole documents, got {text!r}",
+                hint=f"Write /PATH:{EXACT}={value} or {QUALITY}.{EXACT}={value}.",
+            )
+        elif not (over and score == VARIANCE) and score != EXACT:
+            if ":" in score:
+                raise DataError.of(
+                    f"Expected a path to start with a slash, got {text!r}", hint=f'Did you mean "/{measure}={value}"?'
+                )
             _known("score", score, (*HIGHER_IS_BETTER, "fq(2)"))
         bound = _number(value)
         if not 0.0 <= bound <= 1.0:
@@ -266,7 +276,8 @@ def _summary(quality: DocumentQuality, gate: Gate) -> float | None:
     """Return the bounded summary of document qualities."""
     if gate.argument is not None:
         return quality.at_least(gate.argument)
-    return quality.median if gate.score == "median" else quality.mean
+    value: float | None = getattr(quality, gate.score)
+    return value
 
 
 def _refuse_single(gate: Gate) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,8 +21,9 @@ from arbitre.engine.columns.interning import Interned, intern, intern_readings
 from arbitre.engine.columns.link import link_children
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.engine.columns.union_branch import choose_branch
-from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
-from arbitre.paths import STAR, Path, Token, pointer
+from arbitre.engine.columns.value_origin import ValueOrigin
+from arbitre.errors import DataError, FunctionError, clipped
+from arbitre.paths import STAR, Path
 from arbitre.values import (
     KINDS,
     MAX_DEPTH,
@@ -43,40 +44,6 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 
-@dataclass(slots=True)
-class ValueOrigin:
-    """The position of the values of a new column: fields of `Column`, and data for building its child columns."""
-
-    parent: Column | None
-    origin: Indices
-    gold: int
-    """Number of gold values, which come first."""
-    token: Token | None = None
-    tokens: Sequence[int | str] | Indices | None = None
-    tags: Indices | None = None
-    """The parent's branch of a union for each value, if the values depend on it."""
-    item: bool = False
-    siblings: Sequence[Json] = ()
-    """The value of the sibling field that contains further readings, for each gold value."""
-
-    def below(
-        self,
-        column: Column,
-        rows: Indices,
-        token: Token | None = None,
-        *,
-        tokens: Sequence[int | str] | Indices | None = None,
-        tags: Indices | None = None,
-        item: bool = False,
-    ) -> ValueOrigin:
-        """Return the origin of the values in these rows (increasing) of the column that was built here.
-
-        `tags` are the branches of all rows of the column.
-        """
-        gold = int(rows.searchsorted(self.gold))
-        return ValueOrigin(column, rows, gold, token, tokens, None if tags is None else tags[rows], item)
-
-
 MANY_VALUES: Final = 1 << 20
 """Number of values in the columns of a batch from which the depth of all its documents is checked."""
 
@@ -89,6 +56,7 @@ class _ColumnBuilder:
     plan: Plan
     gold: Sequence[Json]
     predicted: Sequence[Json]
+    many_keys: float
     columns: list[Column] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     pending: deque[Callable[[], None]] = field(default_factory=deque)
@@ -152,7 +120,7 @@ class _ColumnBuilder:
             try:
                 value_kinds[row] = kind_of(value)
             except DataError as error:
-                raise _at(error, place, row) from error
+                raise place.located(error, row) from error
         return value_kinds
 
     def _single(self, kind: Kind, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
@@ -210,12 +178,12 @@ class _ColumnBuilder:
                         tags = None if place.tags is None else place.tags[[row]]
                         intern(site, [value], {type(value)}, tags)
                 except (DataError, FunctionError) as error:
-                    raise _at(error, place, row) from error.__cause__
+                    raise place.located(error, row) from error.__cause__
             for row, value in enumerate(place.siblings):
                 try:
                     check(value)
                 except DataError as error:
-                    raise _at(error, replace(place, token=site.alternatives), row) from error
+                    raise replace(place, token=site.alternatives).located(error, row) from error
             raise
         column = LeafColumn(**self._common(values, place), **parts._asdict())
         self._register(column, site)
@@ -265,7 +233,7 @@ class _ColumnBuilder:
             try:
                 check_keys(value)
             except DataError as error:
-                raise _at(error, place, row) from error
+                raise place.located(error, row) from error
             for key in value:
                 if key in known:
                     continue
@@ -274,15 +242,37 @@ class _ColumnBuilder:
                     maps.setdefault(node.additional if index is None else index, []).append((row, key, value[key]))
                 else:
                     named.setdefault(key, []).append((row, value[key]))
-        for key in () if node.closed else sorted(named):
-            site = self.plan.sites[node.additional]
-            entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
-            if entries:
-                rows = np.array([row for row, _ in entries], dtype=np.intp)
-                child = self.open(site, [value for _, value in entries], place.below(column, rows, key))
-                column.links.append(Link(child, 1.0))
+        if not node.closed:
+            self._by_name(column, self.plan.sites[node.additional], named, place)
         for index in sorted(maps):
-            self._map(column, self.plan.sites[index], maps[index], place, branches)
+            link = self._map(column, self.plan.sites[index], maps[index], place, branches)
+            if link is not None:
+                column.maps.append(link)
+
+    def _by_name(
+        self, column: ObjectColumn, site: Site, named: dict[str, list[tuple[int, Json]]], place: ValueOrigin
+    ) -> None:
+        """Build a column for each key, in the order of the keys; many consecutive keys with single values share one."""
+        custom = any(branch.leaf.distance.custom for branches in site.scalars.values() for branch in branches)
+        shared = not (site.atomic or custom)  # calls of custom distances are counted by key
+
+        def single(key: str) -> bool:
+            return shared and not any(isinstance(value, list | dict) for _, value in named[key])
+
+        for together, run in groupby(sorted(named), key=single):
+            keys = list(run)
+            if together and len(keys) >= self.many_keys:
+                link = self._map(column, site, [(row, key, value) for key in keys for row, value in named[key]], place)
+                if link is not None:
+                    link.column.key_ranks = link.codes
+                    column.maps.append(link)
+                continue
+            for key in keys:
+                entries = [(row, value) for row, value in named[key] if value is not None or not site.absent.null]
+                if entries:
+                    rows = np.array([row for row, _ in entries], dtype=np.intp)
+                    child = self.open(site, [value for _, value in entries], place.below(column, rows, key))
+                    column.links.append(Link(child, 1.0))
 
     def _map(
         self,
@@ -290,12 +280,12 @@ class _ColumnBuilder:
         site: Site,
         entries: list[tuple[int, str, Json]],
         place: ValueOrigin,
-        branches: Indices | None,
-    ) -> None:
-        """Build the column of (row, key, value) entries of a map."""
+        branches: Indices | None = None,
+    ) -> MapLink | None:
+        """Build the column of (row, key, value) entries of a map; None if all values are absent."""
         entries = [entry for entry in entries if entry[2] is not None or not site.absent.null]
         if not entries:
-            return
+            return None
         entries.sort(key=lambda entry: entry[:2])
         rows = np.array([row for row, _, _ in entries], dtype=np.intp)
         keys = [key for _, key, _ in entries]
@@ -304,7 +294,7 @@ class _ColumnBuilder:
         )
         names = {name: code for code, name in enumerate(sorted(set(keys)))}
         codes = np.array([names[key] for key in keys], dtype=np.intp)
-        column.maps.append(MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes))
+        return MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes)
 
     def _matches(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
         try:
@@ -359,36 +349,18 @@ class _ColumnBuilder:
             column.items = self.open(child, items, below, types)
 
 
-def _at(error: ArbitreError, place: ValueOrigin, row: int) -> ArbitreError:
-    """Return the error with the JSON Pointer and the side of its row."""
-    tokens: list[int | str] = []
-    if place.tokens is not None:
-        token = place.tokens[row]
-        tokens.append(token if isinstance(token, str) else int(token))
-    elif place.token is not None and place.token is not STAR:
-        tokens.append(place.token)
-    above = place.parent.address(int(place.origin[row])) if place.parent is not None else ()
-    side = "gold" if row < place.gold else "predicted"
-    here, where = pointer((*above, *tokens)), f" in the {side} document"
-    problems = (
-        replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
-    )
-    placed = type(error)(*problems)
-    if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
-        placed.values = error.values
-        placed.document = row if place.parent is None else int(place.parent.root_rows(place.origin[[row]])[0])
-    return placed
-
-
-def build_columns(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Column]:
+def build_columns(
+    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, many_keys: float = math.inf
+) -> list[Column]:
     """Build the columns of documents, parents before children; the first column is the root.
 
-    The rows of the root are the gold documents, then the predicted documents.
+    The rows of the root are the gold documents, then the predicted documents. From `many_keys` consecutive undeclared
+    keys with single values, these share one column (see `CellLimits.keys`).
 
     Raises:
         DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
     """
-    builder = _ColumnBuilder(plan, gold, predicted)
+    builder = _ColumnBuilder(plan, gold, predicted, many_keys)
     documents = [*gold, *predicted]
     builder.open(plan.sites[0], documents, ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold)))
     while builder.pending:

@@ -54,6 +54,9 @@ class Column:
     parents' own values (a kind of a mixed column)."""
     tokens: Sequence[int | str] | Indices | None = None
     """Key or position of each row in its parent; shape (size,)."""
+    key_ranks: Indices | None = None
+    """Rank of the key of each row if the path of each row ends with its own key; shape (size,). None if all rows have
+    the same path."""
     item: bool = False
     """Whether the rows are items of lists."""
     raw: Sequence[Json] = ()
@@ -180,7 +183,7 @@ class Slices:
 
 @dataclass(eq=False, slots=True)
 class MapLink(Slices):
-    """The entries of objects that are maps."""
+    """The entries of objects that are maps, or many undeclared keys with single values (see `Column.key_ranks`)."""
 
     codes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Code of the key of each entry; shape (entries,)."""

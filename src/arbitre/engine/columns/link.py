@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.engine.columns.column import Column, ListColumn, MixedColumn, ObjectColumn
+from arbitre.engine.columns.column import Column, Link, ListColumn, MixedColumn, ObjectColumn
 from arbitre.engine.columns.multiset_keys import multiset_keys
-from arbitre.engine.columns.ragged import counts_of, starts_of
+from arbitre.engine.columns.ragged import add_one_by_one, counts_of, starts_of
 from arbitre.engine.columns.row_codes import key_codes, row_codes
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
-    from arbitre.engine.columns.column import Link
     from arbitre.schema.nodes import Site
 
 
@@ -29,7 +28,6 @@ def link_children(column: Column, site: Site) -> None:
 
 @link_children.register(ObjectColumn)
 def _object(column: ObjectColumn, site: Site) -> None:
-    _link_fields(column)
     for entries in column.maps:
         child = entries.column
         rows = np.arange(child.size, dtype=np.intp)
@@ -40,7 +38,7 @@ def _object(column: ObjectColumn, site: Site) -> None:
         entries.starts = starts_of(counts)
         entries.width = int(entries.codes.max(initial=-1)) + 1
         entries.table = child.origin[rows] * entries.width + entries.codes
-        column.sizes += counts
+    _link_fields(column)
     if site.absent.object:
         column.present = _nonempty(column)
 
@@ -72,11 +70,18 @@ def _list(column: ListColumn, site: Site) -> None:
 
 
 def _link_fields(column: Column) -> None:
-    """Index the links and set `sizes` to the total weight of each row's fields."""
+    """Index the links and set `sizes` to the total weight of each row's fields, added in the order of the columns."""
     column.sizes = np.zeros(column.size)
-    for link in column.links:
-        _index(link, column.size)
-        column.sizes += link.weight if link.index is None else np.where(link.index[:-1] >= 0, link.weight, 0.0)
+    maps = column.maps if isinstance(column, ObjectColumn) else ()
+    for link in sorted([*column.links, *maps], key=lambda link: link.column.number):
+        if isinstance(link, Link):
+            _index(link, column.size)
+            column.sizes += link.weight if link.index is None else np.where(link.index[:-1] >= 0, link.weight, 0.0)
+        elif link.column.key_ranks is None:
+            column.sizes += link.counts()
+        else:
+            owner = link.column.origin[link.rows(np.arange(link.starts[-1], dtype=np.intp))]
+            column.sizes = add_one_by_one(column.sizes, owner, np.ones(len(owner)))
 
 
 def _index(link: Link, size: int) -> None:

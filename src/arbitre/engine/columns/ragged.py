@@ -46,6 +46,19 @@ def cross_slices(heights: Indices, widths: Indices) -> tuple[Indices, Indices, I
     return owner, rows, columns
 
 
+def add_one_by_one(totals: Floats, index: Indices, masses: Floats) -> Floats:
+    """Return the totals, with each mass added to the total with its index, one after the other in this order.
+
+    >>> add_one_by_one(np.array([0.5, 1.0]), np.array([1, 1]), np.array([0.25, 1.0]))
+    array([0.5 , 2.25])
+    """
+    every = np.concatenate([np.arange(len(totals), dtype=np.intp), index])
+    sums: Floats = np.bincount(every, weights=np.concatenate([totals, masses]), minlength=len(totals)).astype(
+        np.float64, copy=False
+    )
+    return sums
+
+
 def expand_slices(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
     """Expand slices: return the entries `starts[r]:starts[r + 1]` of each row r in `rows`, in order.
 

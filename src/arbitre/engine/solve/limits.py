@@ -1,4 +1,4 @@
-"""Sizes at which the solver changes its method."""
+"""Sizes at which the engine changes its method."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class CellLimits:
-    """Numbers of cells (pairs of items) at which the solver changes its method. They do not change the results.
+    """Sizes at which the engine changes its method, in cells (pairs of items) except `keys`.
+
+    They do not change the results.
 
     Attributes:
         lazy: Minimum for lazy matching of two lists.
@@ -18,6 +20,9 @@ class CellLimits:
             Counting them halves the time on lists of 300 objects that contain lists of integers.
         chunk: Number for which bounds are computed at a time; limits memory.
         deep_chunk: Number for which tighter bounds, from all pairs of nested items, are computed at a time.
+        keys: Number of consecutive undeclared keys with single values from which they share one column. 100,000 such
+            keys take 3 s instead of 19 s. Fewer keys are compared faster as columns of their own if the objects are
+            items of lists.
     """
 
     lazy: int = 100
@@ -26,6 +31,7 @@ class CellLimits:
     large: int = 1 << 14
     chunk: int = 1 << 18
     deep_chunk: int = 1 << 14
+    keys: int = 256
 
 
 DEFAULT_LIMITS: Final = CellLimits()

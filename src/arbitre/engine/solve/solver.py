@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
-from arbitre.engine.columns.ragged import expand_slices, find_sorted, ratio_or_one, starts_of
+from arbitre.engine.columns.ragged import add_one_by_one, expand_slices, find_sorted, ratio_or_one, starts_of
 from arbitre.engine.solve.batches import Batch, FieldPairs, MatchedPairs
 from arbitre.engine.solve.dense_matching import DenseProblems
 from arbitre.engine.solve.exactly_bounded import exactly_bounded_rows
@@ -171,7 +171,13 @@ def _settle(batch: Batch) -> None:
     batch.gold, batch.predicted = column.sizes[batch.left], column.sizes[batch.right]
     size = len(batch)
     matched, mass = np.zeros(size), np.zeros(size)
-    for field_pairs in batch.fields:
+    named = [match for match in batch.matches if match.batch.column.key_ranks is not None]
+    parts: list[FieldPairs | MatchedPairs] = [*batch.fields, *named]
+    for field_pairs in sorted(parts, key=lambda pairs: pairs.batch.column.number):
+        if isinstance(field_pairs, MatchedPairs):
+            matched = add_one_by_one(matched, field_pairs.owner, np.ones(len(field_pairs.owner)))
+            mass = add_one_by_one(mass, field_pairs.owner, field_pairs.batch.quality[field_pairs.at])
+            continue
         quality = field_pairs.weight * field_pairs.batch.quality
         if field_pairs.owner is None:
             matched += field_pairs.weight
@@ -185,6 +191,8 @@ def _settle(batch: Batch) -> None:
         matched[batch.multiset_pairs] += np.minimum(column.lengths[left], column.lengths[right])
         mass[batch.multiset_pairs] += count_equal(column, column.multiset_keys, left, right)
     for match in batch.matches:
+        if match.batch.column.key_ranks is not None:
+            continue
         matched += np.bincount(match.owner, minlength=size)
         mass += np.bincount(match.owner, weights=match.batch.quality[match.at], minlength=size)
     for transport in batch.transports:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.levels import NONE
+from arbitre.comparison.levels import NONE, single_paths
 from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.paths import order
 from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
@@ -97,7 +97,7 @@ class _TreeWalk:
     def over(cls, plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> _TreeWalk:
         verdicts = NodeTree.of(levels).verdicts(plan.close)
         made = cls(EntryLayout.of(plan), plan.close, {}, {}, {number: [] for number in documents})
-        for level in levels:
+        for level in single_paths(levels):
             at = np.flatnonzero(np.isin(level.document, documents))
             (gold, gold_tokens), (predicted, predicted_tokens) = sides(level, at)
             readings = level.source.readings_of(level.left[at], level.right[at])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from arbitre.comparison.levels import NONE
+from arbitre.comparison.levels import NONE, single_paths
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.matching import Candidates
 from arbitre.paths import order
@@ -126,12 +126,12 @@ class EntryLayout:
 
     def columns(self, levels: Sequence[Level]) -> EntryColumns:
         """Return the entries as columns, by document: in gold order, then the spurious ones."""
-        nodes = sum(map(len, levels))
+        node_tree = NodeTree.of(levels)
+        nodes = len(node_tree)
         lists = np.zeros(nodes + 1, dtype=np.bool_)  # the last element is for NONE (no node)
         owner = np.full(nodes + 1, NONE, dtype=np.intp)
         wholes, parts = list[_Entries](), list[EntryFields]()
-        node_tree = NodeTree.of(levels)
-        for level in levels:
+        for level in single_paths(levels):
             here = slice(level.first, level.first + len(level))
             own = lists[level.parent] if self.listed else level.parent == NONE
             if level.inner:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.levels import pair_qualities
+from arbitre.comparison.levels import pair_qualities, single_paths
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import quadrature
@@ -60,7 +60,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
     node_tree = NodeTree.of(levels)
     entries = EntryLayout.of(plan)
     found: dict[str, list[dict[str, Any]]] = {}
-    for level in levels:
+    for level in single_paths(levels):
         if level.inner or not (level.leaf or level.item):
             continue
         at = _dearest(level)

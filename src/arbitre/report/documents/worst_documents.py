@@ -226,10 +226,12 @@ class WorstDocuments:
         text: str,
         trust: TrustView | None = None,
         noted: Mapping[str, int] | None = None,
+        notes: Sequence[str] = (),
     ) -> dict[str, Any]:
         """Return the contents of `alignments.json` for an evaluation with the JSON `text`.
 
-        `noted` is the number of `repaired` predictions and of schema `violations`, for the warnings.
+        `noted` is the number of `repaired` predictions and of schema `violations`, for the warnings; `notes` are those
+        on how the documents were joined.
         """
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns, heat = evaluation.document_table, QualityMatrices(self.plan)
@@ -253,6 +255,7 @@ class WorstDocuments:
             },
             "trust": asdict(trust or TrustView()),
             "noted": dict(noted or {}),
+            "notes": list(notes),
             "published": means(figures(one.tally, area) for one, area in every if not one.tally.vacuous),
             "documents": [
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)

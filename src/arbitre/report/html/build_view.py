@@ -31,7 +31,7 @@ from arbitre.report.html.view import (
     View,
 )
 from arbitre.signature import Signature
-from arbitre.tally import COUNTS, NAMES
+from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ def build_subject(
         reference=trust.reference,
         published=held.get("published"),
         sampled=trust.sampled,
-        notes=trust.notes,
+        notes=[*held.get("notes", ()), *trust.notes],
         never=trust.never,
         noted=held.get("noted", {}),
     )
@@ -155,8 +155,8 @@ def _paths(
 ) -> Iterator[PathRow]:
     for path, label, depth in nesting(by_path):
         scores = {name: by_path[path][name] for name in (*COUNTS, *NAMES)}
-        missing, spurious = (scores[side] - scores["matched"] for side in ("gold", "predicted"))
-        yield PathRow(path, label, depth, scores, missing, spurious, worst.get(path, ()))
+        outcomes = {name: by_path[path][name] for name in (*OUTCOMES, "exact_match_rate")}
+        yield PathRow(path, label, depth, scores, outcomes, worst.get(path, ()))
 
 
 def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trust: TrustView) -> Iterator[str]:

@@ -48,11 +48,17 @@ def catalogue() -> dict[str, dict[str, str]]:
     return found
 
 
+_NUMBER, _TEXT = re.compile(r"\\{(\w+)\\}"), re.compile(r"\\{(\w+)!s\\}")
+
+
 @cache
 def _notes() -> list[tuple[re.Pattern[str], dict[str, str]]]:
-    """Return the notes that results can contain: the pattern of the English text, and all texts."""
+    """Return the notes that results can contain: the pattern of the English text, and all texts.
+
+    A placeholder stands for a number, or for any text if it is written `{name!s}`.
+    """
     return [
-        (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[\\d.e-]+)", re.escape(texts["en"]))), texts)
+        (re.compile(_TEXT.sub(r"(?P<\1>.+)", _NUMBER.sub(r"(?P<\1>[\\d.e-]+)", re.escape(texts["en"])))), texts)
         for name, texts in catalogue().items()
         if name.startswith("note.")
     ]
@@ -93,8 +99,10 @@ class Translator:
         """
         for template, texts in _notes():
             if found := template.fullmatch(text):
-                french = self.language is Language.FR
-                given = {name: one.replace(".", ",") if french else one for name, one in found.groupdict().items()}
+                french, given = self.language is Language.FR, found.groupdict()
+                for name, value in given.items():
+                    if french and f"{{{name}}}" in texts["en"]:  # a number
+                        given[name] = value.replace(".", ",")
                 return texts[self.language].format(**given)
         return text
 

@@ -67,14 +67,17 @@ class HeadlineScore:
 
 @dataclass(frozen=True, slots=True)
 class PathRow:
-    """Scores and worst pairs of a wildcard path; `depth` is the number of its ancestors among the listed paths."""
+    """Scores, outcomes and worst pairs of a wildcard path.
+
+    `depth` is the number of its ancestors among the listed paths. `outcomes` are the numbers of values by outcome and
+    their `exact_match_rate`.
+    """
 
     path: str
     label: str
     depth: int
     scores: Mapping[str, float | None]
-    missing: float
-    spurious: float
+    outcomes: Mapping[str, float | None]
     worst: Sequence[Mapping[str, Any]]
 
 

@@ -1,0 +1,48 @@
+"""Rows of CSV text, with the delimiter detected."""
+
+from __future__ import annotations
+
+import csv
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+DELIMITERS: Final = ",;\t"
+"""Delimiters that are recognised, the most common first."""
+
+
+class CsvError(ValueError):
+    """Text is not CSV in the row after `line`."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the last line number and the cells of each row that is not blank; the first row holds the columns.
+
+    Args:
+        lines: The text in lines, with their line ends.
+        delimiter: The delimiter; None for the one of `DELIMITERS` that splits the first line into the most columns.
+
+    Raises:
+        CsvError: A row is not CSV.
+
+    >>> list(csv_rows(["name;place\\n", '"Larcher, Gérard";Paris\\n']))
+    [(1, ['name', 'place']), (2, ['Larcher, Gérard', 'Paris'])]
+    """
+    rest = iter(lines)
+    head = next(rest, "")
+    if delimiter is None:
+        delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark), ())))
+    rows = csv.reader(chain([head], rest), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for cells in rows:
+            if cells:
+                yield (line := rows.line_num), cells
+    except csv.Error as error:
+        raise CsvError(str(error), line) from error
