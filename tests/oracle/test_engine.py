@@ -10,7 +10,7 @@ from tests.oracle import textbook
 from tests.oracle.strategies import alternatives, cases, documents, floored, pairs, schemas
 
 from arbitre import Comparator
-from arbitre.comparison.levels import leaves, of_nodes
+from arbitre.comparison.levels import leaves, of_nodes, single_paths
 from arbitre.comparison.path_sums import by_path
 from arbitre.distances.text import edit
 from arbitre.engine import compare_to_levels
@@ -62,7 +62,7 @@ def numbers(tally):
 def in_order(levels, document):
     """By path, what is said of the nodes of a document, in the order in which it is said."""
     found = {}
-    for level in levels:
+    for level in single_paths(levels):
         for at in (level.document == document).nonzero()[0]:
             said = bool(level.left[at] >= 0), bool(level.right[at] >= 0), float(level.quality[at])
             found.setdefault(level.text, []).append(said)
