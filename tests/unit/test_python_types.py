@@ -285,3 +285,10 @@ class TestYaml:
         assert words in str(caught.value)
         assert caught.value.file == str(file)
         assert caught.value.line == line
+
+
+def test_python_objects_are_converted_beside_a_document_that_fails():
+    comparator = Comparator({"type": "array", "items": {"type": "integer"}})
+    evaluation = comparator.evaluate([("null", [1], None), ("tuple", (1, 2), (1, 2))])
+    assert [(failure.id, failure.side) for failure in evaluation.failures] == [("null", "predicted")]
+    assert {document.key: document.quality for document in evaluation.documents} == {"null": 0.0, "tuple": 1.0}

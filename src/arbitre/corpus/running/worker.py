@@ -75,7 +75,7 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
     except DataError:
         for pair in pairs:
             try:
-                yield _compare_alone(plan, pair)
+                yield _compare_alone(plan, pair.as_json())
             except FunctionError as error:
                 raise _of_document(error, pair) from error.__cause__
     except FunctionError as error:
