@@ -380,7 +380,7 @@ def random_prose(letters="abc"):
         ("rouge-s", lambda words: skips_of(words, 4)),
         *(({"rouge-s": {"skip": skip}}, lambda words, s=skip: skips_of(words, s)) for skip in (0, 1, 100)),
     ],
-    ids=str,
+    ids=lambda value: "count" if callable(value) else str(value),
 )
 def test_rouge_counts_equal_a_manual_count(choice, grams):
     values = random_prose()
