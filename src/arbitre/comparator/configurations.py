@@ -131,7 +131,7 @@ def side_by_side(
 
     >>> rows = side_by_side(gold=["a", "bb"], predicted=["bb"], match=["hungarian", "ordered"])
     >>> [(row.choice.label, row.numbers["S"], row.numbers["W1"], row.more) for row in rows]
-    [('hungarian', 1.0, 0.5, ()), ('ordered', 0.0, 0.5, (('/0', '/0'),))]
+    [('hungarian', 1.0, 0.4, ()), ('ordered', 0.19999999999999996, 0.4, (('/0', '/0'),))]
     """
     catalogue = options.get("distances", builtin_distances)
     choices = configurations(

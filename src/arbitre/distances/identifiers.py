@@ -3,7 +3,7 @@
 >>> UUID("{6BA7B810-9DAD-11D1-80B4-00C04FD430C8}", "6ba7b810-9dad-11d1-80b4-00c04fd430c8")
 0.0
 >>> URI("HTTP://Example.org:80/%7Eada", "http://example.org/~ada"), URI("http://example.org", "https://example.org")
-(0.0, 0.05128205128205128)
+(0.0, 0.05)
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
     Raises:
         CsvError: A row is not CSV.
 
-    >>> list(csv_rows(["name;place\\n", '"Larcher, Gérard";Paris\\n']))
+    >>> list(csv_rows(["name;place\n", '"Larcher, Gérard";Paris\n']))
     [(1, ['name', 'place']), (2, ['Larcher, Gérard', 'Paris'])]
     """
     rest = iter(lines)
