@@ -220,7 +220,7 @@ class TestThresholds:
             ("document_quality.mode=0.5", "Expected a measure, got 'mode'. Choose one of: mean, "),
             (
                 "document_quality.fq(2)=0.5",
-                "Expected a measure, got 'fq(2)'. Choose one of: mean, median, at_least(0.9).",
+                "Expected a measure, got 'fq(2)'. Choose one of: mean, median, exact_match_rate, at_least(0.9).",
             ),
             ("document_quality.at_least(2)=0.5", "Expected the quality of at_least to be a number from 0 to 1"),
             ("/a/b=0.5", "Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got '/a/b=0.5'."),
