@@ -52,10 +52,15 @@ def find_violations(root: Subschema, document: Json, *, format_assertion: bool =
 
     def validate_document() -> list[Violation]:
         validator = _bounded(root, _STEPS * (100 + _size(document)), format_assertion=format_assertion)
-        return [
-            Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
-            for error in validator.iter_errors(document)
-        ]
+        try:
+            return [
+                Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
+                for error in validator.iter_errors(document)
+            ]
+        except BaseException as error:  # rpds, in Rust, turns a RecursionError into a panic, which is no Exception
+            if type(error).__name__ == "PanicException":
+                raise RecursionError(str(error)) from error
+            raise
 
     try:
         violated = deep_stack.call_with_deep_stack(validate_document)
