@@ -34,7 +34,7 @@ from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.spill_array import SpillArray, spill_zeros
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError
-from arbitre.report.text_files import write_frame
+from arbitre.report.csv_columns import write_frame
 from arbitre.tally import COUNTS, NAMES
 
 PEOPLE = Comparator(
