@@ -32,6 +32,9 @@ encode: Final = _encoder.encode
 schema_of: Final = msgspec.json.schema
 """Writes the JSON Schema of a type."""
 
+to_plain: Final = msgspec.to_builtins
+"""Converts dataclasses, at any depth, to dictionaries, in a tenth of the time of `dataclasses.asdict`."""
+
 _DIGITS: Final = 10
 
 _REFUSED: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)

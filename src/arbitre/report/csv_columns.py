@@ -18,7 +18,7 @@ from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -31,7 +31,8 @@ _MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
 CHUNK_ROWS: Final = 4096
 """Number of rows of a frame that are formatted at once."""
 
-_NESTED: Final = (list, dict)
+_FORMULAS: Final = frozenset(FORMULA)
+_CONTAINERS: Final = frozenset({list, dict})
 
 
 def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list[str]:
@@ -40,19 +41,17 @@ def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list
     >>> format_cells(["Ada", None, "=1+1", [1, "é"]])
     ['Ada', '', "'=1+1", '[1,"é"]']
     """
-    nested = [value for value in values if type(value) in _NESTED]
-    encoded = zip(nested, encode_each(nested), strict=True)
-    texts = iter([compact(value) if text is None else text for value, text in encoded])
-    return [
-        (f"'{value}" if value[:1] in FORMULA else value)
-        if type(value) is str
-        else next(texts)
-        if type(value) in _NESTED
-        else ""
-        if value is None or value is ABSENT
-        else cell(value, dialect)
-        for value in values
-    ]
+    present = [value for value in values if value is not None and value is not ABSENT]
+    if len(present) < len(values):
+        texts = iter(format_cells(present, dialect))
+        return ["" if value is None or value is ABSENT else next(texts) for value in values]
+    kinds = set(map(type, values))
+    if kinds == {str} and _FORMULAS.isdisjoint([text[:1] for text in values]):
+        return list(values)
+    if kinds <= _CONTAINERS:
+        encoded = zip(values, encode_each(values), strict=True)
+        return [compact(value) if text is None else text for value, text in encoded]
+    return [cell(value, dialect) for value in values]
 
 
 def format_numbers(numbers: Floats, dialect: CsvDialect = STANDARD, *, masses: bool = False) -> list[str]:
@@ -79,13 +78,23 @@ def csv_text(columns: Sequence[Sequence[str]], dialect: CsvDialect = STANDARD) -
     >>> csv_text([["Ada", "a, b"], ["1", ""]])
     'Ada,1\n"a, b",\n'
     """
-    special = re.compile(f'[{dialect.delimiter}"\r\n]').search
-    quoted = (_quoted(column, special) if special("".join(column)) else column for column in columns)
+    quoted = (_quoted(column, dialect.delimiter) for column in columns)
     return "".join([f"{row}\n" for row in map(dialect.delimiter.join, zip(*quoted, strict=True))])
 
 
-def _quoted(column: Sequence[str], special: Callable[[str], object]) -> list[str]:
-    return ['"' + text.replace('"', '""') + '"' if special(text) else text for text in column]
+def _quoted(column: Sequence[str], delimiter: str) -> Sequence[str]:
+    """Return the cells of a column, in quotes where needed."""
+    joined = "".join(column)
+    special = "".join(character for character in f'{delimiter}"\r\n' if character in joined)
+    if not special:
+        return column
+    if len(special) == 1:
+        needed: list[object] = [special in text for text in column]
+    else:
+        needed = list(map(re.compile(f"[{special}]").search, column))
+    if '"' in special:
+        column = [text.replace('"', '""') for text in column]
+    return [f'"{text}"' if need else text for text, need in zip(column, needed, strict=True)]
 
 
 def write_frame(file: TextIO, frame: Frame, dialect: CsvDialect = STANDARD) -> None:
