@@ -15,7 +15,7 @@ from arbitre.report.text_files import CsvDialect, cell, csv_writer
 from arbitre.values import ABSENT
 
 DIALECTS = [CsvDialect.named("standard"), CsvDialect.named("excel-fr")]
-TEXTS = st.text() | st.text('",;\r\n=+\'1e-9 0.0', min_size=1)
+TEXTS = st.text() | st.text("\",;\r\n=+'1e-9 0.0", min_size=1)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | st.integers() | FLOATS | TEXTS
 VALUES = st.recursive(SCALARS, lambda below: st.lists(below) | st.dictionaries(TEXTS, below), max_leaves=8)

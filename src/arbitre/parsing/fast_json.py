@@ -17,8 +17,6 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
     from arbitre.values import Json
 
 _decode: Final = msgspec.json.Decoder().decode
@@ -83,15 +81,12 @@ def encode_each(values: Sequence[Json]) -> list[str | None]:
 def _lines_with_exponents(data: bytes) -> Iterable[int]:
     """Return the numbers of the lines that may have a float that `json` writes with an exponent."""
     codes = np.frombuffer(data, dtype=np.uint8)
-    at = np.flatnonzero(codes[1:] == ord("e"))  # the characters before
-    at = at[_are_digits(codes[at]) & (_are_digits(codes[at + 2]) | (codes[at + 2] == ord("-")))]
+    digits = codes - np.uint8(ord("0")) < _DIGITS  # wraps around below "0"
+    at = np.flatnonzero(digits[:-1] & (codes[1:] == ord("e")))
+    at = at[digits[at + 2] | (codes[at + 2] == ord("-"))]
     if b"0.0000" in data:
         at = np.append(at, [match.start() for match in re.finditer(rb"0\.0000", data)])
     return np.searchsorted(np.flatnonzero(codes == ord("\n")), at).tolist() if len(at) else ()
-
-
-def _are_digits(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    return codes - np.uint8(ord("0")) < _DIGITS  # wraps around below "0"
 
 
 def _quotes(data: bytes) -> int:
