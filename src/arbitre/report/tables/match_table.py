@@ -100,7 +100,7 @@ class MatchTableObserver:
         found: dict[str, Json] = {}
         for at, (side, whole) in enumerate(zip(("gold", "predicted"), wholes, strict=True)):
             if isinstance(whole, dict):
-                others = {name: pair[at] for name, pair in more.items() if name in whole}
+                others = {name: pair[at] for name, pair in more.items() if pair[at] is not ABSENT}
                 found |= {side: others} if others else {}
             elif whole is not ABSENT and not self.entries.scalar:
                 found[side] = whole
