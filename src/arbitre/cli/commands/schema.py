@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
+from arbitre.cli.commands.schema_suggestions import suggest_aliases, suggest_gate
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
@@ -46,7 +47,9 @@ if TYPE_CHECKING:
     from arbitre.schema.validation.validate import Violation
     from arbitre.values import Json
 
-app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema.")
+app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema; suggest aliases or a gate.")
+for _command in (suggest_aliases, suggest_gate):
+    app.command()(with_option_sets(_command))
 
 _SHORT: Final = 60
 """Maximum length of a witness in the output, in characters."""
@@ -114,7 +117,7 @@ def check(
     screen = output.terminal()
     options = ComparatorOptions(overlay=overlay, functions=functions)
     comparator = options.comparator(schema, format_assertion=format_assertion)
-    read = [record for source in documents or () for record in _documents(source, id_key, comparator.plan)]
+    read = [record for source in documents or () for record in read_documents(source, id_key, comparator.plan)]
     found = [
         (record, one)
         for record in read
@@ -220,7 +223,7 @@ def explain(
 def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]:
     """Yield the documents of a source. Files of a folder that are not documents are added to `skipped`."""
     if not Path(source).is_dir():
-        yield from _documents(source, id_key)
+        yield from read_documents(source, id_key)
         return
     files = (path for path in sorted(Path(source).iterdir()) if path.is_file() and not path.name.startswith("."))
     skipped += [f"{path}: not a .json file" for path in files if split_name(path)[1] != DOCUMENT]
@@ -233,7 +236,7 @@ def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]
             yield item
 
 
-def _documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
+def read_documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
     """Yield the documents of a source. A .json file is one document, unless it contains an array of records.
 
     Raises:
