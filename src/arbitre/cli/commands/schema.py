@@ -29,6 +29,7 @@ from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.reading.sources import split_name
 from arbitre.corpus.running.check_gold import documents as documents_of
+from arbitre.diagnosis.gold_coverage import FEW
 from arbitre.errors import DataError, Problem
 from arbitre.paths import order
 from arbitre.report.text_files import atomic_text_file, json_text
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparator import Comparator
+    from arbitre.diagnosis.gold_checks import GoldFinding
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate, Witness
     from arbitre.schema.validation.validate import Violation
@@ -142,11 +144,19 @@ def check(
         if read:
             screen.verbatim(f"{counted(len(read), 'document')}, {counted(len(found), 'violation')}")
         if checked is not None:
-            screen.verbatim(*map(str, checked.findings))
+            screen.verbatim(*map(str, checked.findings), *_warning_lines(checked.warnings))
             screen.verbatim(
-                f"{counted(checked.documents, 'gold document')}, {counted(len(checked.findings), 'problem')}"
+                f"{counted(checked.documents, 'gold document')}, {counted(len(checked.findings), 'problem')}, "
+                f"{counted(len(checked.warnings), 'warning')}"
             )
     raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
+
+
+def _warning_lines(warnings: Sequence[GoldFinding]) -> Iterator[str]:
+    """Yield the warnings about gold; the paths with few values are on one line."""
+    yield from (f"warning: {warning}" for warning in warnings if warning.check != "few")
+    if few := [warning.pointer or "" for warning in warnings if warning.check == "few"]:
+        yield f"warning: Fewer than {FEW} gold values at {', '.join(few)}"
 
 
 def _authority_lines(comparator: Comparator) -> Iterator[str]:
