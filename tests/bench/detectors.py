@@ -13,6 +13,7 @@ from pathlib import Path
 
 from arbitre import Comparator, bundled, perturb
 from arbitre.diagnosis.perturbation import FaultKind
+from arbitre.paths import parse
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -29,7 +30,7 @@ RATES = {
 """Rates of the faults in every copy."""
 RENAME = 0.15
 """Share of the fields that are renamed in the copies of which aliases are suggested."""
-SEEDS = 12
+SEEDS = 20
 
 
 @dataclass
@@ -118,12 +119,21 @@ def of_kind(faults, *kinds):
 
 
 def moved(faults):
-    """Every value that a swap, a merge or a split puts elsewhere, as one pair of pointers for each source and target."""
+    """Where other faults than moves put values, as one pair of pointers for each source and target.
+
+    If two entries swap their names, it is the same to say that they swap everything else.
+    """
     for fault in faults:
-        if fault.kind is FaultKind.SWAP:
-            yield from (((gold,), (predicted,)) for gold, predicted in zip(fault.gold, fault.predicted, strict=True))
-        elif fault.kind in {FaultKind.MERGE, FaultKind.SPLIT}:
-            yield from (((gold,), (predicted,)) for gold in fault.gold for predicted in fault.predicted)
+        if fault.kind in {FaultKind.SWAP, FaultKind.MERGE, FaultKind.SPLIT}:
+            gold, predicted = (set(map(entry, side)) for side in pointers(fault))
+            yield from (((source,), (target,)) for source in gold for target in predicted)
+
+
+def entry(pointer):
+    """The pointer up to its last list position."""
+    tokens = pointer.split("/")
+    last = max(at for at, token in enumerate(tokens) if token.isdecimal())
+    return "/".join(tokens[: last + 1])
 
 
 def measure(seeds=SEEDS, detectors=DETECTORS):
@@ -147,18 +157,37 @@ def measure(seeds=SEEDS, detectors=DETECTORS):
 
 
 def aliases(comparator, gold, seed):
-    """The suggested aliases of one corpus of copies, and the renamed fields, as pairs of paths."""
+    """The suggested aliases of one corpus of copies, and the renamed fields, as pairs of paths.
+
+    Only declared fields can have an alias, and the minimum evidence is three values: fields with fewer different values in
+    the corpus are left out.
+    """
     copies = {key: perturb(one, RATES | {"rename": RENAME}, seed=seed, key=key) for key, one in gold.items()}
     suggested = comparator.suggest_aliases((key, gold[key], copy.document) for key, copy in copies.items())
-    declared = {row.path for row in comparator.explain()}  # an alias belongs to a declared field
+    paths = {
+        row.path
+        for row in comparator.explain()
+        if len({json.dumps(value) for one in gold.values() for value in values_at(one, parse(row.path))}) >= 3
+    }
     renamed = (pair for copy in copies.values() for pair in of_kind(copy.faults, FaultKind.RENAME))
-    planted = [pair for pair in dict.fromkeys(renamed) if pair[0][0] in declared]
+    planted = [pair for pair in dict.fromkeys(renamed) if pair[0][0] in paths]
     targets = {source: target for (source,), (target,) in planted}
     findings = [
         ((one.path,), (targets[one.path] if targets.get(one.path, "").endswith(f"/{one.alias}") else one.alias,))
         for one in suggested.suggestions
     ]
     return findings, planted
+
+
+def values_at(value, path):
+    """The values at a wildcard path, except null."""
+    if not path:
+        yield from [] if value is None else [value]
+    elif isinstance(value, list):
+        for item in value:
+            yield from values_at(item, path[1:])
+    elif isinstance(value, dict) and path[0] in value:
+        yield from values_at(value[path[0]], path[1:])
 
 
 def of_undamaged(detectors=DETECTORS):
