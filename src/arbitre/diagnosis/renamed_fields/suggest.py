@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-MAX_PAIRS: Final = 500
+MAX_PAIRS: Final = 200
 """Maximum number of pairs of documents to read."""
 
 BATCH: Final = 32
@@ -158,11 +158,11 @@ class _Values:
                 for one in field_values(plan, predicted, predicted=True):
                     _add(values.present if one.declared else values.other, one, number, scopes)
         values.unknown = [field for field in values.other if field not in in_gold]
-        for field in values.gold.keys() - in_gold:
-            for depth, bags in values.gold[field].items():
+        for field, by_depth in values.gold.items():
+            for depth, bags in by_depth.items():
                 for scope, present in values.present[field][depth].items():
                     _subtract(bags.get(scope, {}), present)
-            if any(bag for bags in values.gold[field].values() for bag in bags.values()):
+            if field not in in_gold and any(bag for bags in by_depth.values() for bag in bags.values()):
                 values.missing[field.owner].append(field)
         return values
 
