@@ -40,7 +40,7 @@ class Edit:
 
 def drop(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
     """Leave out an entry."""
-    return Edit(([],), [(0, ())]) if entries else None
+    return Edit(([],), [(0, ())])
 
 
 def duplicate(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
