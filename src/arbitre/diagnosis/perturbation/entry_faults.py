@@ -38,7 +38,7 @@ class Edit:
     predicted: list[tuple[int, int, Tokens]] = field(default_factory=list)
 
 
-def drop(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
+def drop(_entries: Sequence[Json], _: np.random.Generator) -> Edit:
     """Leave out an entry."""
     return Edit(([],), [(0, ())])
 
