@@ -131,7 +131,7 @@ def test_notes_on_the_join_are_on_the_evaluation():
     assert arbitre.evaluate(SCHEMA, gold=GOLD, predicted=HASTY).notes == ()
 
 
-def test_functions_are_named_as_on_the_command_line(monkeypatch):
+def test_functions_are_named_as_on_the_command_line():
     Path("own_functions.py").write_text(FUNCTIONS)
     Path("names.json").write_text(
         '{"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "initial", "normalize": "untitled"}}}'
