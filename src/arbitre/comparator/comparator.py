@@ -255,6 +255,8 @@ class Comparator:
         Raises:
             DataError: A source cannot be read, a file cannot be written, or a document fails and `strict` is set.
             OptionError: An option is unknown, or options contradict each other.
+            QualityGateError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written
+                first.
         """
         from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
 

@@ -97,7 +97,7 @@ def diff(
 ) -> EvaluationDiff:
     """Compare two evaluations of one system, before and after a change, as `arbitre diff` does.
 
-    Documents of files are compared only if both files have a folder `documents` beside them.
+    Documents are compared only if both sides have them; a file has them in a folder `documents` beside it.
 
     Args:
         before: The first evaluation, its `evaluation.json`, or the folder of this file.
