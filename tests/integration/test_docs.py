@@ -123,9 +123,12 @@ FUNCTION = {
     "figures": r"figures\(",
     "metricity": r"metricity\(",
     "faults": r"faults\(",
+    "perturb": r"perturb_gold\(",
     "schema infer": r"infer_schema\(",
     "schema check": r"check_schema\(",
     "schema explain": r"explain\(",
+    "schema suggest-aliases": r"suggest_aliases\(",
+    "schema suggest-gate": r"suggest_gate\(",
 }
 """What the Python form of each command calls."""
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.\d)")

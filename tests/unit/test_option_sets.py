@@ -107,9 +107,12 @@ IN_PYTHON = {
     "figures": (arbitre.write_figures, {"evaluations": "results"}),
     "metricity": (arbitre.entry_metricity, {}),
     "faults": (arbitre.faults, {"score": "all scores are returned"}),
+    "perturb": (arbitre.perturb_gold, {}),
     "schema infer": (arbitre.infer_schema, {}),
     "schema check": (arbitre.check_schema, {"certificate": "SchemaCheck.comparator.certificate"}),
     "schema explain": (arbitre.Comparator, {}),
+    "schema suggest_aliases": (arbitre.suggest_aliases, {}),
+    "schema suggest_gate": (arbitre.suggest_gate, {}),
 }
 """The function of each command, and its options that have another place in Python."""
 NAMES_IN_PYTHON = {"projection": "project", "chosen": "match"}
@@ -130,7 +133,7 @@ def keywords(function):
 
 
 def test_every_command_has_a_function():
-    groups = {"schema": ["infer", "check", "explain"]}
+    groups = {"schema": ["infer", "check", "explain", "suggest_aliases", "suggest_gate"]}
     names = {f"{name} {one}".strip() for name in COMMANDS for one in groups.get(name, [""])}
     assert names - IN_PYTHON.keys() == {"demo"}  # shows the other commands on the bundled corpus
 
