@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack, cast
 
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.projection import Projection
+from arbitre.corpus.reading.records import Pair
+from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.evaluation import extend
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
@@ -18,7 +20,9 @@ from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from arbitre.corpus.joining.join import Join
     from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
@@ -62,6 +66,7 @@ class SharedKeywords(TypedDict, total=False):
 class CorpusKeywords(SharedKeywords, total=False):
     """Options of an evaluation: `Sources`, `EvaluationOptions` and `SharedKeywords`.
 
+    `fail_under` and `fail_over` are bounds on scores, as for `arbitre.gate`.
     `cluster` is another name of `cluster_by`, as in `Evaluation.interval`.
     """
 
@@ -73,7 +78,11 @@ class CorpusKeywords(SharedKeywords, total=False):
     resume: bool
     strict: bool
     validate: bool
+    table: str | Sequence[str]
+    score: str | Sequence[str]
     cluster: str | None
+    fail_under: Bounds
+    fail_over: Bounds
 
 
 def evaluate_corpus(
@@ -85,6 +94,7 @@ def evaluate_corpus(
         if given.get("cluster_by") is not None:
             raise OptionError.of("Expected one of `cluster` and `cluster_by`, got both.")
         given["cluster_by"] = given.pop("cluster")
+    gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
     reading, evaluation_options = option_sets(given, CorpusKeywords)
     if pairs is None or _is_source(pairs):
         sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))
@@ -103,10 +113,43 @@ def evaluate_corpus(
             progress(compared, job.size)
 
     evaluation, files = job(on_results)
+    require(gate(evaluation, fail_under=gates))
     return extend(evaluation, files=files)
 
 
-def option_sets(given: Mapping[str, Any], kind: type[SharedKeywords]) -> tuple[ReadOptions, EvaluationOptions]:
+class SourceKeywords(TypedDict, total=False):
+    """Options for naming and reading documents: `Sources`, and those of `SharedKeywords` up to `max_depth`."""
+
+    gold: Paths
+    predicted: Paths
+    manifest: str | Path
+    only: Collection[str]
+    id_key: str
+    id_pattern: str | None
+    normalize_ids: bool
+    gold_key: str
+    predicted_key: str
+    project: str | Path | Mapping[str, Json] | Projection | None
+    lenient: bool
+    max_depth: int
+
+
+def document_pairs(plan: Plan, pairs: Pairs | None, **options: Unpack[SourceKeywords]) -> Join | list[Pair]:
+    """Return the pairs of documents of a corpus; see `Comparator.evaluate` for the arguments and errors."""
+    given: dict[str, Any] = dict(options)
+    if pairs is None or _is_source(pairs):
+        reading, _ = option_sets(given, SourceKeywords)
+        sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))
+        return sources.joined(reading.for_plan(plan))
+    if given:
+        raise OptionError.of(f"`{min(given)}` requires paths or a data frame, not triples.")
+    triples = cast("Iterable[Triple]", pairs)
+    return [Pair(str(identity), None, gold, predicted).as_json() for identity, gold, predicted in triples]
+
+
+def option_sets(
+    given: Mapping[str, Any], kind: type[SharedKeywords | SourceKeywords]
+) -> tuple[ReadOptions, EvaluationOptions]:
     """Return the options for reading and for evaluating documents among keyword arguments.
 
     Args:
@@ -126,9 +169,14 @@ def option_sets(given: Mapping[str, Any], kind: type[SharedKeywords]) -> tuple[R
         project = Projection.from_expressions(project)
     elif isinstance(project, (str, Path)):
         project = Projection.load(str(project))
-    out = given.get("out")
-    evaluation = _taken(EvaluationOptions, {**given, "out": None if out is None else Path(out)})
+    out, lists = given.get("out"), {name: as_names(given[name]) for name in ("table", "score") if name in given}
+    evaluation = _taken(EvaluationOptions, {**given} | lists | {"out": None if out is None else Path(out)})
     return _taken(ReadOptions, {**given, "projection": project}), evaluation
+
+
+def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one or several names as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
 
 
 def _is_source(pairs: Pairs) -> bool:
