@@ -1,0 +1,27 @@
+"""Agreement between annotators, before a gold standard exists."""
+
+from arbitre.agreement.categorical import (
+    aickin_alpha,
+    bennett_s,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
+    observed,
+    scott_pi,
+)
+from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.krippendorff import krippendorff_alpha
+
+__all__ = [
+    "Coefficient",
+    "aickin_alpha",
+    "bennett_s",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "gwet_ac2",
+    "krippendorff_alpha",
+    "observed",
+    "scott_pi",
+]
