@@ -11,6 +11,7 @@ from arbitre.agreement.categorical import (
     scott_pi,
 )
 from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "bennett_s",
     "cohen_kappa",
     "fleiss_kappa",
+    "gamma",
     "gwet_ac1",
     "gwet_ac2",
     "krippendorff_alpha",

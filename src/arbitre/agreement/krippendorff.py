@@ -118,11 +118,12 @@ class _Difference:
     def between(self, first: Indices, second: Indices) -> Floats:
         """Return the difference of each pair of categories; shape (pairs,)."""
         if self.table is not None:
-            return self.table[first, second]
+            cells: Floats = self.table[first, second]
+            return cells
         if self.positions is not None:
             squares: Floats = (self.positions[first] - self.positions[second]) ** 2
             return squares
-        return (first != second).astype(np.float64)
+        return np.array(first != second, dtype=np.float64)
 
     def expected(self, totals: Floats) -> float:
         """Return the sum of the differences of all ordered pairs of ratings; `totals` are the ratings per category."""
