@@ -1,6 +1,6 @@
 """Alignment of the units of several annotators: which units stand for the same thing.
 
-A cluster holds at most one unit of each annotator. Its disorder is the mean distance over all pairs of annotators; a pair
+A cluster holds at most one unit of each annotator. Its disorder is the mean distance over the pairs of annotators; a pair
 without two units counts as `unmatched` (Mathet, Widlöcher and Métivier, 2015). An alignment is a partition of all units
 into clusters; the best one has the least total disorder.
 """
