@@ -1,6 +1,6 @@
 """Alignment of the units of several annotators: which units stand for the same thing.
 
-A cluster holds at most one unit of each annotator. Its disorder is the mean distance over the pairs of annotators; a pair
+A cluster holds at most one unit of each annotator. Its disorder is the mean distance over pairs of annotators; a pair
 without two units counts as `unmatched` (Mathet, Widlöcher and Métivier, 2015). An alignment is a partition of all units
 into clusters; the best one has the least total disorder.
 """
@@ -32,7 +32,7 @@ NONE: Final = -1
 MAX_EXACT_ANNOTATORS: Final = 4
 """Maximum number of annotators whose best alignment is searched; with more, the star alignment is used."""
 
-MAX_CLUSTERS: Final = 20_000
+MAX_CLUSTERS: Final = 3_000
 """Maximum number of candidate clusters of the exact search."""
 
 _SLACK: Final = 1e-9
@@ -53,7 +53,7 @@ class Alignment:
     exact: bool
 
 
-def align(distances: Distances, sizes: Sequence[int], unmatched: float) -> Alignment:
+def align(distances: Distances, sizes: Sequence[int], unmatched: float, *, search: bool = True) -> Alignment:
     """Return the best alignment for up to four annotators, else an improved star alignment.
 
     The star alignment matches every annotator with the medoid, the annotator closest to all others. It is improved by
@@ -64,6 +64,7 @@ def align(distances: Distances, sizes: Sequence[int], unmatched: float) -> Align
         distances: Distances between the units of each pair of annotators, not negative.
         sizes: Number of units of each annotator.
         unmatched: Distance that a missing unit counts as, above 0.
+        search: Whether to search for the best alignment of three or four annotators.
 
     Raises:
         SolverError: The exact search failed.
@@ -73,7 +74,7 @@ def align(distances: Distances, sizes: Sequence[int], unmatched: float) -> Align
     cost = float(_disorders(clusters, distances, unmatched).sum())
     if len(sizes) == 2:  # noqa: PLR2004
         return Alignment(clusters, cost, exact=True)
-    if len(sizes) > MAX_EXACT_ANNOTATORS:
+    if len(sizes) > MAX_EXACT_ANNOTATORS or not search:
         return Alignment(clusters, cost, exact=False)
     return _exact(distances, sizes, unmatched, Alignment(clusters, cost, exact=False))
 
@@ -200,6 +201,9 @@ def _pairwise_bounds(distances: Distances, sizes: Sequence[int], unmatched: floa
     for i, j in pairs:
         rows, columns = sizes[i], sizes[j]
         table = np.pad(distances[i, j], (0, 1), constant_values=unmatched) / len(pairs)
+        if rows + columns == 0:
+            tables[i, j] = table
+            continue
         first, second = (
             side[:-1] for side in np.indices(table.shape).reshape(2, -1)
         )  # without a pair of missing units
@@ -226,7 +230,7 @@ def _candidates(excess: Distances, sizes: Sequence[int], gap: float) -> Indices 
     """Return the clusters that cost at most `gap` beyond the prices of their units; None if there are too many."""
     clusters, costs = np.empty((1, 0), dtype=np.intp), np.zeros(1)
     for annotator, size in enumerate(sizes):
-        if len(clusters) * (size + 1) > 500 * MAX_CLUSTERS:
+        if len(clusters) * (size + 1) > 1_000 * MAX_CLUSTERS:
             return None
         units = np.tile(np.append(np.arange(size), NONE), len(clusters))
         clusters = np.column_stack([np.repeat(clusters, size + 1, axis=0), units])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +30,7 @@ class Coefficient:
         margins: Share of each category among the ratings of each annotator, by category.
         by_category: Specific agreement of each category (Dice, 1945; Cicchetti and Feinstein, 1990): the probability
             that another annotator gives the category to an item to which a random annotator gave it.
+        standard_error: Standard error of `expected` if it was estimated from a sample; None if it is exact.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Coefficient:
     annotators: int = 0
     margins: Mapping[str, tuple[float, ...]] | None = None
     by_category: Mapping[str, float] | None = None
+    standard_error: float | None = None
 
     @classmethod
     def corrected(cls, observed: float | None, expected: float | None, **rest: Any) -> Coefficient:  # noqa: ANN401
@@ -61,6 +64,10 @@ class Coefficient:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
         return asdict(self)
+
+    def __float__(self) -> float:
+        """Return the value; NaN if it is undefined."""
+        return math.nan if self.value is None else self.value
 
     def __repr__(self) -> str:
         value = "undefined" if self.value is None else f"{self.value:.4f}"
