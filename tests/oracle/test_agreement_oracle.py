@@ -146,3 +146,37 @@ def test_kappa_agrees_with_scikit_learn(data, weights):
         return
     expected = cohen_kappa_score(*zip(*kept, strict=True), labels=[1, 2, 3, 5], weights=weights)
     assert computed.value == pytest.approx(expected, abs=1e-9)
+
+
+def random_continuum(seed):
+    generator = np.random.default_rng(seed)
+    starts = np.sort(generator.uniform(0.0, 100.0, 6))
+    labels = generator.choice(list("ABC"), 6).tolist()
+    return {
+        name: [
+            (float(start + shift), float(start + shift + 8.0), label if generator.random() > 0.2 else "C")
+            for start, shift, label in zip(starts, generator.normal(0.0, 2.0, 6), labels, strict=True)
+            if generator.random() > 0.15
+        ]
+        for name in ("x", "y", "z")
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_gamma_agrees_with_pygamma(seed):
+    pygamma, segment = pytest.importorskip("pygamma_agreement"), pytest.importorskip("pyannote.core").Segment
+    units, theirs = random_continuum(seed), pygamma.Continuum()
+    for name, row in units.items():
+        for start, end, label in row:
+            theirs.add(name, segment(start, end), label)
+    np.random.seed(seed)  # noqa: NPY002  (pygamma draws from the global generator)
+    result = theirs.compute_gamma(
+        pygamma.CombinedCategoricalDissimilarity(),
+        n_samples=150,
+        sampler=pygamma.ShuffleContinuumSampler("float_pivot"),
+    )
+    ours = agreement.gamma(units, samples=150)
+    assert 1.0 - ours.observed == pytest.approx(result.observed_disorder, rel=1e-5)
+    assert 1.0 - ours.expected == pytest.approx(result.expected_disorder, rel=0.08)
+    assert ours.value == pytest.approx(result.gamma, abs=0.06)

@@ -1,5 +1,6 @@
 """Agreement between annotators, before a gold standard exists."""
 
+from arbitre.agreement.agree import agree
 from arbitre.agreement.categorical import (
     aickin_alpha,
     bennett_s,
@@ -13,9 +14,12 @@ from arbitre.agreement.categorical import (
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
+from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
     "Coefficient",
+    "StructuralAgreement",
+    "agree",
     "aickin_alpha",
     "bennett_s",
     "cohen_kappa",
@@ -26,4 +30,5 @@ __all__ = [
     "krippendorff_alpha",
     "observed",
     "scott_pi",
+    "structural",
 ]

@@ -12,6 +12,7 @@ from arbitre.agreement.aligned_rows import UNMATCHED, AlignedRows, align_documen
 from arbitre.agreement.alignment import NONE, align
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.krippendorff import alpha_of
+from arbitre.agreement.notes import notes_of
 from arbitre.agreement.ratings import Ratings
 from arbitre.engine.batch_comparison import pairwise_qualities
 from arbitre.engine.columns.column import LeafColumn, ListColumn
@@ -56,6 +57,7 @@ class StructuralAgreement:
         annotators: Names of the annotators, sorted.
         documents: Number of documents.
         exact: Whether every alignment of lists is the best one.
+        notes: Warnings about coefficients that are easily misread.
     """
 
     alpha: Coefficient
@@ -64,6 +66,7 @@ class StructuralAgreement:
     annotators: tuple[str, ...]
     documents: int
     exact: bool
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
@@ -74,6 +77,7 @@ class StructuralAgreement:
             "alpha": self.alpha.to_dict(),
             "by_path": {path: coefficient.to_dict() for path, coefficient in self.by_path.items()},
             "gamma": {path: coefficient.to_dict() for path, coefficient in self.gamma.items()},
+            "notes": list(self.notes),
         }
 
 
@@ -124,6 +128,7 @@ def structural(
         annotators=tuple(sorted(annotations)),
         documents=len(parts[0].rows),
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
+        notes=tuple(notes_of(by_path)),
     )
 
 
