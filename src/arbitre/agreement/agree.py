@@ -2,45 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.agreement.structural import Difference, StructuralAgreement, structural
-from arbitre.comparator import Comparator
-from arbitre.corpus.reading.options import ReadOptions
+from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import Failure
 from arbitre.errors import DataError
+from arbitre.report.keywords import SharedKeywords, option_sets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+    from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.reading.options import ReadOptions
+    from arbitre.corpus.reading.projection import Projection
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
+
+
+class AgreeKeywords(ComparatorKeywords, total=False):
+    """Options of a comparator, and options for reading documents as described at `ReadOptions`."""
+
+    id_key: str
+    id_pattern: str | None
+    normalize_ids: bool
+    gold_key: str
+    predicted_key: str
+    project: str | Path | Mapping[str, Json] | Projection | None
+    lenient: bool
+    max_depth: int
 
 
 def agree(
     schema: SchemaSource | Comparator,
     annotators: Mapping[str, Paths],
     *,
-    reading: ReadOptions | None = None,
     difference: Difference = "d",
     seed: int = 0,
+    **options: Unpack[AgreeKeywords],
 ) -> StructuralAgreement:
     """Measure the agreement of annotators, as `arbitre agree` does.
 
     Args:
         schema: Schema of the documents, or a comparator.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
-        reading: Options for reading.
-        difference: See `structural`.
-        seed: See `structural`.
+        difference: Difference of two values in alpha; see `structural`.
+        seed: Random seed; see `structural`.
+        **options: Options of the comparator, and for reading documents.
 
     Raises:
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has an id twice, or no document has two annotators.
+        OptionError: An option is unknown.
     """
-    comparator = schema if isinstance(schema, Comparator) else Comparator(schema)
-    options = (reading or ReadOptions()).for_plan(comparator.plan)
+    given: dict[str, Any] = dict(options)
+    comparator = take_comparator(schema, given)
+    reading, _ = option_sets(given, SharedKeywords)
+    return agree_on(comparator, annotators, reading, difference=difference, seed=seed)
+
+
+def agree_on(
+    comparator: Comparator,
+    annotators: Mapping[str, Paths],
+    reading: ReadOptions,
+    *,
+    difference: Difference = "d",
+    seed: int = 0,
+) -> StructuralAgreement:
+    """Read the documents of annotators and measure their agreement; see `agree`."""
+    options = reading.for_plan(comparator.plan)
     annotations = {name: _documents(name, sources, options) for name, sources in annotators.items()}
     return structural(comparator, annotations, difference=difference, seed=seed)
 

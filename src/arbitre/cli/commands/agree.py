@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
-from arbitre.agreement import agree as measure
+from arbitre.agreement.agree import agree_on
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
@@ -49,8 +49,8 @@ def agree(
     The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
     """
     screen = output.terminal()
-    agreement = measure(
-        options.comparator(schema), named_sources(annotators), reading=reading, difference=difference, seed=seed
+    agreement = agree_on(
+        options.comparator(schema), named_sources(annotators), reading, difference=difference, seed=seed
     )
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 
