@@ -130,7 +130,7 @@ def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = part.column.slices
     annotators = part.rows.shape[1]
-    alignments, clusters, documents = [], [], []
+    alignments, units, documents = [], [], []
     for unit, document in zip(part.rows, part.document.tolist(), strict=True):
         below = [
             items.below(unit[at : at + 1])[1] if unit[at] != NONE else np.empty(0, dtype=np.intp)
@@ -143,10 +143,10 @@ def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows
         alignment = align(distances, [len(rows) for rows in below], UNMATCHED)
         alignments.append(alignment)
         padded = [np.append(rows, NONE) for rows in below]
-        clusters.append(np.stack([padded[at][alignment.clusters[:, at]] for at in range(annotators)], axis=1))
-        documents.append(np.full(len(alignment.clusters), document, dtype=np.intp))
+        units.append(np.stack([padded[at][alignment.unitary[:, at]] for at in range(annotators)], axis=1))
+        documents.append(np.full(len(alignment.unitary), document, dtype=np.intp))
     whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
-    return whole, _nonempty(items.column, np.concatenate(clusters), np.concatenate(documents))
+    return whole, _nonempty(items.column, np.concatenate(units), np.concatenate(documents))
 
 
 def _present(column: Column, rows: Indices) -> Indices:

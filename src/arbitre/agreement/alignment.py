@@ -1,8 +1,8 @@
 """Alignment of the units of several annotators: which units stand for the same thing.
 
-A cluster holds at most one unit of each annotator. Its disorder is the mean distance over pairs of annotators; a pair
-without two units counts as `unmatched` (Mathet, Widlöcher and Métivier, 2015). An alignment is a partition of all units
-into clusters; the best one has the least total disorder.
+A unitary alignment holds at most one unit of each annotator. Its disorder is the mean distance over pairs of
+annotators; a pair without two units counts as `unmatched` (Mathet, Widlöcher and Métivier, 2015). An alignment is a
+partition of all units into unitary alignments; the best one has the least total disorder.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     """Distances between the units of annotators i < j; each of shape (units of i, units of j)."""
 
 NONE: Final = -1
-"""In a cluster: this annotator has no unit."""
+"""In a unitary alignment: this annotator has no unit."""
 
 MAX_EXACT_ANNOTATORS: Final = 4
 """Maximum number of annotators whose best alignment is searched; with more, the star alignment is used."""
 
-MAX_CLUSTERS: Final = 3_000
-"""Maximum number of candidate clusters of the exact search."""
+MAX_CANDIDATES: Final = 3_000
+"""Maximum number of candidate unitary alignments of the exact search."""
 
 _SLACK: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Alignment:
-    """A partition of the units of n annotators into clusters.
+    """A partition of the units of n annotators into unitary alignments.
 
     Attributes:
-        clusters: Position of the unit of each annotator, or `NONE`; shape (clusters, annotators), sorted.
-        disorder: Sum of the disorders of the clusters, in units of the distance.
+        unitary: Position of the unit of each annotator, or `NONE`; shape (unitary alignments, annotators), sorted.
+        disorder: Sum of the disorders of the unitary alignments, in units of the distance.
         exact: Whether no alignment has less disorder.
     """
 
-    clusters: Indices
+    unitary: Indices
     disorder: float
     exact: bool
 
@@ -57,8 +57,8 @@ def align(distances: Distances, sizes: Sequence[int], unmatched: float, *, searc
     """Return the best alignment for up to four annotators, else an improved star alignment.
 
     The star alignment matches every annotator with the medoid, the annotator closest to all others. It is improved by
-    matching one annotator at a time with the clusters of the others, until nothing changes. It is also returned if the
-    exact search would need too many clusters; `exact` says so.
+    matching one annotator at a time with the unitary alignments of the others, until nothing changes. It is also
+    returned if the exact search would need too many candidates; `exact` says so.
 
     Args:
         distances: Distances between the units of each pair of annotators, not negative.
@@ -70,20 +70,20 @@ def align(distances: Distances, sizes: Sequence[int], unmatched: float, *, searc
         SolverError: The exact search failed.
     """
     star = _star(distances, range(len(sizes)), [np.arange(size) for size in sizes], unmatched)
-    clusters = _improved(np.array(star, dtype=np.intp).reshape(-1, len(sizes)), distances, sizes, unmatched)
-    cost = float(_disorders(clusters, distances, unmatched).sum())
+    unitary = _improved(np.array(star, dtype=np.intp).reshape(-1, len(sizes)), distances, sizes, unmatched)
+    cost = float(_disorders(unitary, distances, unmatched).sum())
     if len(sizes) == 2:  # noqa: PLR2004
-        return Alignment(clusters, cost, exact=True)
+        return Alignment(unitary, cost, exact=True)
     if len(sizes) > MAX_EXACT_ANNOTATORS or not search:
-        return Alignment(clusters, cost, exact=False)
-    return _exact(distances, sizes, unmatched, Alignment(clusters, cost, exact=False))
+        return Alignment(unitary, cost, exact=False)
+    return _exact(distances, sizes, unmatched, Alignment(unitary, cost, exact=False))
 
 
-def _disorders(clusters: Indices, distances: Distances, unmatched: float) -> Floats:
-    """Return the disorder of each cluster; shape (clusters,)."""
-    count = clusters.shape[1]
+def _disorders(unitary: Indices, distances: Distances, unmatched: float) -> Floats:
+    """Return the disorder of each unitary alignment; shape (unitary alignments,)."""
+    count = unitary.shape[1]
     costs = [
-        _pair_costs(distances[pair], clusters[:, pair[0]], clusters[:, pair[1]], unmatched) for pair in _pairs(count)
+        _pair_costs(distances[pair], unitary[:, pair[0]], unitary[:, pair[1]], unmatched) for pair in _pairs(count)
     ]
     total: Floats = np.sum(costs, axis=0) / len(costs)
     return total
@@ -100,7 +100,7 @@ def _pairs(annotators: int) -> list[tuple[int, int]]:
 
 
 def _star(distances: Distances, annotators: Sequence[int], left: list[Indices], unmatched: float) -> list[list[int]]:
-    """Return clusters of the units in `left`, by matching every annotator with the medoid, then those that remain."""
+    """Return unitary alignments of the units in `left`: match all annotators with the medoid, then the remaining."""
     width = len(left)
     if len(annotators) == 1:
         return [[unit if at == annotators[0] else NONE for at in range(width)] for unit in left[annotators[0]].tolist()]
@@ -112,7 +112,7 @@ def _star(distances: Distances, annotators: Sequence[int], left: list[Indices], 
         costs[i] += cost
         costs[j] += cost
     medoid = min(annotators, key=lambda annotator: costs[annotator])
-    clusters = [[int(unit) if at == medoid else NONE for at in range(width)] for unit in left[medoid]]
+    unitary = [[int(unit) if at == medoid else NONE for at in range(width)] for unit in left[medoid]]
     remaining = list(left)
     for other in annotators:
         if other == medoid:
@@ -120,10 +120,10 @@ def _star(distances: Distances, annotators: Sequence[int], left: list[Indices], 
         matches, _ = pairs[min(medoid, other), max(medoid, other)]
         own, theirs = matches if medoid < other else matches[::-1]
         for at, unit in zip(own.tolist(), left[other][theirs].tolist(), strict=True):
-            clusters[at][other] = unit
+            unitary[at][other] = unit
         remaining[other] = np.delete(left[other], theirs)
     rest = [annotator for annotator in annotators if annotator != medoid]
-    return clusters + _star(distances, rest, remaining, unmatched)
+    return unitary + _star(distances, rest, remaining, unmatched)
 
 
 def _matched(distances: Floats, unmatched: float) -> tuple[tuple[Indices, Indices], float]:
@@ -137,16 +137,16 @@ def _matched(distances: Floats, unmatched: float) -> tuple[tuple[Indices, Indice
     return (first, second), cost
 
 
-def _improved(clusters: Indices, distances: Distances, sizes: Sequence[int], unmatched: float) -> Indices:
-    """Return the clusters, sorted, after matching single annotators again as long as the total disorder falls."""
+def _improved(unitary: Indices, distances: Distances, sizes: Sequence[int], unmatched: float) -> Indices:
+    """Match single annotators again as long as the total disorder falls, and return the unitary alignments, sorted."""
     pairs, cost = len(_pairs(len(sizes))), np.inf
-    while (current := float(_disorders(clusters, distances, unmatched).sum())) < cost - _SLACK:
+    while (current := float(_disorders(unitary, distances, unmatched).sum())) < cost - _SLACK:
         cost = current
         for annotator, size in enumerate(sizes):
-            others = clusters.copy()
+            others = unitary.copy()
             others[:, annotator] = NONE
             others = others[(others != NONE).any(axis=1)]
-            gains = np.full((size, len(others)), -unmatched)  # the unit is no cluster of its own
+            gains = np.full((size, len(others)), -unmatched)  # the unit does not stay alone
             for other in range(len(sizes)):
                 present = others[:, other] != NONE
                 if other != annotator:
@@ -158,25 +158,26 @@ def _improved(clusters: Indices, distances: Distances, sizes: Sequence[int], unm
             alone = np.delete(np.arange(size), matches.gold[useful])
             added = np.full((len(alone), len(sizes)), NONE, dtype=np.intp)
             added[:, annotator] = alone
-            clusters = np.concatenate([others, added])
-    return clusters[np.lexsort(clusters.T[::-1])]
+            unitary = np.concatenate([others, added])
+    return unitary[np.lexsort(unitary.T[::-1])]
 
 
 def _exact(distances: Distances, sizes: Sequence[int], unmatched: float, best: Alignment) -> Alignment:
     """Return the best alignment by integer programming; `best` is the best one known.
 
-    The cost of a cluster is a sum over pairs of annotators. The linear programs of these pairs give dual prices of the
-    units, hence a lower bound of every alignment. A cluster whose cost exceeds the prices of its units by more than the
-    gap between the best known alignment and this bound cannot be part of a better one, and is left out.
+    The cost of a unitary alignment is a sum over pairs of annotators. The linear programs of these pairs give dual
+    prices of the units, hence a lower bound of every alignment. A unitary alignment whose cost exceeds the prices of
+    its units by more than the gap between the best known alignment and this bound cannot be part of a better one, and
+    is left out.
     """
     excess, bound = _pairwise_bounds(distances, sizes, unmatched)
     gap = best.disorder - bound
-    clusters = _candidates(excess, sizes, gap + _SLACK) if gap > _SLACK else None
-    if clusters is None:
-        return Alignment(best.clusters, best.disorder, exact=gap <= _SLACK)
-    costs = _disorders(clusters, distances, unmatched)
-    number = np.arange(len(clusters))
-    holds = sparse.vstack([_indicator(units, number, size) for units, size in zip(clusters.T, sizes, strict=True)])
+    unitary = _candidates(excess, sizes, gap + _SLACK) if gap > _SLACK else None
+    if unitary is None:
+        return Alignment(best.unitary, best.disorder, exact=gap <= _SLACK)
+    costs = _disorders(unitary, distances, unmatched)
+    number = np.arange(len(unitary))
+    holds = sparse.vstack([_indicator(units, number, size) for units, size in zip(unitary.T, sizes, strict=True)])
     result = milp(
         costs,
         constraints=LinearConstraint(holds, 1.0, 1.0),
@@ -185,10 +186,10 @@ def _exact(distances: Distances, sizes: Sequence[int], unmatched: float, best: A
     )
     if result.x is None:
         raise SolverError.of(f"The alignment of annotators failed: {result.message}")
-    chosen = clusters[result.x > 0.5]  # noqa: PLR2004
+    chosen = unitary[result.x > 0.5]  # noqa: PLR2004
     disorder = float(_disorders(chosen, distances, unmatched).sum())
     if disorder >= best.disorder - _SLACK:
-        return Alignment(best.clusters, best.disorder, exact=True)
+        return Alignment(best.unitary, best.disorder, exact=True)
     return Alignment(chosen[np.lexsort(chosen.T[::-1])], disorder, exact=True)
 
 
@@ -227,16 +228,16 @@ def _indicator(units: Indices, columns: Indices, size: int) -> sparse.csr_array:
 
 
 def _candidates(excess: Distances, sizes: Sequence[int], gap: float) -> Indices | None:
-    """Return the clusters that cost at most `gap` beyond the prices of their units; None if there are too many."""
-    clusters, costs = np.empty((1, 0), dtype=np.intp), np.zeros(1)
+    """Return the unitary alignments that cost at most `gap` beyond the prices of their units; None for too many."""
+    unitary, costs = np.empty((1, 0), dtype=np.intp), np.zeros(1)
     for annotator, size in enumerate(sizes):
-        if len(clusters) * (size + 1) > 1_000 * MAX_CLUSTERS:
+        if len(unitary) * (size + 1) > 1_000 * MAX_CANDIDATES:
             return None
-        units = np.tile(np.append(np.arange(size), NONE), len(clusters))
-        clusters = np.column_stack([np.repeat(clusters, size + 1, axis=0), units])
+        units = np.tile(np.append(np.arange(size), NONE), len(unitary))
+        unitary = np.column_stack([np.repeat(unitary, size + 1, axis=0), units])
         costs = np.repeat(costs, size + 1)
         for other in range(annotator):
-            costs += excess[other, annotator][clusters[:, other], units]
-        clusters, costs = clusters[costs <= gap], costs[costs <= gap]
-    clusters = clusters[(clusters != NONE).any(axis=1)]
-    return clusters if len(clusters) <= MAX_CLUSTERS else None
+            costs += excess[other, annotator][unitary[:, other], units]
+        unitary, costs = unitary[costs <= gap], costs[costs <= gap]
+    unitary = unitary[(unitary != NONE).any(axis=1)]
+    return unitary if len(unitary) <= MAX_CANDIDATES else None

@@ -1,6 +1,6 @@
 """Agreement on categories beyond chance: S, pi, Cohen's and Fleiss' kappa, Gwet's AC1 and AC2, Aickin's alpha.
 
-Items that fewer than two annotators rated are left out. See Artstein and Poesio (2008) and Gwet (2014) for surveys.
+Items that fewer than two annotators rated are left out. For surveys, see (Artstein and Poesio, 2008; Gwet, 2014).
 """
 
 from __future__ import annotations
@@ -194,6 +194,8 @@ def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
             if not TOLERANCE < expected < 1.0 - TOLERANCE:
                 break
             previous, value = value, max(0.0, (share - expected) / (1.0 - expected))
+            if value > 1.0 - TOLERANCE:
+                break
             hard = margins / ((1.0 - value) + value * hard[::-1] / expected)
             hard = hard / hard.sum(axis=1, keepdims=True)
             expected = float(hard[0] @ hard[1])

@@ -34,7 +34,7 @@ def notes_of(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
         if value < 0.0:
             yield f"{place}: the annotators agree less often than expected by chance."
         elif value < LOW:
-            yield f"{place}: low agreement ({value:.2f}). The values expected by chance are then uncertain as well."
+            yield f"{place}: low agreement ({value:.2f}), which also makes the chance estimate unreliable."
         if coefficient.name == "alpha_nominal" and _are_numbers(coefficient.margins or {}):
             yield (
                 f"{place}: the values are numbers, but any two different numbers disagree fully. Set a distance such as"

@@ -37,8 +37,8 @@ MAX_PAIRS: Final = 2_000
 MAX_VALUE_PAIRS: Final = 200_000
 """The same for single values, which are compared faster."""
 
-MAX_LISTS: Final = 300
-"""Maximum number of random alignments for the expected disorder of lists."""
+MAX_LISTS: Final = 100
+"""Number of random alignments for the expected disorder of lists."""
 
 INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
 """Distances of numbers whose agreement is measured with the squared difference."""
