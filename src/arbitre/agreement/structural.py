@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from arbitre.errors import DataError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from arbitre.arrays import Floats, Indices
     from arbitre.comparator import Comparator
@@ -38,7 +39,7 @@ MAX_VALUE_PAIRS: Final = 200_000
 """The same for single values, which are compared faster."""
 
 MAX_LISTS: Final = 100
-"""Number of random alignments for the expected disorder of lists."""
+"""Number of alignments of unrelated lists for the expected disorder; more are sampled."""
 
 INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
 """Distances of numbers whose agreement is measured with the squared difference."""
@@ -222,24 +223,40 @@ class _Measure:
         }
         if not shared.any():
             return Coefficient.corrected(None, None, **facts)
-        disorders = np.array([alignment.disorder for alignment in part.alignments])
-        observed = 1.0 - float(disorders[shared].sum()) * annotators / float(counts[shared].sum())
+        total = np.array([alignment.disorder for alignment in part.alignments])[shared].sum()
+        observed = 1.0 - float(total) * annotators / float(counts[shared].sum())
         pool = part.rows[held]
         documents = np.broadcast_to(part.document[:, None], held.shape)[held]
         if len(np.unique(documents)) < annotators:
             reason = f"Lists of at least {annotators} documents are needed to measure the disorder expected by chance."
             return Coefficient(value=None, observed=observed, expected=None, reason=reason, **facts)
-        random = np.random.default_rng(self.seed)
-        total = size = 0.0
-        for _ in range(MAX_LISTS):
-            chosen = random.choice(np.unique(documents), annotators, replace=False)
-            lists = [random.choice(pool[documents == document]) for document in chosen]
+        disorders, sizes = [], []
+        for lists in self._unrelated(pool, documents, annotators):
             below = [items.below(np.array([row]))[1] for row in lists]
             tables = {
                 (i, j): 1.0 - pairwise_qualities(items.column, below[i], below[j])
                 for i, j in combinations(range(annotators), 2)
             }
-            total += align(tables, [len(rows) for rows in below], UNMATCHED, search=False).disorder * annotators
-            size += sum(map(len, below))
-        expected = 1.0 - total / size if size else None
-        return Coefficient.corrected(observed, expected, **facts)
+            alignment = align(tables, [len(rows) for rows in below], UNMATCHED, search=False)
+            disorders.append(alignment.disorder * annotators)
+            sizes.append(sum(map(len, below)))
+        if not any(sizes):
+            return Coefficient.corrected(None, None, **facts)
+        ratio = sum(disorders) / sum(sizes)
+        error = None
+        if comb(len(pool), annotators) > MAX_LISTS:
+            residuals = np.array(disorders) - ratio * np.array(sizes)
+            error = float(residuals.std(ddof=1)) / len(sizes) ** 0.5 / float(np.mean(sizes))
+        return Coefficient.corrected(observed, 1.0 - ratio, standard_error=error, **facts)
+
+    def _unrelated(self, pool: Indices, documents: Indices, annotators: int) -> Iterator[tuple[int, ...]]:
+        """Yield lists of different documents: all combinations, or a sample of `MAX_LISTS` of them."""
+        if comb(len(pool), annotators) <= MAX_LISTS:
+            for chosen in combinations(range(len(pool)), annotators):
+                if len({int(documents[at]) for at in chosen}) == annotators:
+                    yield tuple(int(pool[at]) for at in chosen)
+            return
+        random, every = np.random.default_rng(self.seed), np.unique(documents)
+        for _ in range(MAX_LISTS):
+            chosen_documents = random.choice(every, annotators, replace=False)
+            yield tuple(int(random.choice(pool[documents == document])) for document in chosen_documents)
