@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
 from arbitre.cli import COMMANDS, app
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
@@ -102,6 +102,7 @@ IN_PYTHON = {
     "compare": (arbitre.compare, {"validate": "Comparison.violations", "published": "arbitre.published"}),
     "evaluate": (arbitre.evaluate, {}),
     "rank": (arbitre.rank, {}),
+    "agree": (agreement.agree, {}),
     "diff": (arbitre.diff, {}),
     "report": (arbitre.write_report, {"evaluations": "results"}),
     "figures": (arbitre.write_figures, {"evaluations": "results"}),
