@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arbitre.comparison.diagnosis import Diagnosis
+from arbitre.diagnosis.causes.moved import find_moved, moved_values
 from arbitre.diagnosis.causes.solidarity import LeafSums
 
 if TYPE_CHECKING:
@@ -30,4 +31,8 @@ def diagnose(
         levels: The levels of the documents, compared together.
     """
     sums = LeafSums.of(levels, len(gold), plan.max_calls)
-    return [Diagnosis(**sums.parts_of(document)) for document in range(len(gold))]
+    moved = find_moved(plan, levels, len(gold))
+    return [
+        Diagnosis(**sums.parts_of(document), moved=moved_values(levels, moved[document]))
+        for document in range(len(gold))
+    ]
