@@ -87,7 +87,7 @@ class Tree:
             mass += weight * quality
         return n, m, k, mass
 
-    def entries_tally(self, repaired, number=None, covered=False, scale=1.0):
+    def entries_tally(self, repaired, number=None, scale=1.0, *, covered=False):
         """n, m and S of the entries after a repair."""
         total = np.zeros(3)
         for root in self.roots if number is None else [number]:
@@ -103,7 +103,7 @@ class Tree:
                     n, m, _, mass = self.tally(root, repaired)
                 total += factor * np.array([n, n, n] if here else [n, m, mass])
             for child in self.children[root]:
-                total += self.entries_tally(repaired, child, here, factor)
+                total += self.entries_tally(repaired, child, factor, covered=here)
         return total
 
     def f1q(self, repaired=frozenset()):
