@@ -1,12 +1,12 @@
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
-from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
+from .comparison import Alignment, Comparison, Diagnosis, Fault, Join, LeafVerdict, Match, Moved, Node
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
 from .curve import Curve
-from .diagnosis import Distortion, Metricity, distortion, metricity
+from .diagnosis.metricity import Distortion, Metricity, distortion, metricity
 from .distances import Facts
 from .errors import (
     ArbitreError,
@@ -36,18 +36,22 @@ __all__ = [
     "Comparison",
     "Curve",
     "DataError",
+    "Diagnosis",
     "Distortion",
     "DocumentQuality",
     "Evaluation",
     "Facts",
+    "Fault",
     "Field",
     "FunctionError",
     "Gate",
+    "Join",
     "LeafVerdict",
     "MacroScores",
     "Match",
     "Metricity",
     "Missed",
+    "Moved",
     "Node",
     "OptionError",
     "PathScores",

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.diagnosis.entry_pool import build_entry_pool
+from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.distances import catalogue
 
 SCHEMA = {"type": "array", "items": {"type": "string"}}
@@ -148,7 +148,8 @@ def test_a_sample_is_drawn_with_the_seed():
 
 def test_sampled_rates_have_an_interval(monkeypatch):
     monkeypatch.setattr(
-        "arbitre.metricity", lambda matrix, seed: arbitre.diagnosis.metricity(matrix, seed=seed, exact_up_to=10)
+        "arbitre.metricity",
+        lambda matrix, seed: arbitre.diagnosis.metricity.metricity(matrix, seed=seed, exact_up_to=10),
     )
     low, high = (float(part) for part in cells(run(*distances("levenshtein")).stdout)["  95% interval"].split(" to "))
     assert low < 2 / 60 < high

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.running.check_gold import check_gold
-from arbitre.diagnosis import witnesses
-from arbitre.diagnosis.claims import MAX_VALUES, check_claims
+from arbitre.diagnosis.causes.diagnose import diagnose
+from arbitre.diagnosis.metricity import witnesses
+from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
 from arbitre.distances import DistanceCatalogue, catalogue
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.normalizers import catalogue as normalisers
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
-    from arbitre.diagnosis.claims import ClaimCheck
+    from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
     from arbitre.report.evaluation import Evaluation
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress
@@ -198,6 +199,7 @@ class Comparator:
             schema=self.plan.root,
             item_costs=item_costs,
             format_assertion=self.plan.format_assertion,
+            diagnose=cache(lambda: diagnose(self.plan, [gold], [predicted], traced.levels())[0]),
         )
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
@@ -223,7 +225,7 @@ class Comparator:
 
         Returns:
             One check for each path and claim, with the number of violations and the values of the largest one; see
-            `arbitre.diagnosis.claims.ClaimCheck`.
+            `arbitre.diagnosis.metricity.claims.ClaimCheck`.
         """
         return check_claims(
             self.plan, list(map(json_form, gold)), list(map(json_form, predicted)), sample=sample, seed=seed

@@ -32,7 +32,7 @@ from arbitre.cli.shared_options import (
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
-from arbitre.diagnosis.entry_pool import MAX_ENTRIES, build_entry_pool
+from arbitre.diagnosis.metricity.entry_pool import MAX_ENTRIES, build_entry_pool
 from arbitre.errors import shown
 from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from arbitre import Metricity, Scores
     from arbitre.comparator.configurations import Configuration
-    from arbitre.diagnosis.claims import ClaimCheck
-    from arbitre.diagnosis.entry_pool import EntryPool
+    from arbitre.diagnosis.metricity.claims import ClaimCheck
+    from arbitre.diagnosis.metricity.entry_pool import EntryPool
     from arbitre.values import Json
 
 REPORT: Final = "metricity.json"

@@ -1,0 +1,167 @@
+"""Why a prediction is wrong: the diagnosis of a comparison, and its conversion to and from plain JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from arbitre.tally import COUNTS, Scores, Tally
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Several items on one side of a list that together correspond to one item on the other side.
+
+    A merge joins two or more gold items in one predicted item; a split divides one gold item among two or more
+    predicted items.
+
+    Attributes:
+        list: JSON Pointer of the list in the gold document.
+        gold: Positions of the gold items.
+        predicted: Positions of the predicted items.
+        gain: Increase in quality when the items are joined.
+    """
+
+    list: str
+    gold: tuple[int, ...]
+    predicted: tuple[int, ...]
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A value that the prediction has in another place than gold.
+
+    Attributes:
+        path: Wildcard path of the value in gold.
+        value: The value, as gold has it.
+        source: JSON Pointer of the value in the gold document.
+        target: JSON Pointer of the value in the predicted document.
+    """
+
+    path: str
+    value: Json
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One leaf or item that is not correct.
+
+    Attributes:
+        entry: JSON Pointer of the entry; in the prediction if gold has no such entry. None outside the entries.
+        gold_pointer: JSON Pointer in the gold document; None if gold has no such value.
+        predicted_pointer: JSON Pointer in the predicted document; None if the prediction has no such value.
+        path: Wildcard path.
+        fault: Class of the fault: close, wrong, wrong type, missing, spurious, moved, split or merged.
+        gold: Value in gold; ABSENT if there is none.
+        predicted: Predicted value; ABSENT if there is none.
+        cost: Decrease in the f1q of the entries due to the fault.
+    """
+
+    entry: str | None
+    gold_pointer: str | None
+    predicted_pointer: str | None
+    path: str
+    fault: str
+    gold: Json
+    predicted: Json
+    cost: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON, without absent values."""
+        return {name: value for name, value in _plain(self).items() if value is not ABSENT}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why the prediction of a comparison is wrong.
+
+    Attributes:
+        solidarity: Share of the leaf quality of the best flat matching that is reached by values in their own entries,
+            in [0, 1]; 1 if no quality can be reached, None under transport. The flat matching of a path pairs all its
+            gold leaves with all its predicted leaves, whatever their entries.
+        solidarity_by_path: Solidarity by wildcard path of the leaves.
+        flat: Scores over all leaves in the best flat matching; their `variance` is None.
+        flat_by_path: Scores of the best flat matching by wildcard path.
+        flat_exact: Whether every flat matching is optimal, and not approximated because of its size.
+        merges: Groups of gold items that the prediction merges in one item.
+        splits: Gold items that the prediction splits into several.
+        moved: Values in the wrong place.
+        f1q_after_joins: f1q of the entries after the items of `merges` and `splits` are joined; None if undefined.
+        repair_gain: Increase in the f1q of the entries if all faults of a class were repaired, by class.
+        order: Kendall's tau of the matched pairs, by JSON Pointer of the list in gold, for lists whose order matters;
+            None for fewer than two pairs.
+        faults: The leaves and items that are not correct.
+    """
+
+    solidarity: float | None
+    solidarity_by_path: Mapping[str, float | None]
+    flat: Scores
+    flat_by_path: Mapping[str, Scores]
+    flat_exact: bool
+    merges: tuple[Join, ...] = ()
+    splits: tuple[Join, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    f1q_after_joins: float | None = None
+    repair_gain: Mapping[str, float] = field(default_factory=dict)
+    order: Mapping[str, float | None] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON. `from_dict` is the inverse."""
+        return {
+            "solidarity": self.solidarity,
+            "solidarity_by_path": dict(self.solidarity_by_path),
+            "flat": self.flat.to_dict(),
+            "flat_by_path": {path: scores.to_dict() for path, scores in self.flat_by_path.items()},
+            "flat_exact": self.flat_exact,
+            "merges": [_join(join) for join in self.merges],
+            "splits": [_join(join) for join in self.splits],
+            "moved": list(map(_plain, self.moved)),
+            "f1q_after_joins": self.f1q_after_joins,
+            "repair_gain": dict(self.repair_gain),
+            "order": dict(self.order),
+            "faults": [fault.to_dict() for fault in self.faults],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Diagnosis:
+        """Create a diagnosis from the result of `to_dict`."""
+        absent = {"gold": ABSENT, "predicted": ABSENT}
+        parts: dict[str, Any] = {
+            "flat": _scores(data["flat"]),
+            "flat_by_path": {path: _scores(scores) for path, scores in data["flat_by_path"].items()},
+            "merges": tuple(_read_join(join) for join in data["merges"]),
+            "splits": tuple(_read_join(join) for join in data["splits"]),
+            "moved": tuple(Moved(**moved) for moved in data["moved"]),
+            "faults": tuple(Fault(**(absent | fault)) for fault in data["faults"]),
+        }
+        return cls(**(dict(data) | parts))
+
+
+def _plain(record: Join | Moved | Fault) -> dict[str, Any]:
+    """Return the fields of a record by name; values are not copied."""
+    return {entry.name: getattr(record, entry.name) for entry in fields(record)}
+
+
+def _join(join: Join) -> dict[str, Any]:
+    return _plain(join) | {"gold": list(join.gold), "predicted": list(join.predicted)}
+
+
+def _read_join(data: Mapping[str, Any]) -> Join:
+    return Join(data["list"], tuple(data["gold"]), tuple(data["predicted"]), data["gain"])
+
+
+def flat_scores(gold: float, predicted: float, matched: float, quality_mass: float) -> Scores:
+    """Return the scores of a flat matching; their variance is None, as equally good matchings differ in it."""
+    return Scores(Tally(gold, predicted, matched, quality_mass, None))
+
+
+def _scores(data: Mapping[str, Any]) -> Scores:
+    return flat_scores(**{name: data[name] for name in COUNTS})

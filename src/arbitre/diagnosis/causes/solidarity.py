@@ -1,0 +1,129 @@
+"""Solidarity: the share of the leaf quality that is reached by values in their own entries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arbitre.comparison.diagnosis import flat_scores
+from arbitre.comparison.levels import sum_by_index
+from arbitre.engine.columns.column import LeafColumn
+from arbitre.engine.flat_matching import FlatMatching, Values, match_flat
+from arbitre.paths import order
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.comparison.levels import Level
+
+
+@dataclass(eq=False, slots=True)
+class LeafSums:
+    """Leaf quality in the entries and in the best flat matching, of documents that were compared together.
+
+    Attributes:
+        exact: Mask of the documents whose flat matchings are all optimal; shape (documents,).
+        reached: Sum of the qualities of the leaves in their own entries, by wildcard path; shapes (documents,).
+        flat: Sums of the flat matching by wildcard path: gold, predicted, matched, quality; shapes (4, documents).
+        transported: Paths whose leaves are matched by transport.
+    """
+
+    exact: Mask
+    reached: dict[str, Floats] = field(default_factory=dict)
+    flat: dict[str, Floats] = field(default_factory=dict)
+    transported: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, levels: Sequence[Level], documents: int, max_calls: int | None = None) -> LeafSums:
+        """Return the sums of documents.
+
+        Args:
+            levels: The levels of the documents.
+            documents: Number of documents.
+            max_calls: Maximum number of calls to a custom distance for one document and path; None for no limit.
+        """
+        sums = cls(np.ones(documents, dtype=np.bool_))
+        columns: dict[int, list[Level]] = {}
+        for level in levels:
+            columns.setdefault(id(level.source), []).append(level)
+        for group in columns.values():
+            sums._add(group, max_calls)
+        return sums
+
+    def _add(self, levels: Sequence[Level], max_calls: int | None) -> None:
+        """Add the leaves of a column, given its levels."""
+        paths: dict[str, int] = {}
+        size = len(self.exact)
+        sides: tuple[list[tuple[Indices, Indices]], list[tuple[Indices, Indices]]] = [], []
+        reached: list[tuple[Indices, Floats]] = []
+        for level in levels:
+            gold, predicted, matched = level.leaf_masks()
+            if not (gold.any() or predicted.any()):
+                continue
+            problems = _path_numbers(level, paths) * size + level.document
+            for side, rows, mask in zip(sides, (level.left, level.right), (gold, predicted), strict=True):
+                side.append((rows[mask], problems[mask]))
+            reached.append((problems, level.masses_of(gold, predicted, matched)[3]))
+            if level.scale is not None:
+                self.transported |= paths.keys()
+        if not paths:
+            return
+        shape, source = (len(paths), size), levels[0].source
+        leaves = [_distinct(side) for side in sides]
+        if isinstance(source, LeafColumn):
+            flat = match_flat(source, leaves[0], leaves[1], len(paths) * size, max_calls)
+        else:
+            counts = [np.bincount(side.documents, minlength=len(paths) * size) for side in leaves]
+            flat = FlatMatching.of_equal(counts[0], counts[1])
+        self.exact &= flat.exact.reshape(shape).all(axis=0)
+        sums = np.stack([flat.gold, flat.predicted, flat.matched, flat.quality]).reshape(4, *shape)
+        problems, qualities = (np.concatenate(arrays) for arrays in zip(*reached, strict=True))
+        own = sum_by_index(problems, qualities, len(paths) * size).reshape(shape)
+        for path, number in paths.items():
+            self.flat[path] = self.flat.get(path, np.zeros((4, size))) + sums[:, number]
+            self.reached[path] = self.reached.get(path, np.zeros(size)) + own[number]
+
+    def parts_of(self, document: int) -> dict[str, Any]:
+        """Return the part of a diagnosis that these sums determine."""
+        tallies = {path: self.flat[path][:, document].tolist() for path in sorted(self.flat, key=order)}
+        tallies = {path: masses for path, masses in tallies.items() if masses[0] or masses[1]}
+        reached = {path: float(self.reached[path][document]) for path in tallies}
+        flat = {path: flat_scores(*masses) for path, masses in tallies.items()}
+        return {
+            "solidarity": None
+            if not self.transported.isdisjoint(flat)
+            else share(reached.values(), (scores.quality_mass for scores in flat.values())),
+            "solidarity_by_path": {
+                path: None if path in self.transported else share([reached[path]], [scores.quality_mass])
+                for path, scores in flat.items()
+            },
+            "flat": Scores(Tally.sum(scores.tally for scores in flat.values())),
+            "flat_by_path": flat,
+            "flat_exact": bool(self.exact[document]),
+        }
+
+
+def _path_numbers(level: Level, paths: dict[str, int]) -> Indices:
+    """Return the number of the path of each node; new paths are added to `paths`."""
+    numbers = np.zeros(len(level), dtype=np.intp)
+    for text, start, stop in level.runs():
+        numbers[start:stop] = paths.setdefault(text, len(paths))
+    return numbers
+
+
+def _distinct(parts: Sequence[tuple[Indices, Indices]]) -> Values:
+    """Join rows and their documents; a row that transport divides among several nodes counts once."""
+    rows, documents = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    distinct, first = np.unique(rows, return_index=True)
+    return Values(distinct, documents[first])
+
+
+def share(reached: Iterable[float], reachable: Iterable[float]) -> float:
+    """Return the quality that is reached, divided by the quality that can be reached; 1 if none can be reached."""
+    whole = math.fsum(reachable)
+    return min(1.0, math.fsum(reached) / whole) if whole > 0.0 else 1.0
