@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arbitre.comparison.diagnosis import Diagnosis
+from arbitre.diagnosis.causes.faults import FaultResults
+from arbitre.diagnosis.causes.joins import JoinResults
 from arbitre.diagnosis.causes.solidarity import LeafSums
 
 if TYPE_CHECKING:
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
 def diagnose(
     plan: Plan,
     gold: Sequence[Json],
-    predicted: Sequence[Json],  # noqa: ARG001
+    predicted: Sequence[Json],
     levels: Sequence[Level],
+    *,
+    rematch: bool = False,
 ) -> list[Diagnosis]:
     """Return the diagnosis of each pair of documents.
 
@@ -28,6 +32,16 @@ def diagnose(
         gold: The gold documents; ABSENT for a missing document.
         predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
         levels: The levels of the documents, compared together.
+        rematch: Whether to compute repair gains by comparing repaired documents again.
+
+    Raises:
+        DataError: `rematch` is set, and items are matched by transport.
     """
     sums = LeafSums.of(levels, len(gold), plan.max_calls)
-    return [Diagnosis(**sums.parts_of(document)) for document in range(len(gold))]
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    faults = FaultResults.of(plan, gold, levels, joins.joins, rematch=rematch)
+    parts = (sums, joins, faults)
+    return [
+        Diagnosis(**{name: value for part in parts for name, value in part.parts_of(document).items()})
+        for document in range(len(gold))
+    ]

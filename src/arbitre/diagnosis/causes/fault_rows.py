@@ -85,7 +85,7 @@ class FaultRows:
         faults = FaultNodes.of(taxonomy)
         entry = taxonomy.entry[faults.node]
         names = [
-            _Pointers(taxonomy.levels, np.concatenate([nodes, entry]), gold=gold)
+            Pointers(taxonomy.levels, np.concatenate([nodes, entry]), gold=gold)
             for nodes, gold in ((faults.gold, True), (faults.predicted, False))
         ]
         pointers = [side.of(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)]
@@ -114,7 +114,7 @@ class FaultRows:
         return len(self.documents)
 
 
-class _Pointers:
+class Pointers:
     """JSON Pointers of some nodes on one side."""
 
     def __init__(self, levels: Sequence[Level], nodes: Indices, *, gold: bool) -> None:
