@@ -45,3 +45,9 @@ def diagnose(
         Diagnosis(**{name: value for part in parts for name, value in part.parts_of(document).items()})
         for document in range(len(gold))
     ]
+
+
+def find_faults(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], levels: Sequence[Level]) -> FaultResults:
+    """Return the faults of each pair of documents; see `diagnose` for the arguments."""
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    return FaultResults.of(plan, gold, levels, joins.joins)
