@@ -68,7 +68,7 @@ class CorpusDiagnosis:
 
 @dataclass(slots=True)
 class DiagnosisTotals:
-    """Sums over documents, from which the diagnosis of a corpus follows. They do not depend on the order of addition."""
+    """Sums over documents, from which the diagnosis of a corpus follows. Their order does not matter."""
 
     _sums: defaultdict[tuple[str, ...], list[float]] = field(default_factory=lambda: defaultdict(list))
     """Summands by what they count, compressed without changing their sum."""
