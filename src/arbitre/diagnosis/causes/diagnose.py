@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arbitre.comparison.diagnosis import Diagnosis
-from arbitre.diagnosis.causes.moved import find_moved, moved_values
+from arbitre.diagnosis.causes.faults import FaultResults
+from arbitre.diagnosis.causes.joins import JoinResults
+from arbitre.diagnosis.moves.moved import MovedResults
 from arbitre.diagnosis.causes.solidarity import LeafSums
 
 if TYPE_CHECKING:
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 def diagnose(
     plan: Plan,
     gold: Sequence[Json],
-    predicted: Sequence[Json],  # noqa: ARG001
+    predicted: Sequence[Json],
     levels: Sequence[Level],
+    *,
+    rematch: bool = False,
 ) -> list[Diagnosis]:
     """Return the diagnosis of each pair of documents.
 
@@ -29,10 +33,24 @@ def diagnose(
         gold: The gold documents; ABSENT for a missing document.
         predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
         levels: The levels of the documents, compared together.
+        rematch: Whether to compute repair gains by comparing repaired documents again.
+
+    Raises:
+        DataError: `rematch` is set, and items are matched by transport.
     """
     sums = LeafSums.of(levels, len(gold), plan.max_calls)
-    moved = find_moved(plan, levels, len(gold))
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    moved = MovedResults.of(plan, levels, len(gold))
+    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.values, rematch=rematch)
+    parts = (sums, joins, moved, faults)
     return [
-        Diagnosis(**sums.parts_of(document), moved=moved_values(levels, moved[document]))
+        Diagnosis(**{name: value for part in parts for name, value in part.parts_of(document).items()})
         for document in range(len(gold))
     ]
+
+
+def find_faults(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], levels: Sequence[Level]) -> FaultResults:
+    """Return the faults of each pair of documents; see `diagnose` for the arguments."""
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    moved = MovedResults.of(plan, levels, len(gold))
+    return FaultResults.of(plan, gold, levels, joins.joins, moved.values)

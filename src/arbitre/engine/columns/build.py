@@ -153,11 +153,13 @@ class _ColumnBuilder:
             "token": place.token,
             "tokens": place.tokens,
             "item": place.item,
+            "tags": place.tags,
         }
 
     def _register(self, column: Column, site: Site) -> None:
         if len(column.path) >= MAX_DEPTH and not isinstance(column, LeafColumn):
             self.check_depth()
+        column.site = site
         self.columns.append(column)
         self.sites.append(site)
 
@@ -350,19 +352,27 @@ class _ColumnBuilder:
 
 
 def build_columns(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, many_keys: float = math.inf
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    many_keys: float = math.inf,
+    site: Site | None = None,
+    tags: Indices | None = None,
 ) -> list[Column]:
     """Build the columns of documents, parents before children; the first column is the root.
 
     The rows of the root are the gold documents, then the predicted documents. From `many_keys` consecutive undeclared
-    keys with single values, these share one column (see `CellLimits.keys`).
+    keys with single values, these share one column (see `CellLimits.keys`). With `site`, the values are not documents
+    but belong to this position of the schema; `tags` are their branches if the position depends on them.
 
     Raises:
         DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
     """
     builder = _ColumnBuilder(plan, gold, predicted, many_keys)
     documents = [*gold, *predicted]
-    builder.open(plan.sites[0], documents, ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold)))
+    place = ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold), tags=tags)
+    builder.open(site or plan.sites[0], documents, place)
     while builder.pending:
         builder.pending.popleft()()
     for column, site in zip(reversed(builder.columns), reversed(builder.sites), strict=True):

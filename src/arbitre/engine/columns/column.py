@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from arbitre.distances.base import Pool
     from arbitre.engine.columns.readings import Readings
     from arbitre.matching import Matcher
-    from arbitre.schema.nodes import Leaf
+    from arbitre.schema.nodes import Leaf, Site
 
 Values = TypeVar("Values", bound=npt.NDArray[Any])
 
@@ -67,6 +67,10 @@ class Column:
     """Mass of each row in a tally: the total weight of an object's fields, the number of a list's items, 1 in a mixed
     column. Shape (size,), empty for leaves."""
     links: list[Link] = field(default_factory=list)
+    site: Site | None = None
+    """The position in the schema; None for columns that are not built from a plan."""
+    tags: Indices | None = None
+    """The parent's branch of a union for each row, if the values depend on it; shape (size,)."""
 
     @property
     def slices(self) -> Sequence[Slices]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from arbitre.comparison.levels import NONE
-from arbitre.diagnosis.causes.chance import ValueCounts, base_chance
+from arbitre.diagnosis.moves.chance import ValueCounts, base_chance
 from arbitre.engine.columns.column import LeafColumn, ObjectColumn
 from arbitre.engine.columns.ragged import cross_slices, starts_of
 from arbitre.engine.solve.batches import Batch

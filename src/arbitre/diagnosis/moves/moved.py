@@ -8,12 +8,13 @@ and Hochberg (1995) limits the expected share of false findings in each document
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.comparison.diagnosis import Moved
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.diagnosis.causes.candidates import Candidate, LeafFaults, owners_of, same_path, siblings
+from arbitre.diagnosis.moves.candidates import Candidate, LeafFaults, owners_of, same_path, siblings
 from arbitre.paths import order
 
 if TYPE_CHECKING:
@@ -33,16 +34,33 @@ class MovedNodes(NamedTuple):
     predicted: int
 
 
+@dataclass(frozen=True, slots=True)
+class MovedResults:
+    """The moved values of documents that were compared together."""
+
+    values: Sequence[tuple[Moved, ...]]
+    """The moved values of each document."""
+
+    @classmethod
+    def of(cls, plan: Plan, levels: Sequence[Level], documents: int) -> MovedResults:
+        """Return the moved values. Paths below lists that are matched by transport are left out.
+
+        Args:
+            plan: The compiled schema.
+            levels: The levels of the documents.
+            documents: Number of documents.
+        """
+        tree = NodeTree.of(levels)
+        values = ([_value(tree, nodes) for nodes in of_document] for of_document in find_moved(plan, levels, documents))
+        return cls([tuple(sorted(own, key=lambda one: (order(one.source), order(one.target)))) for own in values])
+
+    def parts_of(self, document: int) -> dict[str, Any]:
+        """Return the fields of `Diagnosis` on moved values, for one document."""
+        return {"moved": self.values[document]}
+
+
 def find_moved(plan: Plan, levels: Sequence[Level], documents: int) -> list[list[MovedNodes]]:
-    """Return the moved values of each document, as nodes of the levels.
-
-    Paths below lists that are matched by transport are left out.
-
-    Args:
-        plan: The compiled schema.
-        levels: The levels of documents that were compared together.
-        documents: Number of documents.
-    """
+    """Return the moved values of each document, as nodes; see `MovedResults.of` for the arguments."""
     owners, close = owners_of(levels), plan.close
     faults = LeafFaults.of(levels, owners, close, documents)
     declared = frozenset(row.path for row in plan.rows)
@@ -111,12 +129,8 @@ def _p_value(candidates: Sequence[Candidate], targets: int) -> float:
     return min(1.0, targets * prod(candidate.chance for candidate in candidates))
 
 
-def moved_values(levels: Sequence[Level], nodes: Sequence[MovedNodes]) -> tuple[Moved, ...]:
-    """Return the paths, values and pointers of moved values."""
-    tree = NodeTree.of(levels)
-    moved = []
-    for gold, predicted in nodes:
-        level, at = tree.place(gold)
-        source, target = tree.pointer(gold, gold=True), tree.pointer(predicted, gold=False)
-        moved.append(Moved(level.texts()[at], tree.value(gold, gold=True), source or "", target or ""))
-    return tuple(sorted(moved, key=lambda one: (order(one.source), order(one.target))))
+def _value(tree: NodeTree, nodes: MovedNodes) -> Moved:
+    """Return the path, the value and the pointers of a moved value."""
+    level, at = tree.place(nodes.gold)
+    source, target = tree.pointer(nodes.gold, gold=True), tree.pointer(nodes.predicted, gold=False)
+    return Moved(level.texts()[at], tree.value(nodes.gold, gold=True), source or "", target or "")
