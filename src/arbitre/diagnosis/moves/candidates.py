@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
-    from arbitre.schema.nodes import Leaf
     from arbitre.values import Json
 
 MAX_COPIES: Final = 64
@@ -281,7 +280,7 @@ def _between(
         gold_values = [source.column.values[codes[places[at][0]]] for at in members]
         raw = [faults[places[at][1]].column.raw[faults[places[at][1]].predicted.rows[places[at][2]]] for at in members]
         for at, value, quality in zip(
-            members, gold_values, _qualities(source.column.leaves[slot], gold_values, raw), strict=True
+            members, gold_values, _qualities(source.column, slot, gold_values, raw), strict=True
         ):
             if quality < close:
                 continue
@@ -299,14 +298,15 @@ def _between(
             yield Candidate(int(document[0]), owner, owner, *nodes, quality, min(1.0, chance * rivals[at]))
 
 
-def _qualities(leaf: Leaf, gold: Sequence[Json], raw: Sequence[Json]) -> list[float]:
+def _qualities(column: LeafColumn, slot: int, gold: Sequence[Json], raw: Sequence[Json]) -> list[float]:
     """Return the quality of each normalised gold value with each predicted value as it was read; 0 for other kinds."""
-    values = list(gold)
+    site, distance, values = column.site, column.leaves[slot].distance, list(gold)
+    normalizers = () if site is None else site.normalizers if site.leaf is None else site.leaf.normalizers
     pairs: list[tuple[int, int]] = []
     for at, value in enumerate(raw):
         try:
-            (normal, *_), _ = normalized(leaf.normalizers, [value], {type(value)})
-            comparable = kind_of(normal) == kind_of(gold[at]) and kind_of(normal) in leaf.distance.kinds
+            (normal, *_), _ = normalized(normalizers, [value], {type(value)})
+            comparable = kind_of(normal) == kind_of(gold[at]) and kind_of(normal) in distance.kinds
         except ArbitreError:
             comparable = False
         if comparable:
@@ -315,7 +315,7 @@ def _qualities(leaf: Leaf, gold: Sequence[Json], raw: Sequence[Json]) -> list[fl
     qualities = [0.0] * len(raw)
     if pairs:
         left, right = np.array(pairs, dtype=np.intp).T
-        distances = leaf.distance.pool(values).distances(left, right)
-        for (at, _), distance in zip(pairs, distances.tolist(), strict=True):
-            qualities[at] = 1.0 - distance
+        distances = distance.pool(values).distances(left, right)
+        for (at, _), quality in zip(pairs, (1.0 - distances).tolist(), strict=True):
+            qualities[at] = quality
     return qualities
