@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.diagnosis.causes.faults import FaultResults
 from arbitre.diagnosis.causes.joins import JoinResults
+from arbitre.diagnosis.moves.moved import MovedResults
 from arbitre.diagnosis.causes.solidarity import LeafSums
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def diagnose(
     """
     sums = LeafSums.of(levels, len(gold), plan.max_calls)
     joins = JoinResults.of(plan, gold, predicted, levels)
-    faults = FaultResults.of(plan, gold, levels, joins.joins, rematch=rematch)
-    parts = (sums, joins, faults)
+    moved = MovedResults.of(plan, levels, len(gold))
+    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.values, rematch=rematch)
+    parts = (sums, joins, moved, faults)
     return [
         Diagnosis(**{name: value for part in parts for name, value in part.parts_of(document).items()})
         for document in range(len(gold))
@@ -50,4 +52,5 @@ def diagnose(
 def find_faults(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], levels: Sequence[Level]) -> FaultResults:
     """Return the faults of each pair of documents; see `diagnose` for the arguments."""
     joins = JoinResults.of(plan, gold, predicted, levels)
-    return FaultResults.of(plan, gold, levels, joins.joins)
+    moved = MovedResults.of(plan, levels, len(gold))
+    return FaultResults.of(plan, gold, levels, joins.joins, moved.values)

@@ -74,9 +74,7 @@ class Joiner:
         return self.join(child_site(self.plan, site, key), [value[key] for value in objects if key in value])
 
 
-def joined_variants(
-    plan: Plan, site: Site, values: Sequence[Json], best: int
-) -> list[Json]:
+def joined_variants(plan: Plan, site: Site, values: Sequence[Json], best: int) -> list[Json]:
     """Return the values joined in every way that may make a difference.
 
     These are the values in their order, in reverse order, and starting with one of them, without joining texts.
@@ -126,7 +124,9 @@ def with_lists_changed(
         changes: A function of each list that changes, by the tokens of the list.
         predicted: Whether the document is a prediction, in which fields may be stored under an alias.
     """
-    for tokens in sorted(changes, key=len, reverse=True):  # nested lists first: their pointers are those of the original
+    for tokens in sorted(
+        changes, key=len, reverse=True
+    ):  # nested lists first: their pointers are those of the original
         document = _changed(plan, plan.sites[0], document, tokens, changes[tokens], predicted=predicted)
     return document
 
