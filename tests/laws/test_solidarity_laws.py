@@ -105,9 +105,14 @@ def test_swapping_the_values_of_two_entries_lowers_solidarity_and_keeps_the_flat
 def test_solidarity_is_undefined_below_transport(data):
     schema = data.draw(moved(data.draw(schemas()), solvers=SOLVERS))
     gold, predicted = (data.draw(documents(schema)) for _ in range(2))
-    comparison = Comparator(schema).compare(gold=gold, predicted=predicted)
-    transported = any(level.scale is not None for level in comparison.levels)
-    assert (comparison.diagnosis.solidarity is None) == transported
+    comparator = Comparator(schema)
+    found = comparator.compare(gold=gold, predicted=predicted).diagnosis
+    lists = [row.path for row in comparator.explain() if row.match.startswith("transport")]
+    undefined = {
+        path for path in found.solidarity_by_path if any(f"{path}/".startswith(f"{name}/*/") for name in lists)
+    }
+    assert {path for path, value in found.solidarity_by_path.items() if value is None} == undefined
+    assert (found.solidarity is None) == bool(undefined)
 
 
 @slow

@@ -9,7 +9,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE
 from arbitre.diagnosis.moves.chance import ValueCounts, base_chance
-from arbitre.engine.columns.column import LeafColumn, ObjectColumn
+from arbitre.engine.columns.column import LeafColumn, ObjectColumn, below_transport
 from arbitre.engine.columns.ragged import cross_slices, starts_of
 from arbitre.engine.solve.batches import Batch
 from arbitre.engine.solve.leaf_quality import leaf_qualities
@@ -83,12 +83,12 @@ class LeafFaults:
         """Return the faults of each column whose values all have one path and are not matched by transport."""
         columns: dict[int, list[Level]] = {}
         for level in levels:
-            if level.leaf and level.scale is None and not level.named and isinstance(level.source, LeafColumn):
+            if level.leaf and not level.named and isinstance(level.source, LeafColumn):
                 columns.setdefault(id(level.source), []).append(level)
         faults = []
         for group in columns.values():
             column = group[0].source
-            if isinstance(column, LeafColumn):
+            if isinstance(column, LeafColumn) and not below_transport(column):
                 rows, document = (
                     np.concatenate([getattr(one, name) for one in group]) for name in ("left", "document")
                 )
