@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arbitre.comparison.diagnosis import Diagnosis
+from arbitre.diagnosis.causes.joins import JoinResults
+from arbitre.diagnosis.causes.order import orders
 from arbitre.diagnosis.causes.solidarity import LeafSums
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 def diagnose(
     plan: Plan,
     gold: Sequence[Json],
-    predicted: Sequence[Json],  # noqa: ARG001
+    predicted: Sequence[Json],
     levels: Sequence[Level],
 ) -> list[Diagnosis]:
     """Return the diagnosis of each pair of documents.
@@ -30,4 +32,9 @@ def diagnose(
         levels: The levels of the documents, compared together.
     """
     sums = LeafSums.of(levels, len(gold), plan.max_calls)
-    return [Diagnosis(**sums.parts_of(document)) for document in range(len(gold))]
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    order = orders(levels, plan.entries, len(gold))
+    return [
+        Diagnosis(**sums.parts_of(document), **joins.parts_of(document), order=order[document])
+        for document in range(len(gold))
+    ]

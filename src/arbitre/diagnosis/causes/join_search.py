@@ -3,7 +3,7 @@
 The items of every pair of lists are searched in four steps:
 
 1. Parts are the items without a partner, and those whose partner has a quality below `WEAK`. The wholes of a part are
-   the items on the other side that contain most of its values (see `containing_items`).
+   the items on the other side that contain most of its values (see `SharedValues`).
 2. Each part is joined with the partner of a whole, or with the best part of a whole that has no such partner. The gain
    is the quality of the joined item with the whole, minus the best quality of one of its parts with the whole. Each
    part goes to the whole where it gains most. Parts without a gain, such as duplicates, are left out.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.diagnosis.causes.join_values import joined_variants
-from arbitre.diagnosis.causes.shared_values import containing_items
+from arbitre.diagnosis.causes.shared_values import SharedValues, WordCodes
 from arbitre.engine import qualities_at
 from arbitre.engine.solve.solver import QualitySolver
 
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 
     _Job = tuple[int, bool, list[int]]
     """A whole, whether its parts are gold items, and the parts, as rows."""
+    _Trial = tuple[int, bool, int, int, float]
+    """A whole, whether its parts are gold items, two parts, and the greater quality of a part with the whole."""
 
 WEAK: Final = 0.5
 """Quality below which a matched item may be a part of another item."""
 
-SHARE: Final = 0.3
+SHARE: Final = 0.4
 """Minimum share of the values of a part that the whole contains."""
 
 NEAREST: Final = 2
@@ -114,12 +116,14 @@ class JoinSearch:
     Attributes:
         plan: The compiled schema.
         pairs: The pairs of lists.
-        options: The thresholds.
+        options: When a join is accepted.
+        words: The words of the documents.
     """
 
     plan: Plan
     pairs: ListPairs
     options: JoinOptions
+    words: WordCodes
 
     def search(self) -> list[_Group]:
         """Return the accepted groups, list by list."""
@@ -132,7 +136,7 @@ class JoinSearch:
 
     def _groups(self) -> list[_Group]:
         """Return the wholes with the parts that gain when each of them is joined with the first one."""
-        trials = [trial for merge in (True, False) for trial in self._trials(merge=merge)]
+        trials = self._trials()
         results = self._evaluate([(whole, merge, [first, part]) for whole, merge, first, part, _ in trials])
         best: dict[int, tuple[float, int]] = {}
         for number, ((*_, part, single), (quality, _)) in enumerate(zip(trials, results, strict=True)):
@@ -142,34 +146,38 @@ class JoinSearch:
         groups: dict[tuple[int, bool], _Group] = {}
         for part, (gain, number) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
             whole, merge, first, _, single = trials[number]
-            quality, value = results[number]
-            group = groups.setdefault((whole, merge), _Group(whole, merge, [first], single, quality, value))
+            group = groups.setdefault((whole, merge), _Group(whole, merge, [first], single, *results[number]))
             group.parts.append(part)
             group.single = max(group.single, single)
             group.gains.append(gain)
         return list(groups.values())
 
-    def _trials(self, *, merge: bool) -> list[tuple[int, bool, int, int, float]]:
-        """Return whole, `merge`, first part, other part, and the greater quality of the two parts with the whole."""
+    def _trials(self) -> list[_Trial]:
+        """Return the pairs of parts to join."""
         pairs = self.pairs
         is_part = (pairs.owner >= 0) & ((pairs.partner < 0) | (pairs.quality < WEAK - ROUNDING))
-        is_part &= pairs.gold == merge
-        searched = np.isin(pairs.owner, pairs.owner[is_part]) & (pairs.owner >= 0) & (pairs.gold != merge)
-        part, whole = containing_items(
-            pairs.items, is_part.nonzero()[0], searched.nonzero()[0], pairs.owner, share=SHARE, nearest=NEAREST
-        )
-        left, right = (part, whole) if merge else (whole, part)
-        single = QualitySolver().evaluate(pairs.items, left, right).quality.tolist() if len(part) else []
+        searched = (np.isin(pairs.owner, np.unique(pairs.owner[is_part])) & (pairs.owner >= 0)).nonzero()[0]
+        if len(searched) == 0:
+            return []
+        values = SharedValues.of(pairs.items, searched, pairs.owner[searched], self.words)
+        gold, parts = pairs.gold[searched], is_part[searched]
+        found = [values.containing(parts & (gold == merge), gold != merge, SHARE, NEAREST) for merge in (True, False)]
+        part, whole = np.concatenate(found, axis=1)
+        merges = pairs.gold[part]
+        left, right = np.where(merges, part, whole), np.where(merges, whole, part)
+        quality = QualitySolver().evaluate(pairs.items, left, right).quality if len(part) else np.empty(0)
         first: dict[int, tuple[float, int]] = {}
-        for number, row in enumerate(whole.tolist()):
+        for row, other, single in zip(whole.tolist(), part.tolist(), quality.tolist(), strict=True):
             partner = int(pairs.partner[row])
             if partner >= 0 and not is_part[partner]:
                 first[row] = float(pairs.quality[row]), partner
-            elif row not in first or single[number] > first[row][0]:
-                first[row] = single[number], int(part[number])
+            elif row not in first or single > first[row][0]:
+                first[row] = single, other
         return [
-            (row, merge, first[row][1], other, max(quality, first[row][0]))
-            for row, other, quality in zip(whole.tolist(), part.tolist(), single, strict=True)
+            (row, merge, first[row][1], other, max(single, first[row][0]))
+            for row, merge, other, single in zip(
+                whole.tolist(), merges.tolist(), part.tolist(), quality.tolist(), strict=True
+            )
             if other != first[row][1]
         ]
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from arbitre.engine.columns.fields import apply_aliases
-from arbitre.values import Kind, canonical, equal
+from arbitre.values import Kind, equal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from arbitre.schema.nodes import Site
     from arbitre.schema.plan import Plan
@@ -91,9 +91,10 @@ def joined_variants(
     variants = [joiner.join(site, values)]
     if joiner.depends_on_order:
         variants.append(Joiner(plan).join(site, values[::-1]))
-        rest = [value for position, value in enumerate(values) if position != best]
-        variants.append(Joiner(plan, keep_first=True).join(site, [values[best], *rest]))
-    return list({canonical(variant): variant for variant in variants}.values())
+    if joiner.joined_texts or (joiner.depends_on_order and best > 0):
+        others = [value for position, value in enumerate(values) if position != best]
+        variants.append(Joiner(plan, keep_first=True).join(site, [values[best], *others]))
+    return variants
 
 
 def child_site(plan: Plan, site: Site, token: str | int) -> Site:
@@ -156,16 +157,3 @@ def _is_joinable(site: Site) -> bool:
         return site.leaf.distance.name not in _UNITS
     branches = site.scalars[Kind.STRING]
     return all(branch.values is None and branch.leaf.distance.name not in _UNITS for branch in branches)
-
-
-def words(value: Json) -> Iterable[str | float | None]:
-    """Yield the words of a text, and the scalars in a list or an object with the words of its texts."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, str):
-            yield from part.casefold().split()
-        elif isinstance(part, list | dict):
-            pending.extend(part.values() if isinstance(part, dict) else part)
-        else:
-            yield part
