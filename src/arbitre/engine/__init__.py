@@ -10,4 +10,12 @@ from arbitre.engine.batch_comparison import (
     qualities_at,
 )
 
-__all__ = ["BatchResult", "compare_batch", "compare_to_levels", "count_calls", "item_costs", "pairwise_qualities", "qualities_at"]
+__all__ = [
+    "BatchResult",
+    "compare_batch",
+    "compare_to_levels",
+    "count_calls",
+    "item_costs",
+    "pairwise_qualities",
+    "qualities_at",
+]

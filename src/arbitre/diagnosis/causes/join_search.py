@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.diagnosis.causes.join_values import joined_variants
-from arbitre.diagnosis.causes.shared_values import SharedValues, WordCodes
+from arbitre.diagnosis.causes.shared_values import SharedValues, ValueSearch, WordCodes
 from arbitre.engine import qualities_at
 from arbitre.engine.solve.solver import QualitySolver
 
@@ -44,6 +44,9 @@ WEAK: Final = 0.5
 
 SHARE: Final = 0.4
 """Minimum share of the values of a part that the whole contains."""
+
+WHOLE_SHARE: Final = 0.6
+"""Minimum share of the values of every part of a split, and of one part of a merge, that the whole contains."""
 
 NEAREST: Final = 2
 """Number of wholes that are tried for each part."""
@@ -76,6 +79,9 @@ class JoinOptions:
 
     margin: float = 0.02
     permutations: int = 0
+
+
+DEFAULT_OPTIONS: Final = JoinOptions()
 
 
 @dataclass(eq=False, slots=True)
@@ -160,8 +166,12 @@ class JoinSearch:
         if len(searched) == 0:
             return []
         values = SharedValues.of(pairs.items, searched, pairs.owner[searched], self.words)
-        gold, parts = pairs.gold[searched], is_part[searched]
-        found = [values.containing(parts & (gold == merge), gold != merge, SHARE, NEAREST) for merge in (True, False)]
+        searches = [values.within(pairs.gold[searched] == side) for side in (True, False)]  # in gold, in the prediction
+        parts = is_part.nonzero()[0]
+        found = [
+            search.containing(parts[pairs.gold[parts] != gold], SHARE, NEAREST)
+            for search, gold in zip(searches, (True, False), strict=True)
+        ]
         part, whole = np.concatenate(found, axis=1)
         merges = pairs.gold[part]
         left, right = np.where(merges, part, whole), np.where(merges, whole, part)
@@ -173,13 +183,31 @@ class JoinSearch:
                 first[row] = float(pairs.quality[row]), partner
             elif row not in first or single > first[row][0]:
                 first[row] = single, other
-        return [
+        trials = [
             (row, merge, first[row][1], other, max(single, first[row][0]))
             for row, merge, other, single in zip(
                 whole.tolist(), merges.tolist(), part.tolist(), quality.tolist(), strict=True
             )
             if other != first[row][1]
         ]
+        return [trial for merge in (True, False) for trial in self._plausible(trials, searches, merge=merge)]
+
+    def _plausible(self, trials: Sequence[_Trial], searches: Sequence[ValueSearch], *, merge: bool) -> list[_Trial]:
+        """Return the splits in which the whole contains most values of both parts, or the merges with one such part.
+
+        A model that merges items may lose values of all but one of them. If the other part loses its partner, the first
+        part must not contain values of this partner: otherwise, the model exchanged values between two items.
+        """
+        chosen = [trial for trial in trials if trial[1] == merge]
+        if not chosen:
+            return []
+        whole, first, part = (np.array([trial[place] for trial in chosen], dtype=np.intp) for place in (0, 2, 3))
+        both = [searches[merge].shares(rows, whole) for rows in (first, part)]
+        plausible = (np.maximum(*both) if merge else np.minimum(*both)) >= WHOLE_SHARE
+        partner = self.pairs.partner[part]
+        lost = ((partner >= 0) & (partner != whole)).nonzero()[0]
+        plausible[lost] &= searches[not merge].shares(partner[lost], first[lost]) < SHARE
+        return [trial for trial, passed in zip(chosen, plausible.tolist(), strict=True) if passed]
 
     def _extended(self, groups: list[_Group]) -> list[_Group]:
         """Return the groups with all of their parts that gain one after the other."""
@@ -227,7 +255,7 @@ class JoinSearch:
             return []
         branch = None if items.tags is None else items.tags[np.array([*tags[0], *tags[1]], dtype=np.intp)]
         left, right = (np.array(side, dtype=np.intp) for side in cells)
-        qualities = qualities_at(self.plan, items, *sides, (left, right), branch).tolist()
+        qualities = qualities_at(self.plan, items, *sides, pairs=(left, right), tags=branch).tolist()
         best: list[tuple[float, Json]] = [(-1.0, None)] * len(jobs)
         for number, quality, at in zip(job_of, qualities, range(len(job_of)), strict=True):
             if quality > best[number][0] + ROUNDING:

@@ -124,12 +124,14 @@ def with_lists_changed(
         changes: A function of each list that changes, by the tokens of the list.
         predicted: Whether the document is a prediction, in which fields may be stored under an alias.
     """
-    for tokens in sorted(changes, key=len, reverse=True):  # nested lists first: their pointers are those of the original
+    for tokens in sorted(
+        changes, key=len, reverse=True
+    ):  # nested lists first: their pointers are those of the original
         document = _changed(plan, plan.sites[0], document, tokens, changes[tokens], predicted=predicted)
     return document
 
 
-def _changed(  # noqa: PLR0913, PLR0917
+def _changed(
     plan: Plan,
     site: Site,
     value: Json,

@@ -10,7 +10,7 @@ import numpy as np
 
 from arbitre.comparison.diagnosis import Join
 from arbitre.comparison.levels import of_nodes
-from arbitre.diagnosis.causes.join_search import JoinOptions, JoinSearch
+from arbitre.diagnosis.causes.join_search import DEFAULT_OPTIONS, JoinOptions, JoinSearch
 from arbitre.diagnosis.causes.join_values import with_lists_changed
 from arbitre.diagnosis.causes.list_pairs import inherited, list_pairs
 from arbitre.diagnosis.causes.shared_values import WordCodes
@@ -86,7 +86,7 @@ class JoinResults:
         gold: Sequence[Json],
         predicted: Sequence[Json],
         levels: Sequence[Level],
-        options: JoinOptions = JoinOptions(),
+        options: JoinOptions = DEFAULT_OPTIONS,
     ) -> JoinResults:
         """Search the documents for splits and merges, and compare those that have some again after joining.
 
@@ -121,7 +121,7 @@ class JoinResults:
         }
 
 
-def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = JoinOptions()) -> list[JoinedItems]:
+def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = DEFAULT_OPTIONS) -> list[JoinedItems]:
     """Return the splits and merges in all lists of a batch of documents.
 
     Args:

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from arbitre.arrays import Indices
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.causes.list_pairs import ListPairs
+    from arbitre.engine.columns.row_hashes import Digests
     from arbitre.paths import Path
 
 
 def orders(levels: Sequence[Level], entries: Path, documents: int) -> list[dict[str, float | None]]:
     """Return Kendall's tau of the matched items by JSON Pointer of the gold list, for each document.
 
-    These are the lists with the matching `ordered` or `sequence`, and the lists of entries. The tau of a list is None if
-    it has fewer than two pairs. Pairs of quality 0 do not count.
+    These are the lists with the matching `ordered` or `sequence`, and the lists of entries. Pairs of quality 0 do not
+    count. The tau of a list with fewer than two pairs is None.
 
     Args:
         levels: The levels of the documents, compared together.
@@ -93,7 +94,7 @@ def _unordered_partners(pairs: ListPairs) -> Indices:
     return partners
 
 
-def _sorted_among_equal(rows: Indices, keys: Indices) -> Indices:
+def _sorted_among_equal(rows: Indices, keys: Digests) -> Indices:
     """Return the rows, those with equal keys in increasing order: equal items may be exchanged."""
     result = np.empty_like(rows)
     result[keys.argsort(kind="stable")] = rows[np.lexsort((rows, keys))]

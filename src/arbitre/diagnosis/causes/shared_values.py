@@ -61,35 +61,60 @@ class SharedValues:
         list_of_code[code] = lists[item]
         return cls(rows, lists, item, code, 1.0 / np.bincount(group)[group], list_of_code)
 
-    def containing(self, parts: Mask, wholes: Mask, share: float, nearest: int) -> tuple[Indices, Indices]:
-        """Find, for each part, the wholes of the same list that contain most of its values.
+    def within(self, wholes: Mask) -> ValueSearch:
+        """Return a search for values in some of the items, by a mask of shape (items,)."""
+        shape = len(self.rows), len(self.list_of_code)
+        inside = wholes[self.item]
+        holders = np.bincount(self.code[inside], minlength=shape[1])
+        sizes = np.bincount(self.lists[wholes], minlength=int(self.lists.max(initial=0)) + 1)
+        rarity = np.log1p(sizes[self.list_of_code] / np.maximum(holders, 1))
+        weights = self.weight * rarity[self.code]
+        total = np.bincount(self.item, weights=weights, minlength=shape[0])[self.item]
+        of_items = np.divide(weights, total, out=weights, where=total > 0.0), (self.item, self.code)
+        of_wholes = np.ones(int(np.count_nonzero(inside))), (self.item[inside], self.code[inside])
+        return ValueSearch(self.rows, *(scipy.sparse.csr_array(cells, shape=shape) for cells in (of_items, of_wholes)))
 
-        The share of a part's values that a whole contains is a weighted mean: each path of the part has the same
-        weight, and within a path, a value weighs log(1 + n / k) if k of the n wholes of the list contain it.
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ValueSearch:
+    """Searches for the values of items in some items of the same list, the wholes.
+
+    The share of an item's values that a whole contains is a weighted mean: each path of the item has the same weight,
+    and within a path, a value weighs log(1 + n / k) if k of the n wholes of the list contain it.
+
+    Attributes:
+        rows: Rows of all items in their column, increasing; shape (items,).
+        weights: The weight of each value in each item; the weights of an item add up to 1.
+        contained: 1 for each value in each whole.
+    """
+
+    rows: Indices
+    weights: scipy.sparse.csr_array
+    contained: scipy.sparse.csr_array
+
+    def containing(self, parts: Indices, share: float, nearest: int) -> tuple[Indices, Indices]:
+        """Find the wholes that contain most of the values of each part.
 
         Args:
-            parts: Mask of the items to look for; shape (items,).
-            wholes: Mask of the items to search; shape (items,).
+            parts: Rows of the items to search for.
             share: Minimum share of the part's values that the whole contains, in [0, 1].
             nearest: Maximum number of wholes for each part.
 
         Returns:
             The part and the whole of each result, as rows: parts in order, the wholes of a part from best to worst.
         """
-        shape = (len(self.rows), len(self.list_of_code))
-        in_part, in_whole = parts[self.item], wholes[self.item]
-        holders = np.bincount(self.code[in_whole], minlength=shape[1])
-        sizes = np.bincount(self.lists[wholes], minlength=int(self.lists.max(initial=0)) + 1)
-        rarity = np.log1p(sizes[self.list_of_code] / np.maximum(holders, 1))
-        weights = self.weight[in_part] * rarity[self.code[in_part]]
-        of_parts = scipy.sparse.csr_array((weights, (self.item[in_part], self.code[in_part])), shape=shape)
-        of_wholes = scipy.sparse.csr_array((np.ones(int(in_whole.sum())), (self.code[in_whole], self.item[in_whole])), shape=shape[::-1])
-        table = (of_parts @ of_wholes).tocoo()
-        shares = np.round(table.data / of_parts.sum(axis=1)[table.row], DIGITS)
+        table = (self.weights[self.rows.searchsorted(parts)] @ self.contained.T).tocoo()
+        shares = np.round(table.data, DIGITS)
         best = np.lexsort((table.col, -shares, table.row))
         part, whole = table.row[best].astype(np.intp), table.col[best].astype(np.intp)
         near = (shares[best] >= share) & (rank_among_equal(part) < nearest)
-        return self.rows[part[near]], self.rows[whole[near]]
+        return parts[part[near]], self.rows[whole[near]]
+
+    def shares(self, part: Indices, whole: Indices) -> Floats:
+        """Return the share of the values of each part that its whole contains; rows of items, shapes (pairs,)."""
+        weights, contained = self.weights[self.rows.searchsorted(part)], self.contained[self.rows.searchsorted(whole)]
+        shares: Floats = np.round(weights.multiply(contained).sum(axis=1), DIGITS)
+        return shares
 
 
 @dataclass(slots=True)
