@@ -162,7 +162,7 @@ class Comparator:
             signature=self.signature,
         )
 
-    def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False) -> Comparison:
+    def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False, rematch: bool = False) -> Comparison:
         """Compare one predicted document with its gold document.
 
         The documents do not have to be valid against the schema and are not modified. Do not modify them while you
@@ -174,17 +174,19 @@ class Comparator:
             predicted: The predicted document, or `arbitre.ABSENT`.
             exhaustive: Compute the quality of every possible pair of list items. The scores stay the same; use this
                 for diagnosis.
+            rematch: Compute the repair gains of `diagnosis` by comparing repaired documents again, instead of on the
+                matching of this comparison.
 
         Raises:
             DataError: A document is not JSON, has more than 512 nested lists and objects, or is a text although the
                 schema expects an object or a list.
         """
         try:
-            return self._compared(gold, predicted, exhaustive=exhaustive)
+            return self._compared(gold, predicted, exhaustive=exhaustive, rematch=rematch)
         except NotJsonError:  # plain JSON is not searched for Python objects first
-            return self._compared(json_form(gold), json_form(predicted), exhaustive=exhaustive)
+            return self._compared(json_form(gold), json_form(predicted), exhaustive=exhaustive, rematch=rematch)
 
-    def _compared(self, gold: Json, predicted: Json, *, exhaustive: bool) -> Comparison:
+    def _compared(self, gold: Json, predicted: Json, *, exhaustive: bool, rematch: bool) -> Comparison:
         self.plan.check_gold(gold)
         self.plan.check_predicted(predicted)
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
@@ -199,7 +201,7 @@ class Comparator:
             schema=self.plan.root,
             item_costs=item_costs,
             format_assertion=self.plan.format_assertion,
-            diagnose=cache(lambda: diagnose(self.plan, [gold], [predicted], traced.levels())[0]),
+            diagnose=cache(lambda: diagnose(self.plan, [gold], [predicted], traced.levels(), rematch=rematch)[0]),
         )
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:

@@ -95,8 +95,11 @@ class Diagnosis:
         moved: Values in the wrong place.
         f1q_after_joins: f1q of the entries after the items of `merges` and `splits` are joined; None if undefined.
         repair_gain: Increase in the f1q of the entries if all faults of a class were repaired, by class.
+        repair_gain_by_path: Increase in the f1q of the entries if all faults at a path were repaired, by wildcard path
+            of the faults.
         order: Kendall's tau of the matched pairs, by JSON Pointer of the list in gold, for lists whose order matters;
             None for fewer than two pairs.
+        verdicts: Number of values by wildcard path, side ("gold" or "predicted") and verdict.
         faults: The leaves and items that are not correct.
     """
 
@@ -110,7 +113,9 @@ class Diagnosis:
     moved: tuple[Moved, ...] = ()
     f1q_after_joins: float | None = None
     repair_gain: Mapping[str, float] = field(default_factory=dict)
+    repair_gain_by_path: Mapping[str, float] = field(default_factory=dict)
     order: Mapping[str, float | None] = field(default_factory=dict)
+    verdicts: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +131,11 @@ class Diagnosis:
             "moved": list(map(_plain, self.moved)),
             "f1q_after_joins": self.f1q_after_joins,
             "repair_gain": dict(self.repair_gain),
+            "repair_gain_by_path": dict(self.repair_gain_by_path),
             "order": dict(self.order),
+            "verdicts": {
+                path: {side: dict(counts) for side, counts in sides.items()} for path, sides in self.verdicts.items()
+            },
             "faults": [fault.to_dict() for fault in self.faults],
         }
 

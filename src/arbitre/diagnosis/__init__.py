@@ -1,1 +1,1 @@
-"""Diagnostics of distances (`metricity`), of results (`causes`) and of gold documents."""
+"""Diagnostics of distances (`metricity`), of predictions (`causes`, `moves`) and of gold documents."""

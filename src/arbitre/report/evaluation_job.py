@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from arbitre.corpus.joining.join import Join
+from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
@@ -21,6 +22,7 @@ from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files
+from arbitre.report.tables.fault_table import FaultTableObserver
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class EvaluationOptions:
         resume: Whether to continue an interrupted evaluation in the same folder.
         strict: Whether to stop at the first failed document.
         validate: Whether to list the schema violations of predictions.
+        diagnose: Whether to list the faults of predictions and what they cost.
         cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
             regular expression on ids.
         workers: Number of worker processes; None for the number of processors.
@@ -73,6 +76,7 @@ class EvaluationOptions:
     resume: bool = False
     strict: bool = False
     validate: bool = False
+    diagnose: bool = False
     cluster_by: str | None = None
     workers: int | None = None
     engine: Engine = "local"
@@ -135,6 +139,7 @@ class EvaluationJob:
     on_progress: OnProgress = ignore_progress
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
+    _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
 
     def __post_init__(self) -> None:
         self._kept = WorstDocuments(self.plan, self.options.keep)
@@ -202,6 +207,9 @@ class EvaluationJob:
             self.on_progress("comparing", done, self.size)
             self.check(outcomes.failures)
             self._kept.take(outcomes)
+            notes: Sequence[Any] = outcomes.seen.get(result_files.FAULTS, ())
+            for note in notes:
+                self._faults.add(note["documents"])
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
@@ -227,6 +235,10 @@ class EvaluationJob:
         if self.options.validate:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
                 self.plan.root, self.plan.format_assertion
+            )
+        if self.options.diagnose:
+            observers[result_files.FAULTS] = FaultTableObserver(
+                self.plan, CsvDialect.named(self.options.csv_dialect), table=self.options.out is not None
             )
         if self.options.out is not None and not self.options.no_report:
             observers |= self._kept.observers
@@ -274,13 +286,14 @@ class EvaluationJob:
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
+            diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
         )
 
-    def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
+    def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
-        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False)
+        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose)
         return EvaluationJob(self.plan, self.joined, options, evaluation)()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:

@@ -73,6 +73,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     resume: bool
     strict: bool
     validate: bool
+    diagnose: bool
     cluster: str | None
 
 

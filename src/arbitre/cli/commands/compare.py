@@ -47,6 +47,12 @@ MaybeSchema = Annotated[
 ]
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for standard input.")]
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
+Rematch = Annotated[
+    bool,
+    typer.Option(
+        "--rematch", help="Compute repair gains by comparing repaired documents again, not on the matching found."
+    ),
+]
 Published = Annotated[
     bool, typer.Option("--published", help="Add the scores computed with the formulas of the published script.")
 ]
@@ -63,6 +69,7 @@ def compare(
     validate: Validate = False,
     format_assertion: FormatAssertion = False,
     published: Published = False,
+    rematch: Rematch = False,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
@@ -94,15 +101,15 @@ def compare(
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
     if len(chosen) > 1:
-        if gates.gates or validate or published:
+        if gates.gates or validate or published or rematch:
             raise typer.BadParameter(
-                "--fail-under, --fail-over, --validate and --published need a single --match and --distance."
+                "--fail-under, --fail-over, --validate, --published and --rematch need a single --match and --distance."
             )
         rows = compare_choices(chosen, *documents)
         screen.result(partial(side_by_side.to_json, rows), partial(side_by_side.blocks, rows))
         return
     comparator = chosen[0].comparator
-    comparison = comparator.compare(gold=documents[0], predicted=documents[1])
+    comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     declared = {row.path for row in comparator.explain()}
     missed = gate(comparison, fail_under=gates.gates, declared=declared)
     screen.result(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arbitre.cli.output import result_tables
+from arbitre.cli.output import fault_tables, result_tables
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -69,7 +69,8 @@ def evaluate(
         evaluation, files = job()
     if out is not None:
         dialect = CsvDialect.named(evaluation_options.csv_dialect)
-        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)
+        sheets = summaries.export_tables(evaluation, scores or (), lambda: evaluation.faults().columns)
+        exported = write(out, requested, sheets, dialect)
         files = tuple(dict.fromkeys((*files, *exported)))
     missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:
@@ -78,7 +79,9 @@ def evaluate(
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
         screen.json(plain)
     else:
-        screen.show(result_tables.evaluation(evaluation, screen.width, job.violations if validate else None))
+        faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
+        violations = job.violations if validate else None
+        screen.show(result_tables.evaluation(evaluation, screen.width, violations, faults))
         if out is not None:
             screen.wrote(files, out)
     if repaired:
@@ -97,6 +100,8 @@ def _requested_exports(names: Sequence[str], scores: Sequence[str], options: Eva
     for one in found:
         if one.rows == "groups" and options.cluster_by is None:
             raise typer.BadParameter(f"--table {one.name} requires --cluster-by, which defines the groups.")
+        if one.rows == "faults" and not options.diagnose:
+            raise typer.BadParameter(f"--table {one.name} requires --diagnose, which looks for the faults.")
     return found
 
 

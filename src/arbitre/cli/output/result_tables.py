@@ -336,9 +336,12 @@ LEAST_SHOWN: Final = 0.9
 
 
 def evaluation(
-    found: Evaluation, width: int, violated: Sequence[Mapping[str, Any]] | None = None
+    found: Evaluation,
+    width: int,
+    violated: Sequence[Mapping[str, Any]] | None = None,
+    more: Iterable[RenderableType] = (),
 ) -> Iterator[RenderableType]:
-    """Yield the blocks of an evaluation, with the schema violations if they were computed."""
+    """Yield the blocks of an evaluation, with the schema violations if they were computed, and further blocks."""
     macro = found.macro
     vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
     documents = f"{counted(len(found.documents), 'document')}, {macro.failed} failed{vacuous}"
@@ -359,4 +362,5 @@ def evaluation(
         yield titled(f"Predictions without gold ({len(rows)}), not scored", shortened(rows, "predictions"))
     if violated is not None:
         yield violations(violated)
+    yield from more
     yield signature(found.signature)

@@ -11,6 +11,7 @@ import numpy as np
 
 from arbitre.corpus.reading.records import Failure, Repair
 from arbitre.corpus.results.chance import Chance
+from arbitre.corpus.results.diagnosis import CorpusDiagnosis
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.storage.files import unreadable
@@ -49,6 +50,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "declared": evaluation.declared,
         "repaired": [asdict(repair) for repair in evaluation.repaired],
         "violations": evaluation.violations,
+        "diagnosis": None if evaluation.diagnosis is None else evaluation.diagnosis.to_dict(),
         "chance": None if chance is None else asdict(chance),
     }
     arrays: dict[str, Any] = {
@@ -107,6 +109,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         declared=tuple(text["declared"]),
         repaired=tuple(Repair(**repair) for repair in text["repaired"]),
         violations=None if text["violations"] is None else tuple(text["violations"]),
+        diagnosis=None if text.get("diagnosis") is None else CorpusDiagnosis.from_dict(text["diagnosis"]),
         chance_factory=None if chance is None else lambda: chance,
     )
 

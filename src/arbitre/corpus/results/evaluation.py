@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.chance import Chance
+    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
     from arbitre.corpus.statistics import Average, Interval, Method
     from arbitre.corpus.statistics.clusters import Cluster
     from arbitre.curve import Curve
@@ -64,6 +65,8 @@ class Evaluation:
     """Predictions that were not valid JSON and were repaired."""
     violations: tuple[Mapping[str, Any], ...] | None = None
     """Schema violations of the predictions; None if they were not looked for."""
+    diagnosis: CorpusDiagnosis | None = None
+    """Faults by path and class, and what they cost; None if they were not looked for."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
 
@@ -193,7 +196,7 @@ class Evaluation:
         The same corpus always gives the same bytes.
         """
         macro = self.macro
-        return {
+        plain = {
             "format": FORMAT,
             "signature": self.signature.to_dict(),
             "entries": self.entries,
@@ -213,6 +216,7 @@ class Evaluation:
             "without_gold": list(self.without_gold),
             "trust": self.trust,
         }
+        return plain if self.diagnosis is None else plain | {"diagnosis": self.diagnosis.to_dict()}
 
     def _repr_html_(self) -> str:
         scores = {name: self.interval(name) for name in html.SHOWN[:4]}
