@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.diagnosis.causes.join_values import joined_variants
-from arbitre.diagnosis.causes.shared_values import SharedValues, ValueSearch, WordCodes
+from arbitre.diagnosis.causes.shared_values import SharedValues, ValueSearch
 from arbitre.engine import qualities_at
 from arbitre.engine.solve.solver import QualitySolver
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     _Trial = tuple[int, bool, int, int, float]
     """A whole, whether its parts are gold items, two parts, and the greater quality of a part with the whole."""
 
-WEAK: Final = 0.5
+WEAK: Final = 0.45
 """Quality below which a matched item may be a part of another item."""
 
 SHARE: Final = 0.4
 """Minimum share of the values of a part that the whole contains."""
 
-WHOLE_SHARE: Final = 0.6
+WHOLE_SHARE: Final = 0.55
 """Minimum share of the values of every part of a split, and of one part of a merge, that the whole contains."""
 
 NEAREST: Final = 2
@@ -123,13 +123,11 @@ class JoinSearch:
         plan: The compiled schema.
         pairs: The pairs of lists.
         options: When a join is accepted.
-        words: The words of the documents.
     """
 
     plan: Plan
     pairs: ListPairs
     options: JoinOptions
-    words: WordCodes
 
     def search(self) -> list[_Group]:
         """Return the accepted groups, list by list."""
@@ -165,7 +163,7 @@ class JoinSearch:
         searched = (np.isin(pairs.owner, np.unique(pairs.owner[is_part])) & (pairs.owner >= 0)).nonzero()[0]
         if len(searched) == 0:
             return []
-        values = SharedValues.of(pairs.items, searched, pairs.owner[searched], self.words)
+        values = SharedValues.of(pairs.items, searched, pairs.owner[searched])
         searches = [values.within(pairs.gold[searched] == side) for side in (True, False)]  # in gold, in the prediction
         parts = is_part.nonzero()[0]
         found = [
@@ -203,7 +201,7 @@ class JoinSearch:
             return []
         whole, first, part = (np.array([trial[place] for trial in chosen], dtype=np.intp) for place in (0, 2, 3))
         both = [searches[merge].shares(rows, whole) for rows in (first, part)]
-        plausible = (np.maximum(*both) if merge else np.minimum(*both)) >= WHOLE_SHARE
+        plausible = np.minimum(*both) >= (0.0 if merge else WHOLE_SHARE)
         partner = self.pairs.partner[part]
         lost = ((partner >= 0) & (partner != whole)).nonzero()[0]
         plausible[lost] &= searches[not merge].shares(partner[lost], first[lost]) < SHARE
@@ -288,7 +286,8 @@ class JoinSearch:
 
     def _unlike_others(self, groups: list[_Group]) -> list[_Group]:
         """Return the groups whose parts gain more than other items of the same list would in their place."""
-        pairs, jobs = self.pairs, list[_Job]()
+        pairs = self.pairs
+        jobs: list[_Job] = []
         counts = []
         for group in groups:
             others = pairs.rows_of(int(pairs.owner[group.whole]), gold=group.merge)

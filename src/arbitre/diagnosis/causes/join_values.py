@@ -74,10 +74,10 @@ class Joiner:
 
 
 def joined_variants(plan: Plan, site: Site, values: Sequence[Json], best: int) -> list[Json]:
-    """Return the values joined in each of three ways, as far as the results differ.
+    """Return the values joined in each of four ways, as far as the results differ.
 
-    The values are joined in their order, joined in reverse order, and added to the best of them, of which only the
-    lists are extended: a model that merges two items may keep the name of one of them.
+    The values are joined in their order and in reverse order. They are also added to the first and to the best of them,
+    of which only the lists are extended: a model that merges two items may keep the name of one of them.
 
     Args:
         plan: The compiled schema.
@@ -89,9 +89,12 @@ def joined_variants(plan: Plan, site: Site, values: Sequence[Json], best: int) -
     variants = [joiner.join(site, values)]
     if joiner.depends_on_order:
         variants.append(Joiner(plan).join(site, values[::-1]))
-    others = [value for position, value in enumerate(values) if position != best]
-    extended = Joiner(plan, extend_first=True).join(site, [values[best], *others])
-    return variants if extended == variants[0] else [*variants, extended]
+    for position in dict.fromkeys((best, 0)):
+        others = [*values[:position], *values[position + 1 :]]
+        extended = Joiner(plan, extend_first=True).join(site, [values[position], *others])
+        if extended != variants[0]:
+            variants.append(extended)
+    return variants
 
 
 def child_site(plan: Plan, site: Site, token: str | int) -> Site:

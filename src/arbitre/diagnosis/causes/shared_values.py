@@ -1,10 +1,11 @@
-"""Find the items that contain the values of other items, from the words and numbers they share."""
+"""Find the items that contain the values of other items, from the words and numbers they share.
+
+The values of an item are the starts and the ends of the words of its texts, and its other scalars, each at its path.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
-from itertools import chain, count
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,10 +13,11 @@ import scipy
 
 from arbitre.engine.columns.column import Column, LeafColumn
 from arbitre.engine.columns.ragged import expand_slices, rank_among_equal, starts_of
+from arbitre.engine.columns.row_hashes import mix_bits
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.values import Json
@@ -23,10 +25,18 @@ if TYPE_CHECKING:
 DIGITS: Final = 9
 """Decimal places to which shares are rounded, so that they do not depend on the order of summation."""
 
+AFFIX: Final = 4
+"""Number of characters at the start and at the end of a word."""
+
+SPACE: Final = 0x20
+"""Greatest code point of ASCII white space."""
+
+NO_BREAK_SPACE: Final = 0xA0
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SharedValues:
-    """The values of items: the words of their texts and their other scalars, each at its path.
+    """The values of items.
 
     Arrays of values have one element for each distinct value of each item.
 
@@ -47,9 +57,9 @@ class SharedValues:
     list_of_code: Indices
 
     @classmethod
-    def of(cls, column: Column, rows: Indices, lists: Indices, words: WordCodes) -> SharedValues:
+    def of(cls, column: Column, rows: Indices, lists: Indices) -> SharedValues:
         """Collect the values of these rows of a column; `lists` are the lists they belong to."""
-        values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows, words)]
+        values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows)]
         item, path, word = np.concatenate(values, axis=1)
         width = int(word.max(initial=0)) + 1
         paths = int(path.max(initial=0)) + 1
@@ -117,28 +127,7 @@ class ValueSearch:
         return shares
 
 
-@dataclass(slots=True)
-class WordCodes:
-    """Gives the words of values codes; words of all columns share them."""
-
-    codes: defaultdict[Json, int] = field(default_factory=lambda: defaultdict(count().__next__))
-    texts: dict[str, list[int]] = field(default_factory=dict)
-    """The codes of the words of each text so far."""
-
-    def of(self, value: Json) -> list[int]:
-        """Return the codes of the words of a text, or of the scalars in any other value."""
-        if isinstance(value, str):
-            known = self.texts.get(value)
-            if known is None:
-                known = self.texts[value] = [self.codes[word] for word in value.casefold().split()]
-            return known
-        if isinstance(value, (list, dict)):
-            parts = value.values() if isinstance(value, dict) else value
-            return [code for part in parts for code in self.of(part)]
-        return [self.codes[value]]
-
-
-def _values(column: Column, rows: Indices, words: WordCodes) -> Iterator[Indices]:
+def _values(column: Column, rows: Indices) -> Iterator[Indices]:
     """Yield the values of rows as arrays of position in `rows`, number of the path and code; shapes (3, values)."""
     pending = [(column, np.arange(len(rows), dtype=np.intp), rows)]
     while pending:
@@ -152,15 +141,12 @@ def _values(column: Column, rows: Indices, words: WordCodes) -> Iterator[Indices
             pending.append((entries.column, position[owner], below))
         if isinstance(here, LeafColumn):
             present = here.codes[held] >= 0
-            owner, codes = _words_of(here, held[present], words)
+            owner, codes = _of_leaves(here, held[present])
             yield np.stack([position[present][owner], np.full(len(owner), here.number, dtype=np.intp), codes])
 
 
-def _words_of(column: LeafColumn, rows: Indices, words: WordCodes) -> tuple[Indices, Indices]:
-    """Return the position in `rows` and the code of the words of single values.
-
-    A list or an object that is compared as one value has the words of its parts.
-    """
+def _of_leaves(column: LeafColumn, rows: Indices) -> tuple[Indices, Indices]:
+    """Return the position in `rows` and the code of the values of leaves."""
     own = column.codes[rows]
     if (column.kinds == Kind.NUMBER).all() and column.readings is None:
         return np.arange(len(rows), dtype=np.intp), own
@@ -169,11 +155,45 @@ def _words_of(column: LeafColumn, rows: Indices, words: WordCodes) -> tuple[Indi
     if not {list, dict}.isdisjoint(map(type, raw)):
         whole[:] = [isinstance(value, (list, dict)) for value in raw]
     distinct, which = np.unique(own[~whole], return_inverse=True)
-    values = [column.values[code] for code in distinct.tolist()]
-    values += [raw[position] for position in whole.nonzero()[0].tolist()]
+    texts = [_text(column.values[code]) for code in distinct.tolist()]
+    texts += [_text(raw[position]) for position in whole.nonzero()[0].tolist()]
     index = np.empty(len(rows), dtype=np.intp)
-    index[~whole], index[whole] = which, len(distinct) + np.arange(int(whole.sum()))
-    codes = list(map(words.of, values))
-    starts = starts_of(np.fromiter(map(len, codes), dtype=np.intp, count=len(codes)))
-    position, slots = expand_slices(starts, index)
-    return position, np.fromiter(chain.from_iterable(codes), dtype=np.intp, count=int(starts[-1]))[slots]
+    index[~whole], index[whole] = which, len(distinct) + np.arange(int(np.count_nonzero(whole)))
+    text, codes = word_codes(texts)
+    position, slots = expand_slices(starts_of(np.bincount(text, minlength=len(texts))), index)
+    return position, codes[slots]
+
+
+def _text(value: Json) -> str:
+    """Return a text, or the scalars in any other value, separated by spaces."""
+    if isinstance(value, (list, dict)):
+        return " ".join(map(_text, value.values() if isinstance(value, dict) else value))
+    return value if isinstance(value, str) else str(value)
+
+
+def word_codes(texts: Sequence[str]) -> tuple[Indices, Indices]:
+    """Return a code of the first and of the last `AFFIX` characters of each word, regardless of case.
+
+    A word with one misread character still has one of its two codes. Different characters can have the same code, with
+    the probability of a 32-bit collision.
+
+    Returns:
+        The position in `texts` of each code, and the codes, in order.
+    """
+    folded = [text.casefold() for text in texts]
+    lengths = np.fromiter(map(len, folded), dtype=np.intp, count=len(folded))
+    characters = np.frombuffer("".join(folded).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
+    ends = lengths.cumsum()
+    inside = (characters > SPACE) & (characters != NO_BREAK_SPACE)
+    begins_text = np.zeros(len(characters) + 1, dtype=np.bool_)
+    begins_text[ends - lengths] = True
+    first = (inside & (begins_text[:-1] | ~np.concatenate([[False], inside[:-1]]))).nonzero()[0]
+    last = (inside & (begins_text[1:] | ~np.concatenate([inside[1:], [False]]))).nonzero()[0]
+    codes = np.zeros((len(first), 2), dtype=np.uint64)
+    for offset in range(AFFIX):
+        for affix, at in enumerate((first + offset, last - offset)):
+            in_word = (at <= last) if affix == 0 else (at >= first)
+            here = np.where(in_word, characters[np.where(in_word, at, 0)], np.uint64(0))
+            codes[:, affix] = mix_bits(codes[:, affix] ^ here, affix)
+    text = ends.searchsorted(first, side="right")
+    return text.repeat(2), (codes.ravel() >> np.uint64(32)).astype(np.intp)
