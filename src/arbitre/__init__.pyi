@@ -1,7 +1,7 @@
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
-from .comparison import Alignment, Comparison, Diagnosis, Fault, Join, LeafVerdict, Match, Moved, Node
+from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
@@ -42,6 +42,7 @@ __all__ = [
     "Evaluation",
     "Facts",
     "Fault",
+    "FlatComparison",
     "Field",
     "FunctionError",
     "Gate",

@@ -1,5 +1,6 @@
 """Verdicts, faults, costs and repair gains, checked against a recursion over the nodes of a comparison as JSON."""
 
+import random
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -8,12 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from tests.oracle.strategies import SMOOTH, SOLVERS, cases, transports
 
 from arbitre import Comparator
+from arbitre.comparison.node_tree import NodeTree
 from arbitre.diagnosis.causes.fault_rows import FaultRows
+from arbitre.diagnosis.causes.rematch import repaired_prediction
 from arbitre.diagnosis.causes.repair_gain import f1q_gain, repair_changes
 from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS, classify
 
 NEAR = 1e-9
-slow = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class Tree:
@@ -173,3 +176,40 @@ def test_repair_gains_equal_those_of_the_repaired_tree(case):
     paths = dict(zip(taxonomy.paths, f1q_gain(taxonomy.tallies, changes.paths)[0], strict=True))
     for path, found in paths.items():
         assert found == pytest.approx(gain(at for at in tree.faults if tree.nodes[at]["path"] == path), abs=1e-7), path
+
+
+@slow
+@given(case=cases() | cases(ties=False))
+def test_a_prediction_without_its_faults_is_as_good_as_gold(case):
+    schema, gold, predicted = case
+    comparator = Comparator(schema)
+    taxonomy = taxonomy_of(comparator.compare(gold=gold, predicted=predicted))
+    faults = taxonomy.fault.nonzero()[0].tolist()
+    if not faults:
+        return
+    repaired = comparator.compare(gold=gold, predicted=repaired_prediction(NodeTree.of(taxonomy.levels), faults))
+    ideal = comparator.compare(gold=gold, predicted=gold)  # items without a key have no partner
+    assert repaired.quality == pytest.approx(ideal.quality, abs=NEAR)
+    assert repaired.scores.f1q == (ideal.scores.f1q and pytest.approx(ideal.scores.f1q, abs=NEAR))
+
+
+def named(count, rng):
+    return [
+        {"name": "".join(rng.choices("abc", k=4)), "pages": [rng.randrange(9) for _ in range(rng.randrange(4))]}
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_comparing_repaired_documents_again_gains_at_least_as_much(seed):
+    rng = random.Random(seed)
+    people = {"name": {"type": "string"}, "pages": {"type": "array", "items": {"type": "integer"}}}
+    comparator = Comparator({"type": "array", "items": {"type": "object", "properties": people}})
+    gold, predicted = named(5, rng), named(4, rng)
+    predicted[:2] = gold[1:3]
+    fixed = comparator.compare(gold=gold, predicted=predicted).diagnosis
+    exact = comparator.compare(gold=gold, predicted=predicted, rematch=True).diagnosis
+    assert fixed.repair_gain.keys() == exact.repair_gain.keys()
+    for kind in ("repair_gain", "repair_gain_by_path"):
+        for name, gain in getattr(fixed, kind).items():
+            assert getattr(exact, kind)[name] >= gain - NEAR

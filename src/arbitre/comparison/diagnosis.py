@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from arbitre.tally import COUNTS, Scores, Tally
+from arbitre.comparison.flat import FlatComparison, flat_fields
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -79,17 +79,10 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """Why the prediction of a comparison is wrong.
+class Diagnosis(FlatComparison):
+    """Why the prediction of a comparison is wrong. Contains the flat comparison.
 
     Attributes:
-        solidarity: Share of the leaf quality of the best flat matching that is reached by values in their own entries,
-            in [0, 1]; 1 if no quality can be reached, None under transport. The flat matching of a path pairs all its
-            gold leaves with all its predicted leaves, whatever their entries.
-        solidarity_by_path: Solidarity by wildcard path of the leaves.
-        flat: Scores over all leaves in the best flat matching; their `variance` is None.
-        flat_by_path: Scores of the best flat matching by wildcard path.
-        flat_exact: Whether every flat matching is optimal, and not approximated because of its size.
         merges: Groups of gold items that the prediction merges in one item.
         splits: Gold items that the prediction splits into several.
         moved: Values in the wrong place.
@@ -103,11 +96,6 @@ class Diagnosis:
         faults: The leaves and items that are not correct.
     """
 
-    solidarity: float | None
-    solidarity_by_path: Mapping[str, float | None]
-    flat: Scores
-    flat_by_path: Mapping[str, Scores]
-    flat_exact: bool
     merges: tuple[Join, ...] = ()
     splits: tuple[Join, ...] = ()
     moved: tuple[Moved, ...] = ()
@@ -120,12 +108,7 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON. `from_dict` is the inverse."""
-        return {
-            "solidarity": self.solidarity,
-            "solidarity_by_path": dict(self.solidarity_by_path),
-            "flat": self.flat.to_dict(),
-            "flat_by_path": {path: scores.to_dict() for path, scores in self.flat_by_path.items()},
-            "flat_exact": self.flat_exact,
+        return FlatComparison.to_dict(self) | {
             "merges": [_join(join) for join in self.merges],
             "splits": [_join(join) for join in self.splits],
             "moved": list(map(_plain, self.moved)),
@@ -144,8 +127,7 @@ class Diagnosis:
         """Create a diagnosis from the result of `to_dict`."""
         absent = {"gold": ABSENT, "predicted": ABSENT}
         parts: dict[str, Any] = {
-            "flat": _scores(data["flat"]),
-            "flat_by_path": {path: _scores(scores) for path, scores in data["flat_by_path"].items()},
+            **flat_fields(data),
             "merges": tuple(_read_join(join) for join in data["merges"]),
             "splits": tuple(_read_join(join) for join in data["splits"]),
             "moved": tuple(Moved(**moved) for moved in data["moved"]),
@@ -165,12 +147,3 @@ def _join(join: Join) -> dict[str, Any]:
 
 def _read_join(data: Mapping[str, Any]) -> Join:
     return Join(data["list"], tuple(data["gold"]), tuple(data["predicted"]), data["gain"])
-
-
-def flat_scores(gold: float, predicted: float, matched: float, quality_mass: float) -> Scores:
-    """Return the scores of a flat matching; their variance is None, as equally good matchings differ in it."""
-    return Scores(Tally(gold, predicted, matched, quality_mass, None))
-
-
-def _scores(data: Mapping[str, Any]) -> Scores:
-    return flat_scores(**{name: data[name] for name in COUNTS})

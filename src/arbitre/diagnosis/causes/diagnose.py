@@ -42,7 +42,7 @@ def diagnose(
     sums = LeafSums.of(levels, len(gold), plan.max_calls)
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold))
-    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.values, rematch=rematch)
+    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, rematch=rematch)
     parts = (sums, joins, moved, faults)
     order = orders(levels, plan.entries, len(gold))
     return [
@@ -57,4 +57,4 @@ def find_faults(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], lev
     """Return the faults of each pair of documents; see `diagnose` for the arguments."""
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold))
-    return FaultResults.of(plan, gold, levels, joins.joins, moved.values)
+    return FaultResults.of(plan, gold, levels, joins.joins, moved.nodes)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.arrays import Floats
-    from arbitre.comparison.diagnosis import Moved
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.causes.joins import JoinedItems
+    from arbitre.diagnosis.moves.moved import MovedNodes
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -50,7 +50,7 @@ class FaultResults:
         gold: Sequence[Json],
         levels: Sequence[Level],
         joins: Sequence[Sequence[JoinedItems]] = (),
-        moved: Sequence[Sequence[Moved]] = (),
+        moved: Sequence[Sequence[MovedNodes]] = (),
         *,
         rematch: bool = False,
     ) -> FaultResults:
@@ -61,7 +61,7 @@ class FaultResults:
             gold: The gold documents; ABSENT for a missing document.
             levels: The levels of the documents, compared together.
             joins: Splits and merges of each document.
-            moved: Moved values of each document.
+            moved: Nodes of the moved values of each document.
             rematch: Whether to compute the gains by comparing repaired documents again.
 
         Raises:

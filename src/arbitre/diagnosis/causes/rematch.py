@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from arbitre.comparison.levels import NONE, of_nodes
-from arbitre.comparison.node_tree import NodeTree
+from arbitre.comparison.node_tree import MASS_TOLERANCE, NodeTree
 from arbitre.diagnosis.causes.repair_gain import f1q_gain
 from arbitre.diagnosis.causes.taxonomy import FAULTS
 from arbitre.engine import compare_batch
@@ -60,7 +60,7 @@ def rematched_gains(plan: Plan, gold: Sequence[Json], taxonomy: Taxonomy) -> tup
         sets[number, verdict - 1].append(node)
         sets[number, len(FAULTS) + path].append(node)
     node_tree = NodeTree.of(taxonomy.levels)
-    repaired = [_Repair(node_tree, nodes).document() for nodes in sets.values()]
+    repaired = [repaired_prediction(node_tree, nodes) for nodes in sets.values()]
     levels = compare_batch(plan, [gold[number] for number, _ in sets], repaired).levels(plan.entries)
     changes = np.zeros((len(taxonomy.tallies), len(FAULTS) + len(taxonomy.paths), 2))
     tallies = of_nodes(levels, wildcard(plan.entries), len(repaired))
@@ -69,6 +69,11 @@ def rematched_gains(plan: Plan, gold: Sequence[Json], taxonomy: Taxonomy) -> tup
         changes[number, repair] = changed[0] + changed[1], changed[3]
     gains = f1q_gain(taxonomy.tallies, changes)
     return gains[:, : len(FAULTS)], gains[:, len(FAULTS) :]
+
+
+def repaired_prediction(node_tree: NodeTree, faults: Sequence[int]) -> Json:
+    """Return the prediction of one document with some of its faults repaired; ABSENT if nothing is left of it."""
+    return _Repair(node_tree, faults).document()
 
 
 class _Repair:
@@ -104,8 +109,14 @@ class _Repair:
         value = self._tree.value(node, gold=False)
         if isinstance(value, dict) and isinstance(level.source, Column) and level.source.site is not None:
             value = apply_aliases(value, level.source.site.object.aliases)
-        edited = self._edited(value.copy(), node)
-        return ABSENT if level.left[at] < 0 and not edited else edited
+        if level.left[at] < 0 and self._dropped_weight(node) >= level.predicted[at] - MASS_TOLERANCE:
+            return ABSENT
+        return self._edited(value.copy(), node)
+
+    def _dropped_weight(self, node: int) -> float:
+        """Return the weight of the children of a spurious node that are dropped."""
+        children = (child for child in self._children[node] if self._value(child) is ABSENT)
+        return sum(self._tree.place(child)[0].weight for child in children)
 
     def _edited(self, value: dict[str, Json] | list[Json], node: int) -> Json:
         """Replace, drop and add the children of a node that change."""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arbitre.comparison.diagnosis import flat_scores
+from arbitre.comparison.flat import FlatComparison
 from arbitre.comparison.levels import sum_by_index
-from arbitre.engine.columns.column import LeafColumn
+from arbitre.engine.columns.column import Column, LeafColumn, below_transport
 from arbitre.engine.flat_matching import FlatMatching, Values, match_flat
-from arbitre.paths import order
-from arbitre.tally import Scores, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
@@ -69,11 +66,11 @@ class LeafSums:
             for side, rows, mask in zip(sides, (level.left, level.right), (gold, predicted), strict=True):
                 side.append((rows[mask], problems[mask]))
             reached.append((problems, level.masses_of(gold, predicted, matched)[3]))
-            if level.scale is not None:
-                self.transported |= paths.keys()
         if not paths:
             return
         shape, source = (len(paths), size), levels[0].source
+        if isinstance(source, Column) and below_transport(source):
+            self.transported |= paths.keys()
         leaves = [_distinct(side) for side in sides]
         if isinstance(source, LeafColumn):
             flat = match_flat(source, leaves[0], leaves[1], len(paths) * size, max_calls)
@@ -88,24 +85,23 @@ class LeafSums:
             self.flat[path] = self.flat.get(path, np.zeros((4, size))) + sums[:, number]
             self.reached[path] = self.reached.get(path, np.zeros(size)) + own[number]
 
-    def parts_of(self, document: int) -> dict[str, Any]:
-        """Return the part of a diagnosis that these sums determine."""
-        tallies = {path: self.flat[path][:, document].tolist() for path in sorted(self.flat, key=order)}
-        tallies = {path: masses for path, masses in tallies.items() if masses[0] or masses[1]}
-        reached = {path: float(self.reached[path][document]) for path in tallies}
-        flat = {path: flat_scores(*masses) for path, masses in tallies.items()}
-        return {
-            "solidarity": None
-            if not self.transported.isdisjoint(flat)
-            else share(reached.values(), (scores.quality_mass for scores in flat.values())),
-            "solidarity_by_path": {
-                path: None if path in self.transported else share([reached[path]], [scores.quality_mass])
-                for path, scores in flat.items()
-            },
-            "flat": Scores(Tally.sum(scores.tally for scores in flat.values())),
-            "flat_by_path": flat,
-            "flat_exact": bool(self.exact[document]),
+    def sums_of(self, document: int) -> dict[str, list[float]]:
+        """Return the sums of a document by path, as `FlatComparison.of` takes them, except paths without leaves."""
+        sums = {
+            path: [float(self.reached[path][document]), *masses[:, document].tolist()]
+            for path, masses in self.flat.items()
         }
+        return {path: masses for path, masses in sums.items() if masses[1] or masses[2]}
+
+    def comparison(self, document: int) -> FlatComparison:
+        """Return the flat comparison of a document."""
+        exact = bool(self.exact[document])
+        return FlatComparison.of(self.sums_of(document), transported=self.transported, exact=exact)
+
+    def parts_of(self, document: int) -> dict[str, Any]:
+        """Return the fields of `Diagnosis` on the flat comparison of a document."""
+        comparison = self.comparison(document)
+        return {part.name: getattr(comparison, part.name) for part in fields(FlatComparison)}
 
 
 def _path_numbers(level: Level, paths: dict[str, int]) -> Indices:
@@ -121,9 +117,3 @@ def _distinct(parts: Sequence[tuple[Indices, Indices]]) -> Values:
     rows, documents = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     distinct, first = np.unique(rows, return_index=True)
     return Values(distinct, documents[first])
-
-
-def share(reached: Iterable[float], reachable: Iterable[float]) -> float:
-    """Return the quality that is reached, divided by the quality that can be reached; 1 if none can be reached."""
-    whole = math.fsum(reachable)
-    return min(1.0, math.fsum(reached) / whole) if whole > 0.0 else 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE
 from arbitre.diagnosis.moves.chance import ValueCounts, base_chance
-from arbitre.engine.columns.column import LeafColumn, ObjectColumn
+from arbitre.engine.columns.column import LeafColumn, ObjectColumn, below_transport
 from arbitre.engine.columns.ragged import cross_slices, starts_of
 from arbitre.engine.solve.batches import Batch
 from arbitre.engine.solve.leaf_quality import leaf_qualities
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
-    from arbitre.schema.nodes import Leaf
     from arbitre.values import Json
 
 MAX_COPIES: Final = 64
@@ -84,12 +83,12 @@ class LeafFaults:
         """Return the faults of each column whose values all have one path and are not matched by transport."""
         columns: dict[int, list[Level]] = {}
         for level in levels:
-            if level.leaf and level.scale is None and not level.named and isinstance(level.source, LeafColumn):
+            if level.leaf and not level.named and isinstance(level.source, LeafColumn):
                 columns.setdefault(id(level.source), []).append(level)
         faults = []
         for group in columns.values():
             column = group[0].source
-            if isinstance(column, LeafColumn):
+            if isinstance(column, LeafColumn) and not below_transport(column):
                 rows, document = (
                     np.concatenate([getattr(one, name) for one in group]) for name in ("left", "document")
                 )
@@ -281,7 +280,7 @@ def _between(
         gold_values = [source.column.values[codes[places[at][0]]] for at in members]
         raw = [faults[places[at][1]].column.raw[faults[places[at][1]].predicted.rows[places[at][2]]] for at in members]
         for at, value, quality in zip(
-            members, gold_values, _qualities(source.column.leaves[slot], gold_values, raw), strict=True
+            members, gold_values, _qualities(source.column, slot, gold_values, raw), strict=True
         ):
             if quality < close:
                 continue
@@ -299,14 +298,15 @@ def _between(
             yield Candidate(int(document[0]), owner, owner, *nodes, quality, min(1.0, chance * rivals[at]))
 
 
-def _qualities(leaf: Leaf, gold: Sequence[Json], raw: Sequence[Json]) -> list[float]:
+def _qualities(column: LeafColumn, slot: int, gold: Sequence[Json], raw: Sequence[Json]) -> list[float]:
     """Return the quality of each normalised gold value with each predicted value as it was read; 0 for other kinds."""
-    values = list(gold)
+    site, distance, values = column.site, column.leaves[slot].distance, list(gold)
+    normalizers = () if site is None else site.normalizers if site.leaf is None else site.leaf.normalizers
     pairs: list[tuple[int, int]] = []
     for at, value in enumerate(raw):
         try:
-            (normal, *_), _ = normalized(leaf.normalizers, [value], {type(value)})
-            comparable = kind_of(normal) == kind_of(gold[at]) and kind_of(normal) in leaf.distance.kinds
+            (normal, *_), _ = normalized(normalizers, [value], {type(value)})
+            comparable = kind_of(normal) == kind_of(gold[at]) and kind_of(normal) in distance.kinds
         except ArbitreError:
             comparable = False
         if comparable:
@@ -315,7 +315,7 @@ def _qualities(leaf: Leaf, gold: Sequence[Json], raw: Sequence[Json]) -> list[fl
     qualities = [0.0] * len(raw)
     if pairs:
         left, right = np.array(pairs, dtype=np.intp).T
-        distances = leaf.distance.pool(values).distances(left, right)
-        for (at, _), distance in zip(pairs, distances.tolist(), strict=True):
-            qualities[at] = 1.0 - distance
+        distances = distance.pool(values).distances(left, right)
+        for (at, _), quality in zip(pairs, (1.0 - distances).tolist(), strict=True):
+            qualities[at] = quality
     return qualities

@@ -40,6 +40,8 @@ class MovedResults:
 
     values: Sequence[tuple[Moved, ...]]
     """The moved values of each document."""
+    nodes: Sequence[Sequence[MovedNodes]]
+    """The nodes of the moved values of each document."""
 
     @classmethod
     def of(cls, plan: Plan, levels: Sequence[Level], documents: int) -> MovedResults:
@@ -51,8 +53,10 @@ class MovedResults:
             documents: Number of documents.
         """
         tree = NodeTree.of(levels)
-        values = ([_value(tree, nodes) for nodes in of_document] for of_document in find_moved(plan, levels, documents))
-        return cls([tuple(sorted(own, key=lambda one: (order(one.source), order(one.target)))) for own in values])
+        nodes = find_moved(plan, levels, documents)
+        values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
+        ordered = [tuple(sorted(own, key=lambda one: (order(one.source), order(one.target)))) for own in values]
+        return cls(ordered, nodes)
 
     def parts_of(self, document: int) -> dict[str, Any]:
         """Return the fields of `Diagnosis` on moved values, for one document."""

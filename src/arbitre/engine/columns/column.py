@@ -343,6 +343,16 @@ def by_kind(column: Column) -> Sequence[Link]:
     return column.links if isinstance(column, MixedColumn) else (Link(column, 1.0),)
 
 
+def below_transport(column: Column) -> bool:
+    """Return whether the rows lie in items of lists that are matched by transport."""
+    while column.parent is not None:
+        above = column.parent
+        if isinstance(above, ListColumn) and above.items is column and above.matcher.transport is not None:
+            return True
+        column = above
+    return False
+
+
 def leaf_columns(columns: Iterable[Column]) -> Iterator[LeafColumn]:
     """Yield the leaf columns."""
     return (column for column in columns if isinstance(column, LeafColumn))

@@ -19,6 +19,7 @@ from arbitre.report.html.view import (
     FactorLevel,
     FactorPathRow,
     FactorView,
+    FaultsView,
     HeadlineScore,
     IntervalView,
     LeaderboardRow,
@@ -106,6 +107,7 @@ def build_subject(
         notes=[*held.get("notes", ()), *trust.notes],
         never=trust.never,
         noted=held.get("noted", {}),
+        faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
     )
 
 
