@@ -195,6 +195,7 @@ def _lists(items: LeafColumn, rows: Indices, starts: Indices) -> ListColumn:
         size=len(lengths),
         parent=None,
         origin=np.arange(len(lengths), dtype=np.intp),
+        site=items.site,
         matcher=catalogue.build("hungarian"),
         items=items,
         starts=starts,

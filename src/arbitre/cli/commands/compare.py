@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.output import flat_tables, result_tables, side_by_side
+from arbitre.cli.output import flat_tables, join_tables, result_tables, side_by_side
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions
@@ -168,6 +168,8 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
         yield result_tables.published(arbitre.published(comparison))
     yield from result_tables.by_path(comparison.by_path(), width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
+    yield from join_tables.joins(comparison)
+    yield from join_tables.order(comparison)
     yield from flat_tables.moved(comparison.diagnosis.moved)
     yield result_tables.survival(comparison.curve)
     if validate:
