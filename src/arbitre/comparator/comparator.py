@@ -10,6 +10,7 @@ from arbitre.comparison import Comparison
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.running.check_gold import check_gold
 from arbitre.diagnosis.causes.diagnose import diagnose
+from arbitre.diagnosis.causes.solidarity import LeafSums
 from arbitre.diagnosis.metricity import witnesses
 from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
 from arbitre.distances import DistanceCatalogue, catalogue
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
@@ -203,6 +205,22 @@ class Comparator:
             format_assertion=self.plan.format_assertion,
             diagnose=cache(lambda: diagnose(self.plan, [gold], [predicted], traced.levels(), rematch=rematch)[0]),
         )
+
+    def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
+        """Match all leaves of each path of a document, whatever entries they belong to.
+
+        This is the older practice of scoring single values. The result says which share of the quality is reached by
+        values in their own entries. `compare(...).diagnosis` contains it, too.
+
+        Args:
+            gold: The gold document, or `arbitre.ABSENT`.
+            predicted: The predicted document, or `arbitre.ABSENT`.
+
+        Raises:
+            DataError: As for `compare`.
+        """
+        levels = self.compare(gold=gold, predicted=predicted).levels
+        return LeafSums.of(levels, 1, self.plan.close).comparison(0)
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances for this pair of documents, by path.

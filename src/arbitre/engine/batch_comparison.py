@@ -127,6 +127,7 @@ def qualities_at(
     column: Column,
     gold: Sequence[Json],
     predicted: Sequence[Json],
+    *,
     pairs: tuple[Indices, Indices],
     tags: Indices | None = None,
 ) -> Floats:

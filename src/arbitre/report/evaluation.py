@@ -25,6 +25,9 @@ from arbitre.report.tables import result_files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from arbitre.comparison.flat import FlatComparison
+    from arbitre.tally import Scores
+
 TABLES: Final = ("documents", "paths", "matches", "faults")
 """Names of the tables of an evaluation."""
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
@@ -49,6 +52,9 @@ class Evaluation(corpus.Evaluation):
 
     None if the documents are no longer available.
     """
+
+    flat_again: Callable[[corpus.Evaluation], FlatComparison | None] | None = field(default=None, repr=False)
+    """Computes the flat comparison; None if the documents are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -83,6 +89,37 @@ class Evaluation(corpus.Evaluation):
         """
         folder = self._details if self.diagnosis is not None else self._diagnosed
         return DataTable(result_files.read_table(folder / result_files.FAULTS))
+
+    @property
+    def solidarity(self) -> float | None:
+        """Share of the leaf quality of the best flat matching that is reached by values in their own entries.
+
+        In [0, 1]; None under transport (see `arbitre.comparison.flat.FlatComparison`). If it was not computed in the
+        evaluation (`diagnose` or `flat`), the documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return self._flat.solidarity
+
+    @property
+    def flat(self) -> Scores:
+        """Pooled scores over all leaves in the best flat matching, which ignores entries; see `solidarity`."""
+        return self._flat.flat
+
+    @property
+    def flat_by_path(self) -> Mapping[str, Scores]:
+        """Pooled scores of the best flat matching by wildcard path; see `solidarity`."""
+        return self._flat.flat_by_path
+
+    @cached_property
+    def _flat(self) -> FlatComparison:
+        flat = self.flat_comparison
+        if flat is None and self.flat_again is not None:
+            flat = self.flat_again(self)
+        if flat is None:
+            raise _unavailable()
+        return flat
 
     def to_arrow(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
         """Return a table as a `pyarrow.Table`; see `table`. Raises DataError if pyarrow is not installed."""
@@ -184,14 +221,18 @@ class Evaluation(corpus.Evaluation):
 
     def _write(self, *, diagnose: bool) -> Path:
         if self.writer is None:
-            raise DataError.of(
-                "The documents of this evaluation are no longer available",
-                hint="Pass them as a list instead of an iterator, or write the results with `out`.",
-            )
+            raise _unavailable()
         folder = Path(mkdtemp(prefix="arbitre-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.writer(self, folder, diagnose)
         return folder
+
+
+def _unavailable() -> DataError:
+    return DataError.of(
+        "The documents of this evaluation are no longer available",
+        hint="Pass them as a list instead of an iterator, or write the results with `out`.",
+    )
 
 
 _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if isinstance(value, cached_property)}

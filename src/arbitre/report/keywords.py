@@ -74,6 +74,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     strict: bool
     validate: bool
     diagnose: bool
+    flat: bool
     cluster: str | None
 
 

@@ -16,7 +16,7 @@ from arbitre.cli.output.console import titled
 from arbitre.cli.overrides import parse_matching
 from arbitre.cli.shared_options import OutputOptions
 from arbitre.comparator.configurations import NamedChoice
-from arbitre.diagnosis.planted_faults import plant_faults, score_faults
+from arbitre.diagnosis.perturbation.score_reactions import plant_each, score_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -87,18 +87,14 @@ def faults(
     The faults are planted into the bundled corpus.
     """
     screen = output.terminal()
-    lines = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
-    gold = [{key: value for key, value in json.loads(line).items() if key != "id"} for line in lines]
-    lists = plant_faults([document[ENTRIES] for document in gold], share=share, seed=seed)
-    faulty = {
-        name: [document | {ENTRIES: entries} for document, entries in zip(gold, found, strict=True)]
-        for name, found in lists.items()
-    }
+    lines = map(json.loads, (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines())
+    gold = {line.pop("id"): line for line in lines}
+    faulty = plant_each(gold, at=f"/{ENTRIES}", share=share, seed=seed)
     matchings = chosen or [parse_matching(text) for text in MATCHINGS]
     schema, site = bundled.schema(SCHEMA), f"/{ENTRIES}"  # nested lists are matched as the schema says
     plans = [arbitre.Comparator(schema, overlay={site: {"match": match.choice}}).plan for match in matchings]
     rows = [(match, score_faults(plan, gold, faulty)) for match, plan in zip(matchings, plans, strict=True)]
-    screen.result(lambda: _plain(rows, share, seed), lambda _: _blocks(rows, score or list(ScoreName), len(lines)))
+    screen.result(lambda: _plain(rows, share, seed), lambda _: _blocks(rows, score or list(ScoreName), len(gold)))
 
 
 def _plain(rows: Sequence[ScoreRow], share: float, seed: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from arbitre.comparison.flat import FlatComparison
 from arbitre.corpus.reading.records import Failure, Repair
 from arbitre.corpus.results.chance import Chance
 from arbitre.corpus.results.diagnosis import CorpusDiagnosis
@@ -50,6 +51,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "declared": evaluation.declared,
         "repaired": [asdict(repair) for repair in evaluation.repaired],
         "violations": evaluation.violations,
+        "flat": None if evaluation.flat_comparison is None else evaluation.flat_comparison.to_dict(),
         "diagnosis": None if evaluation.diagnosis is None else evaluation.diagnosis.to_dict(),
         "chance": None if chance is None else asdict(chance),
     }
@@ -109,6 +111,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         declared=tuple(text["declared"]),
         repaired=tuple(Repair(**repair) for repair in text["repaired"]),
         violations=None if text["violations"] is None else tuple(text["violations"]),
+        flat_comparison=None if text.get("flat") is None else FlatComparison.from_dict(text["flat"]),
         diagnosis=None if text.get("diagnosis") is None else CorpusDiagnosis.from_dict(text["diagnosis"]),
         chance_factory=None if chance is None else lambda: chance,
     )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.diagnosis.causes.faults import FaultResults
 from arbitre.diagnosis.causes.joins import JoinResults
-from arbitre.diagnosis.moves.moved import MovedResults
+from arbitre.diagnosis.causes.order import orders
 from arbitre.diagnosis.causes.solidarity import LeafSums
+from arbitre.diagnosis.moves.moved import MovedResults
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,13 +39,16 @@ def diagnose(
     Raises:
         DataError: `rematch` is set, and items are matched by transport.
     """
-    sums = LeafSums.of(levels, len(gold), plan.max_calls)
+    sums = LeafSums.of(levels, len(gold), plan.close)
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold))
     faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, rematch=rematch)
     parts = (sums, joins, moved, faults)
+    order = orders(levels, plan.entries, len(gold))
     return [
-        Diagnosis(**{name: value for part in parts for name, value in part.parts_of(document).items()})
+        Diagnosis(
+            **{name: value for part in parts for name, value in part.parts_of(document).items()}, order=order[document]
+        )
         for document in range(len(gold))
     ]
 

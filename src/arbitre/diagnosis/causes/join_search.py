@@ -3,7 +3,7 @@
 The items of every pair of lists are searched in four steps:
 
 1. Parts are the items without a partner, and those whose partner has a quality below `WEAK`. The wholes of a part are
-   the items on the other side that contain most of its values (see `containing_items`).
+   the items on the other side that contain most of its values (see `SharedValues`).
 2. Each part is joined with the partner of a whole, or with the best part of a whole that has no such partner. The gain
    is the quality of the joined item with the whole, minus the best quality of one of its parts with the whole. Each
    part goes to the whole where it gains most. Parts without a gain, such as duplicates, are left out.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.diagnosis.causes.join_values import joined_variants
-from arbitre.diagnosis.causes.shared_values import containing_items
+from arbitre.diagnosis.causes.shared_values import SharedValues, ValueSearch
 from arbitre.engine import qualities_at
 from arbitre.engine.solve.solver import QualitySolver
 
@@ -36,12 +36,17 @@ if TYPE_CHECKING:
 
     _Job = tuple[int, bool, list[int]]
     """A whole, whether its parts are gold items, and the parts, as rows."""
+    _Trial = tuple[int, bool, int, int, float]
+    """A whole, whether its parts are gold items, two parts, and the greater quality of a part with the whole."""
 
-WEAK: Final = 0.5
+WEAK: Final = 0.45
 """Quality below which a matched item may be a part of another item."""
 
-SHARE: Final = 0.3
+SHARE: Final = 0.4
 """Minimum share of the values of a part that the whole contains."""
+
+WHOLE_SHARE: Final = 0.55
+"""Minimum share of the values of every part of a split, and of one part of a merge, that the whole contains."""
 
 NEAREST: Final = 2
 """Number of wholes that are tried for each part."""
@@ -74,6 +79,9 @@ class JoinOptions:
 
     margin: float = 0.02
     permutations: int = 0
+
+
+DEFAULT_OPTIONS: Final = JoinOptions()
 
 
 @dataclass(eq=False, slots=True)
@@ -114,7 +122,7 @@ class JoinSearch:
     Attributes:
         plan: The compiled schema.
         pairs: The pairs of lists.
-        options: The thresholds.
+        options: When a join is accepted.
     """
 
     plan: Plan
@@ -132,7 +140,7 @@ class JoinSearch:
 
     def _groups(self) -> list[_Group]:
         """Return the wholes with the parts that gain when each of them is joined with the first one."""
-        trials = [trial for merge in (True, False) for trial in self._trials(merge=merge)]
+        trials = self._trials()
         results = self._evaluate([(whole, merge, [first, part]) for whole, merge, first, part, _ in trials])
         best: dict[int, tuple[float, int]] = {}
         for number, ((*_, part, single), (quality, _)) in enumerate(zip(trials, results, strict=True)):
@@ -142,36 +150,62 @@ class JoinSearch:
         groups: dict[tuple[int, bool], _Group] = {}
         for part, (gain, number) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
             whole, merge, first, _, single = trials[number]
-            quality, value = results[number]
-            group = groups.setdefault((whole, merge), _Group(whole, merge, [first], single, quality, value))
+            group = groups.setdefault((whole, merge), _Group(whole, merge, [first], single, *results[number]))
             group.parts.append(part)
             group.single = max(group.single, single)
             group.gains.append(gain)
         return list(groups.values())
 
-    def _trials(self, *, merge: bool) -> list[tuple[int, bool, int, int, float]]:
-        """Return whole, `merge`, first part, other part, and the greater quality of the two parts with the whole."""
+    def _trials(self) -> list[_Trial]:
+        """Return the pairs of parts to join."""
         pairs = self.pairs
         is_part = (pairs.owner >= 0) & ((pairs.partner < 0) | (pairs.quality < WEAK - ROUNDING))
-        is_part &= pairs.gold == merge
-        searched = np.isin(pairs.owner, pairs.owner[is_part]) & (pairs.owner >= 0) & (pairs.gold != merge)
-        part, whole = containing_items(
-            pairs.items, is_part.nonzero()[0], searched.nonzero()[0], pairs.owner, share=SHARE, nearest=NEAREST
-        )
-        left, right = (part, whole) if merge else (whole, part)
-        single = QualitySolver().evaluate(pairs.items, left, right).quality.tolist() if len(part) else []
+        searched = (np.isin(pairs.owner, np.unique(pairs.owner[is_part])) & (pairs.owner >= 0)).nonzero()[0]
+        if len(searched) == 0:
+            return []
+        values = SharedValues.of(pairs.items, searched, pairs.owner[searched])
+        searches = [values.within(pairs.gold[searched] == side) for side in (True, False)]  # in gold, in the prediction
+        parts = is_part.nonzero()[0]
+        found = [
+            search.containing(parts[pairs.gold[parts] != gold], SHARE, NEAREST)
+            for search, gold in zip(searches, (True, False), strict=True)
+        ]
+        part, whole = np.concatenate(found, axis=1)
+        merges = pairs.gold[part]
+        left, right = np.where(merges, part, whole), np.where(merges, whole, part)
+        quality = QualitySolver().evaluate(pairs.items, left, right).quality if len(part) else np.empty(0)
         first: dict[int, tuple[float, int]] = {}
-        for number, row in enumerate(whole.tolist()):
+        for row, other, single in zip(whole.tolist(), part.tolist(), quality.tolist(), strict=True):
             partner = int(pairs.partner[row])
             if partner >= 0 and not is_part[partner]:
                 first[row] = float(pairs.quality[row]), partner
-            elif row not in first or single[number] > first[row][0]:
-                first[row] = single[number], int(part[number])
-        return [
-            (row, merge, first[row][1], other, max(quality, first[row][0]))
-            for row, other, quality in zip(whole.tolist(), part.tolist(), single, strict=True)
+            elif row not in first or single > first[row][0]:
+                first[row] = single, other
+        trials = [
+            (row, merge, first[row][1], other, max(single, first[row][0]))
+            for row, merge, other, single in zip(
+                whole.tolist(), merges.tolist(), part.tolist(), quality.tolist(), strict=True
+            )
             if other != first[row][1]
         ]
+        return [trial for merge in (True, False) for trial in self._plausible(trials, searches, merge=merge)]
+
+    def _plausible(self, trials: Sequence[_Trial], searches: Sequence[ValueSearch], *, merge: bool) -> list[_Trial]:
+        """Return the splits in which the whole contains most values of both parts, or the merges with one such part.
+
+        A model that merges items may lose values of all but one of them. If the other part loses its partner, the first
+        part must not contain values of this partner: otherwise, the model exchanged values between two items.
+        """
+        chosen = [trial for trial in trials if trial[1] == merge]
+        if not chosen:
+            return []
+        whole, first, part = (np.array([trial[place] for trial in chosen], dtype=np.intp) for place in (0, 2, 3))
+        both = [searches[merge].shares(rows, whole) for rows in (first, part)]
+        plausible = np.minimum(*both) >= (0.0 if merge else WHOLE_SHARE)
+        partner = self.pairs.partner[part]
+        lost = ((partner >= 0) & (partner != whole)).nonzero()[0]
+        plausible[lost] &= searches[not merge].shares(partner[lost], first[lost]) < SHARE
+        return [trial for trial, passed in zip(chosen, plausible.tolist(), strict=True) if passed]
 
     def _extended(self, groups: list[_Group]) -> list[_Group]:
         """Return the groups with all of their parts that gain one after the other."""
@@ -219,7 +253,7 @@ class JoinSearch:
             return []
         branch = None if items.tags is None else items.tags[np.array([*tags[0], *tags[1]], dtype=np.intp)]
         left, right = (np.array(side, dtype=np.intp) for side in cells)
-        qualities = qualities_at(self.plan, items, *sides, (left, right), branch).tolist()
+        qualities = qualities_at(self.plan, items, *sides, pairs=(left, right), tags=branch).tolist()
         best: list[tuple[float, Json]] = [(-1.0, None)] * len(jobs)
         for number, quality, at in zip(job_of, qualities, range(len(job_of)), strict=True):
             if quality > best[number][0] + ROUNDING:
@@ -252,7 +286,8 @@ class JoinSearch:
 
     def _unlike_others(self, groups: list[_Group]) -> list[_Group]:
         """Return the groups whose parts gain more than other items of the same list would in their place."""
-        pairs, jobs = self.pairs, list[_Job]()
+        pairs = self.pairs
+        jobs: list[_Job] = []
         counts = []
         for group in groups:
             others = pairs.rows_of(int(pairs.owner[group.whole]), gold=group.merge)

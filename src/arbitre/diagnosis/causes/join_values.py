@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from arbitre.engine.columns.fields import apply_aliases
-from arbitre.values import Kind, canonical, equal
+from arbitre.values import Kind, equal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from arbitre.schema.nodes import Site
     from arbitre.schema.plan import Plan
@@ -37,14 +37,12 @@ class Joiner:
 
     Attributes:
         plan: The compiled schema.
-        keep_first: Whether to keep the first of different texts instead of joining them.
-        joined_texts: Whether there were different texts to join, in the values joined so far.
+        extend_first: Whether to extend only the lists of the first value, and to keep everything else in it.
         depends_on_order: Whether the result depends on the order of the values.
     """
 
     plan: Plan
-    keep_first: bool = False
-    joined_texts: bool = False
+    extend_first: bool = False
     depends_on_order: bool = False
 
     def join(self, site: Site, values: Sequence[Json]) -> Json:
@@ -57,16 +55,17 @@ class Joiner:
             self.depends_on_order |= site.atomic or site.list.matcher.in_order or bool(site.list.prefix)
             return [item for value in present for item in value]
         if all(isinstance(value, dict) for value in present):
-            keys = dict.fromkeys(key for value in present for key in value)
+            keys = dict.fromkeys(
+                key
+                for value in present
+                for key, inner in value.items()
+                if value is first or isinstance(inner, (list, dict)) or not self.extend_first
+            )
             return {key: self._field(site, key, present) for key in keys}
         if all(isinstance(value, str) for value in present):
             distinct = list(dict.fromkeys(present))
-            if len(distinct) > 1:
-                self.depends_on_order = True
-                if _is_joinable(site):
-                    self.joined_texts = True
-                    return first if self.keep_first else SEPARATOR.join(distinct)
-            return first
+            self.depends_on_order |= len(distinct) > 1
+            return SEPARATOR.join(distinct) if _is_joinable(site) and not self.extend_first else first
         self.depends_on_order |= not all(equal(first, value) for value in present[1:])
         return first
 
@@ -75,23 +74,27 @@ class Joiner:
 
 
 def joined_variants(plan: Plan, site: Site, values: Sequence[Json], best: int) -> list[Json]:
-    """Return the values joined in every way that may make a difference.
+    """Return the values joined in each of four ways, as far as the results differ.
 
-    These are the values in their order, in reverse order, and starting with one of them, without joining texts.
+    The values are joined in their order and in reverse order. They are also added to the first and to the best of them,
+    of which only the lists are extended: a model that merges two items may keep the name of one of them.
 
     Args:
         plan: The compiled schema.
         site: The position of the values in the schema.
         values: The values, in document order.
-        best: Position of the value that the third way starts with.
+        best: Position of the best value.
     """
     joiner = Joiner(plan)
     variants = [joiner.join(site, values)]
     if joiner.depends_on_order:
         variants.append(Joiner(plan).join(site, values[::-1]))
-        rest = [value for position, value in enumerate(values) if position != best]
-        variants.append(Joiner(plan, keep_first=True).join(site, [values[best], *rest]))
-    return list({canonical(variant): variant for variant in variants}.values())
+    for position in dict.fromkeys((best, 0)):
+        others = [*values[:position], *values[position + 1 :]]
+        extended = Joiner(plan, extend_first=True).join(site, [values[position], *others])
+        if extended != variants[0]:
+            variants.append(extended)
+    return variants
 
 
 def child_site(plan: Plan, site: Site, token: str | int) -> Site:
@@ -131,7 +134,7 @@ def with_lists_changed(
     return document
 
 
-def _changed(  # noqa: PLR0913, PLR0917
+def _changed(
     plan: Plan,
     site: Site,
     value: Json,
@@ -156,16 +159,3 @@ def _is_joinable(site: Site) -> bool:
         return site.leaf.distance.name not in _UNITS
     branches = site.scalars[Kind.STRING]
     return all(branch.values is None and branch.leaf.distance.name not in _UNITS for branch in branches)
-
-
-def words(value: Json) -> Iterable[str | float | None]:
-    """Yield the words of a text, and the scalars in a list or an object with the words of its texts."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, str):
-            yield from part.casefold().split()
-        elif isinstance(part, list | dict):
-            pending.extend(part.values() if isinstance(part, dict) else part)
-        else:
-            yield part

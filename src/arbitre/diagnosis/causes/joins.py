@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from arbitre.comparison.diagnosis import Join
 from arbitre.comparison.levels import of_nodes
-from arbitre.diagnosis.causes.join_search import JoinOptions, JoinSearch
+from arbitre.diagnosis.causes.join_search import DEFAULT_OPTIONS, JoinOptions, JoinSearch
 from arbitre.diagnosis.causes.join_values import with_lists_changed
 from arbitre.diagnosis.causes.list_pairs import inherited, list_pairs
 from arbitre.engine import compare_batch
@@ -66,17 +67,22 @@ class JoinedItems:
         return {first: [self.value]} | {other: [] for other in others}
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class JoinResults:
     """The joins of a batch of documents.
 
     Attributes:
         joins: The joins of each document, in the order of gold.
-        f1q: `f1q` of the entries of each document if its joins are made; None if it is undefined.
+        compare_again: Returns the values of `f1q`.
     """
 
     joins: Sequence[Sequence[JoinedItems]]
-    f1q: Sequence[float | None]
+    compare_again: Callable[[], Sequence[float | None]]
+
+    @cached_property
+    def f1q(self) -> Sequence[float | None]:
+        """`f1q` of the entries of each document after its items are joined, computed on request; None if undefined."""
+        return self.compare_again()
 
     @classmethod
     def of(
@@ -85,9 +91,9 @@ class JoinResults:
         gold: Sequence[Json],
         predicted: Sequence[Json],
         levels: Sequence[Level],
-        options: JoinOptions = JoinOptions(),
+        options: JoinOptions = DEFAULT_OPTIONS,
     ) -> JoinResults:
-        """Search the documents for splits and merges, and compare those that have some again after joining.
+        """Search the documents for splits and merges.
 
         Args:
             plan: The compiled schema.
@@ -99,13 +105,8 @@ class JoinResults:
         joins: list[list[JoinedItems]] = [[] for _ in gold]
         for join in find_joins(plan, levels, options):
             joins[join.document].append(join)
-        changed = [document for document, several in enumerate(joins) if several]
-        pairs = [joined_documents(plan, gold[at], predicted[at], joins[at]) for at in changed]
-        again = compare_batch(plan, [pair[0] for pair in pairs], [pair[1] for pair in pairs]).levels(plan.entries)
-        scores = _entry_f1q(plan, levels, len(gold))
-        for at, score in zip(changed, _entry_f1q(plan, again, len(changed)), strict=True):
-            scores[at] = score
-        return cls([sorted(several, key=_order) for several in joins], scores)
+        joins = [sorted(several, key=_order) for several in joins]
+        return cls(joins, partial(_f1q_after_joins, plan, gold, predicted, levels, joins))
 
     def parts_of(self, document: int) -> dict[str, Any]:
         """Return the fields of `Diagnosis` that joins decide, for one document."""
@@ -120,7 +121,7 @@ class JoinResults:
         }
 
 
-def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = JoinOptions()) -> list[JoinedItems]:
+def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = DEFAULT_OPTIONS) -> list[JoinedItems]:
     """Return the splits and merges in all lists of a batch of documents.
 
     Args:
@@ -154,6 +155,23 @@ def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = JoinO
                 )
             )
     return joins
+
+
+def _f1q_after_joins(
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    levels: Sequence[Level],
+    joins: Sequence[Sequence[JoinedItems]],
+) -> list[float | None]:
+    """Return `f1q` of the entries of each document, comparing documents with joins again after joining their items."""
+    scores = _entry_f1q(plan, levels, len(gold))
+    changed = [document for document, several in enumerate(joins) if several]
+    pairs = [joined_documents(plan, gold[at], predicted[at], joins[at]) for at in changed]
+    again = compare_batch(plan, [pair[0] for pair in pairs], [pair[1] for pair in pairs]).levels(plan.entries)
+    for at, score in zip(changed, _entry_f1q(plan, again, len(changed)), strict=True):
+        scores[at] = score
+    return scores
 
 
 def joined_documents(plan: Plan, gold: Json, predicted: Json, joins: Iterable[JoinedItems]) -> tuple[Json, Json]:

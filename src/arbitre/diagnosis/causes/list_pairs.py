@@ -85,12 +85,11 @@ def list_pairs(levels: Sequence[Level], level: Level, usable: Mask) -> ListPairs
     for below in levels:
         if below.inner or not below.item or below.source not in {items, *_kinds(items)}:
             continue
-        at = (below.parent >= level.first) & (below.parent < level.first + len(level)) & below.paired
-        at[at] = number[below.parent[at] - level.first] >= 0
-        at = at.nonzero()[0]
+        at = (below.paired & (below.parent >= level.first) & (below.parent < level.first + len(level))).nonzero()[0]
+        at = at[number[below.parent[at] - level.first] >= 0]
         left, right = below.left[at], below.right[at]
         if below.source is not items:
-            left, right = below.source.origin[left], below.source.origin[right]  # type: ignore[attr-defined]
+            left, right = below.source.origin[left], below.source.origin[right]
         if below.share is not None:
             mutual = _mutual(left, right, below.share[at])
             at, left, right = at[mutual], left[mutual], right[mutual]
@@ -102,7 +101,8 @@ def list_pairs(levels: Sequence[Level], level: Level, usable: Mask) -> ListPairs
 
 def inherited(level: Level, marked: Mask) -> Mask:
     """Return which nodes of a level lie below a marked node; `marked` has one element for each node of all levels."""
-    return np.where(level.parent == NONE, False, marked[level.parent])
+    below: Mask = marked[level.parent] & (level.parent != NONE)
+    return below
 
 
 def _kinds(column: Column) -> list[Column]:

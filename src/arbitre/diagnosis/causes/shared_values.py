@@ -1,86 +1,134 @@
-"""Find the items that contain the values of other items, from the words and numbers they share."""
+"""Find the items that contain the values of other items, from the words and numbers they share.
+
+The values of an item are the starts and the ends of the words of its texts, and its other scalars, each at its path.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import count
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
-from arbitre.diagnosis.causes.join_values import words
 from arbitre.engine.columns.column import Column, LeafColumn
-from arbitre.engine.columns.ragged import first_of_equal, rank_among_equal
+from arbitre.engine.columns.ragged import expand_slices, rank_among_equal, starts_of
+from arbitre.engine.columns.row_hashes import mix_bits
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from arbitre.arrays import Indices
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.values import Json
 
 DIGITS: Final = 9
 """Decimal places to which shares are rounded, so that they do not depend on the order of summation."""
 
+AFFIX: Final = 4
+"""Number of characters at the start and at the end of a word."""
 
-def containing_items(
-    column: Column, parts: Indices, wholes: Indices, owner: Indices, *, share: float, nearest: int
-) -> tuple[Indices, Indices]:
-    """Find, for each part, the items that contain most of its values.
+SPACE: Final = 0x20
+"""Greatest code point of ASCII white space."""
 
-    The values of an item are the words of its texts and its other scalars, each at its path. A value weighs
-    log(1 + n / k) if k of the n wholes of the same list contain it.
+NO_BREAK_SPACE: Final = 0xA0
 
-    Args:
-        column: The column of the items.
-        parts: Rows of the items to look for; shape (parts,).
-        wholes: Rows of the items to search; shape (wholes,).
-        owner: List of each row; a part is searched in the wholes with the same number. Shape (rows,).
-        share: Minimum share of the part's values, by weight, that the whole contains, in [0, 1].
-        nearest: Maximum number of wholes for each part.
 
-    Returns:
-        The part and the whole of each result, as rows; parts in order, the wholes of a part from best to worst.
+@dataclass(frozen=True, eq=False, slots=True)
+class SharedValues:
+    """The values of items.
+
+    Arrays of values have one element for each distinct value of each item.
+
+    Attributes:
+        rows: Rows of the items in their column; shape (items,).
+        lists: The list of each item; shape (items,).
+        item: The item of each value, as an index into `rows`.
+        code: Code of each value, the same for equal values at the same path of the same list.
+        weight: Weight of each value in its item: 1 / number of values of the item at the same path.
+        list_of_code: The list of each code.
     """
-    none = np.empty(0, dtype=np.intp)
-    if len(parts) == 0 or len(wholes) == 0:
-        return none, none
-    tokens = list(_tokens(column, np.concatenate([parts, wholes])))
-    position = np.concatenate([none, *(at for at, _ in tokens)])
-    code = np.concatenate([none, *(codes for _, codes in tokens)])
-    if len(code) == 0:
-        return none, none
-    lists = owner[np.concatenate([parts, wholes])]
-    keys = code * (int(lists.max()) + 1) + lists[position]
-    in_parts = position < len(parts)
-    known, code_of_part = np.unique(keys[in_parts], return_inverse=True)
-    code_of_whole = known.searchsorted(keys[~in_parts])
-    code_of_whole[code_of_whole == len(known)] = 0
-    shared = known[code_of_whole] == keys[~in_parts] if len(known) else np.zeros(0, dtype=np.bool_)
-    of_parts = _incidence(position[in_parts], code_of_part, len(parts), len(known))
-    of_wholes = _incidence(position[~in_parts][shared] - len(parts), code_of_whole[shared], len(wholes), len(known))
-    holders = np.maximum(of_wholes.sum(axis=0), 1.0)
-    sizes = np.bincount(lists[len(parts) :], minlength=int(lists.max()) + 1)
-    weights = np.log1p(sizes[known % (int(lists.max()) + 1)] / holders)
-    total = of_parts @ weights
-    table = (of_parts.multiply(weights[None, :]) @ of_wholes.T).tocoo()
-    shares = np.round(table.data / total[table.row], DIGITS)
-    best = np.lexsort((table.col, -shares, table.row))
-    part, whole = table.row[best].astype(np.intp), table.col[best].astype(np.intp)
-    keep = (shares[best] >= share) & (rank_among_equal(part) < nearest)
-    return parts[part[keep]], wholes[whole[keep]]
+
+    rows: Indices
+    lists: Indices
+    item: Indices
+    code: Indices
+    weight: Floats
+    list_of_code: Indices
+
+    @classmethod
+    def of(cls, column: Column, rows: Indices, lists: Indices) -> SharedValues:
+        """Collect the values of these rows of a column; `lists` are the lists they belong to."""
+        values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows)]
+        item, path, word = np.concatenate(values, axis=1)
+        width = int(word.max(initial=0)) + 1
+        paths = int(path.max(initial=0)) + 1
+        keys, code = np.unique((lists[item] * paths + path) * width + word, return_inverse=True)
+        _, first = np.unique(item * max(1, len(keys)) + code, return_index=True)
+        item, path, code = item[first], path[first], code[first]
+        _, group = np.unique(item * paths + path, return_inverse=True)
+        list_of_code = np.zeros(len(keys), dtype=np.intp)
+        list_of_code[code] = lists[item]
+        return cls(rows, lists, item, code, 1.0 / np.bincount(group)[group], list_of_code)
+
+    def within(self, wholes: Mask) -> ValueSearch:
+        """Return a search for values in some of the items, by a mask of shape (items,)."""
+        shape = len(self.rows), len(self.list_of_code)
+        inside = wholes[self.item]
+        holders = np.bincount(self.code[inside], minlength=shape[1])
+        sizes = np.bincount(self.lists[wholes], minlength=int(self.lists.max(initial=0)) + 1)
+        rarity = np.log1p(sizes[self.list_of_code] / np.maximum(holders, 1))
+        weights = self.weight * rarity[self.code]
+        total = np.bincount(self.item, weights=weights, minlength=shape[0])[self.item]
+        of_items = np.divide(weights, total, out=weights, where=total > 0.0), (self.item, self.code)
+        of_wholes = np.ones(int(np.count_nonzero(inside))), (self.item[inside], self.code[inside])
+        return ValueSearch(self.rows, *(scipy.sparse.csr_array(cells, shape=shape) for cells in (of_items, of_wholes)))
 
 
-def _incidence(rows: Indices, columns: Indices, height: int, width: int) -> csr_array:
-    """Return a matrix with 1 in these cells, however often they occur."""
-    cells = np.sort(rows * max(1, width) + columns)
-    cells = cells[first_of_equal(cells)]
-    return csr_array((np.ones(len(cells)), np.divmod(cells, max(1, width))), shape=(height, width))
+@dataclass(frozen=True, eq=False, slots=True)
+class ValueSearch:
+    """Searches for the values of items in some items of the same list, the wholes.
+
+    The share of an item's values that a whole contains is a weighted mean: each path of the item has the same weight,
+    and within a path, a value weighs log(1 + n / k) if k of the n wholes of the list contain it.
+
+    Attributes:
+        rows: Rows of all items in their column, increasing; shape (items,).
+        weights: The weight of each value in each item; the weights of an item add up to 1.
+        contained: 1 for each value in each whole.
+    """
+
+    rows: Indices
+    weights: scipy.sparse.csr_array
+    contained: scipy.sparse.csr_array
+
+    def containing(self, parts: Indices, share: float, nearest: int) -> tuple[Indices, Indices]:
+        """Find the wholes that contain most of the values of each part.
+
+        Args:
+            parts: Rows of the items to search for.
+            share: Minimum share of the part's values that the whole contains, in [0, 1].
+            nearest: Maximum number of wholes for each part.
+
+        Returns:
+            The part and the whole of each result, as rows: parts in order, the wholes of a part from best to worst.
+        """
+        table = (self.weights[self.rows.searchsorted(parts)] @ self.contained.T).tocoo()
+        shares = np.round(table.data, DIGITS)
+        best = np.lexsort((table.col, -shares, table.row))
+        part, whole = table.row[best].astype(np.intp), table.col[best].astype(np.intp)
+        near = (shares[best] >= share) & (rank_among_equal(part) < nearest)
+        return parts[part[near]], self.rows[whole[near]]
+
+    def shares(self, part: Indices, whole: Indices) -> Floats:
+        """Return the share of the values of each part that its whole contains; rows of items, shapes (pairs,)."""
+        weights, contained = self.weights[self.rows.searchsorted(part)], self.contained[self.rows.searchsorted(whole)]
+        shares: Floats = np.round(weights.multiply(contained).sum(axis=1), DIGITS)
+        return shares
 
 
-def _tokens(column: Column, rows: Indices) -> Iterator[tuple[Indices, Indices]]:
-    """Yield positions in `rows` and codes of values of these items; equal values at one path have the same code."""
-    codes: defaultdict[object, int] = defaultdict(count().__next__)
+def _values(column: Column, rows: Indices) -> Iterator[Indices]:
+    """Yield the values of rows as arrays of position in `rows`, number of the path and code; shapes (3, values)."""
     pending = [(column, np.arange(len(rows), dtype=np.intp), rows)]
     while pending:
         here, position, held = pending.pop()
@@ -92,23 +140,60 @@ def _tokens(column: Column, rows: Indices) -> Iterator[tuple[Indices, Indices]]:
             owner, below = entries.below(held)
             pending.append((entries.column, position[owner], below))
         if isinstance(here, LeafColumn):
-            yield from _leaf_tokens(here, position, held, codes)
+            present = here.codes[held] >= 0
+            owner, codes = _of_leaves(here, held[present])
+            yield np.stack([position[present][owner], np.full(len(owner), here.number, dtype=np.intp), codes])
 
 
-def _leaf_tokens(
-    column: LeafColumn, position: Indices, rows: Indices, codes: defaultdict[object, int]
-) -> Iterator[tuple[Indices, Indices]]:
-    """Yield the tokens of single values: a list or an object that is one leaf has those of its parts."""
-    present = column.codes[rows] >= 0
-    position, rows = position[present], rows[present]
-    numbers, inverse = np.unique(column.codes[rows], return_inverse=True)
-    of_code = [[codes[column.number, word] for word in words(column.values[number])] for number in numbers.tolist()]
-    containers = [at for at, row in enumerate(rows.tolist()) if isinstance(column.raw[row], (list, dict))]
-    if not containers:
-        lists = [of_code[number] for number in inverse.tolist()]
-    else:
-        lists = [of_code[number] for number in inverse.tolist()]
-        for at in containers:
-            lists[at] = [codes[column.number, word] for word in words(column.raw[int(rows[at])])]
-    sizes = np.fromiter(map(len, lists), dtype=np.intp, count=len(lists))
-    yield position.repeat(sizes), np.array([code for part in lists for code in part], dtype=np.intp)
+def _of_leaves(column: LeafColumn, rows: Indices) -> tuple[Indices, Indices]:
+    """Return the position in `rows` and the code of the values of leaves."""
+    own = column.codes[rows]
+    if (column.kinds == Kind.NUMBER).all() and column.readings is None:
+        return np.arange(len(rows), dtype=np.intp), own
+    raw = [column.raw[row] for row in rows.tolist()]
+    whole = np.zeros(len(rows), dtype=np.bool_)
+    if not {list, dict}.isdisjoint(map(type, raw)):
+        whole[:] = [isinstance(value, (list, dict)) for value in raw]
+    distinct, which = np.unique(own[~whole], return_inverse=True)
+    texts = [_text(column.values[code]) for code in distinct.tolist()]
+    texts += [_text(raw[position]) for position in whole.nonzero()[0].tolist()]
+    index = np.empty(len(rows), dtype=np.intp)
+    index[~whole], index[whole] = which, len(distinct) + np.arange(int(np.count_nonzero(whole)))
+    text, codes = word_codes(texts)
+    position, slots = expand_slices(starts_of(np.bincount(text, minlength=len(texts))), index)
+    return position, codes[slots]
+
+
+def _text(value: Json) -> str:
+    """Return a text, or the scalars in any other value, separated by spaces."""
+    if isinstance(value, (list, dict)):
+        return " ".join(map(_text, value.values() if isinstance(value, dict) else value))
+    return value if isinstance(value, str) else str(value)
+
+
+def word_codes(texts: Sequence[str]) -> tuple[Indices, Indices]:
+    """Return a code of the first and of the last `AFFIX` characters of each word, regardless of case.
+
+    A word with one misread character still has one of its two codes. Different characters can have the same code, with
+    the probability of a 32-bit collision.
+
+    Returns:
+        The position in `texts` of each code, and the codes, in order.
+    """
+    folded = [text.casefold() for text in texts]
+    lengths = np.fromiter(map(len, folded), dtype=np.intp, count=len(folded))
+    characters = np.frombuffer("".join(folded).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
+    ends = lengths.cumsum()
+    inside = (characters > SPACE) & (characters != NO_BREAK_SPACE)
+    begins_text = np.zeros(len(characters) + 1, dtype=np.bool_)
+    begins_text[ends - lengths] = True
+    first = (inside & (begins_text[:-1] | ~np.concatenate([[False], inside[:-1]]))).nonzero()[0]
+    last = (inside & (begins_text[1:] | ~np.concatenate([inside[1:], [False]]))).nonzero()[0]
+    codes = np.zeros((len(first), 2), dtype=np.uint64)
+    for offset in range(AFFIX):
+        for affix, at in enumerate((first + offset, last - offset)):
+            in_word = (at <= last) if affix == 0 else (at >= first)
+            here = np.where(in_word, characters[np.where(in_word, at, 0)], np.uint64(0))
+            codes[:, affix] = mix_bits(codes[:, affix] ^ here, affix)
+    text = ends.searchsorted(first, side="right")
+    return text.repeat(2), (codes.ravel() >> np.uint64(32)).astype(np.intp)

@@ -67,8 +67,8 @@ class Column:
     """Mass of each row in a tally: the total weight of an object's fields, the number of a list's items, 1 in a mixed
     column. Shape (size,), empty for leaves."""
     links: list[Link] = field(default_factory=list)
-    site: Site | None = None
-    """The position in the schema; None for columns that are not built from a plan."""
+    site: Site = field(kw_only=True)
+    """The position in the schema."""
     tags: Indices | None = None
     """The parent's branch of a union for each row, if the values depend on it; shape (size,)."""
 

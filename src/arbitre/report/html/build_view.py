@@ -20,6 +20,7 @@ from arbitre.report.html.view import (
     FactorPathRow,
     FactorView,
     FaultsView,
+    FlatView,
     HeadlineScore,
     IntervalView,
     LeaderboardRow,
@@ -108,6 +109,7 @@ def build_subject(
         never=trust.never,
         noted=held.get("noted", {}),
         faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
+        flat=FlatView.of(evaluation),
     )
 
 

@@ -193,6 +193,22 @@ class FaultsView:
         return cls(groups, _greatest_first(classes), _greatest_first(diagnosis["repair_gain_by_path"]))
 
 
+@dataclass(frozen=True, slots=True)
+class FlatView:
+    """The `solidarity` of the values, the `f1q` of the flat matching, and whether it is `exact`."""
+
+    solidarity: float | None
+    f1q: float | None
+    exact: bool
+
+    @classmethod
+    def of(cls, evaluation: Mapping[str, Any]) -> FlatView | None:
+        """Build the view from `evaluation.json`; None if there is no flat comparison."""
+        if "flat" not in evaluation:
+            return None
+        return cls(evaluation["solidarity"], evaluation["flat"]["f1q"], evaluation["flat_exact"])
+
+
 def _greatest_first(gains: Mapping[str, float]) -> dict[str, float]:
     return dict(sorted(gains.items(), key=lambda one: -one[1]))
 
@@ -246,6 +262,8 @@ class Subject:
     """Number of `repaired` predictions and of schema `violations`, if known."""
     faults: FaultsView | None = None
     """Faults of the predictions; None if they were not looked for."""
+    flat: FlatView | None = None
+    """Solidarity and flat f1q; None if they were not computed."""
 
 
 @dataclass(frozen=True, slots=True)
