@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Distance
 
-MAX_CELLS: Final = 1 << 22
+MAX_CELLS: Final = 1 << 14
 """Maximum number of pairs of different values of one document and path for an optimal matching."""
 
 
@@ -70,22 +70,23 @@ def match_flat(column: LeafColumn, gold: Values, predicted: Values, documents: i
 
     Values of different kinds are not matched. Equal values are matched first where the distance is a pseudo-metric,
     which keeps the matching optimal. If a document has more than `MAX_CELLS` pairs, equal values are matched first in
-    any case; if more pairs remain, the remaining values are sorted and matched in blocks. A custom distance is not
-    called: the known pairs are kept, and equal values are matched among the others.
+    any case. If more pairs remain, the known pairs are kept and the other values are assigned; if there are still more,
+    these are sorted and assigned in blocks. A custom distance is not called: the known pairs are kept, and equal values
+    are matched among the others.
 
     Args:
         column: The column of the values.
         gold: The gold values.
         predicted: The predicted values.
         documents: Number of documents.
-        known: Good pairs, for values that are compared by a custom distance.
+        known: Good pairs, such as those in the same entry.
     """
     counts = [np.bincount(side.documents, minlength=documents).astype(np.float64) for side in (gold, predicted)]
     matched, quality, exact = np.zeros(documents), np.zeros(documents), np.ones(documents, dtype=np.bool_)
     for members in _comparable(column):
         problems = _Problems.of(column, members, (gold, predicted), documents)
         matched += np.minimum(*problems.counts)
-        mass, optimal = problems.keep(known) if problems.distance.custom else problems.solve()
+        mass, optimal = (problems.solve_without_calls if problems.distance.custom else problems.solve)(known)
         quality += mass
         exact &= optimal
     return FlatMatching(counts[0], counts[1], matched, quality, exact)
@@ -133,7 +134,7 @@ class _Problems:
         gold, predicted = self.counts
         return gold * predicted > MAX_CELLS
 
-    def solve(self) -> tuple[Floats, Mask]:
+    def solve(self, known: KnownPairs) -> tuple[Floats, Mask]:
         """Return the greatest sum of qualities of each document, and a mask of the exact ones."""
         optimal_first = self.distance.facts.pseudometric and self.column.readings is None
         equal_first = np.ones(self.documents, dtype=np.bool_) if optimal_first else self.large
@@ -141,17 +142,27 @@ class _Problems:
         exact = np.full(self.documents, optimal_first) | ~equal_first
         if self.distance.name == "exact" and optimal_first:
             return quality, exact
-        return quality + rest.assign(), exact & ~rest.large
+        large = rest.large
+        if large.any():
+            kept, rest = rest.keep(known, large)
+            quality += kept
+        return quality + rest.assign(), exact & ~large
 
-    def keep(self, known: KnownPairs) -> tuple[Floats, Mask]:
+    def solve_without_calls(self, known: KnownPairs) -> tuple[Floats, Mask]:
         """Return the sum of the qualities of known pairs and equal values, and a mask of the sums that are optimal."""
+        every = np.ones(self.documents, dtype=np.bool_)
+        quality, rest = self.keep(known, every)
+        quality += rest.match_equal(every)[0]
+        return quality, quality == np.minimum(*self.counts)
+
+    def keep(self, known: KnownPairs, selected: Mask) -> tuple[Floats, _Problems]:
+        """Match the known pairs of the selected documents; return their quality and the problems that remain."""
         own = np.isin(known.gold, self.gold.rows) & np.isin(known.predicted, self.predicted.rows)
+        own &= selected[known.documents]
         gold = self.gold.where(~np.isin(self.gold.rows, known.gold[own]))
         predicted = self.predicted.where(~np.isin(self.predicted.rows, known.predicted[own]))
-        others = replace(self, gold=gold, predicted=predicted)
-        equal, _ = others.match_equal(np.ones(self.documents, dtype=np.bool_))
-        quality = equal + np.bincount(known.documents[own], weights=known.quality[own], minlength=self.documents)
-        return quality, quality == np.minimum(*self.counts)
+        quality = np.bincount(known.documents[own], weights=known.quality[own], minlength=self.documents)
+        return quality.astype(np.float64, copy=False), replace(self, gold=gold, predicted=predicted)
 
     def match_equal(self, selected: Mask) -> tuple[Floats, _Problems]:
         """Match equal values of the selected documents; return their number and the problems that remain."""

@@ -42,7 +42,7 @@ class LeafSums:
         Args:
             levels: The levels of the documents.
             documents: Number of documents.
-            close: Minimum quality of the pairs that are kept if a custom distance would have to be called again.
+            close: Minimum quality of the pairs in the same entry that are kept where the matching is approximated.
         """
         sums = cls(np.ones(documents, dtype=np.bool_))
         columns: dict[int, list[Level]] = {}
