@@ -217,7 +217,11 @@ def test_the_faults_are_exported_as_parquet_and_markdown(tmp_path):
     table = parquet.read_table(tmp_path / "b" / "faults.parquet")
     assert tuple(table.column_names) == COLUMNS
     assert str(table.schema.field("cost").type) == "double"
-    assert (tmp_path / "b" / "faults.md").read_text(encoding="utf-8").startswith("| path | fault | number | cost | share |")
+    assert (
+        (tmp_path / "b" / "faults.md")
+        .read_text(encoding="utf-8")
+        .startswith("| path | fault | number | cost | share |")
+    )
     assert (tmp_path / "b" / "faults.csv").read_bytes() == (tmp_path / "a" / "faults.csv").read_bytes()
 
 
@@ -241,7 +245,9 @@ def test_rematch_compares_repaired_documents_again(tmp_path):
         result = CliRunner().invoke(app, list(map(str, arguments)))
         assert result.exit_code == 0, result.output
         gains.append(json.loads(result.stdout)["diagnosis"]["repair_gain"])
-    repaired = arbitre.Comparator(PEOPLE).compare(gold=GOLD, predicted=PREDICTED | {"people": [*PREDICTED["people"], GOLD["people"][3]]})
+    repaired = arbitre.Comparator(PEOPLE).compare(
+        gold=GOLD, predicted=PREDICTED | {"people": [*PREDICTED["people"], GOLD["people"][3]]}
+    )
     missing = repaired.scores.f1q - arbitre.Comparator(PEOPLE).compare(gold=GOLD, predicted=PREDICTED).scores.f1q
     assert gains[1]["missing"] == pytest.approx(missing)
     assert gains[0].keys() == gains[1].keys()
