@@ -202,7 +202,7 @@ def named(count, rng):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_comparing_repaired_documents_again_gains_at_least_as_much(seed):
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311
     people = {"name": {"type": "string"}, "pages": {"type": "array", "items": {"type": "integer"}}}
     comparator = Comparator({"type": "array", "items": {"type": "object", "properties": people}})
     gold, predicted = named(5, rng), named(4, rng)

@@ -220,7 +220,7 @@ class Comparator:
             DataError: As for `compare`.
         """
         levels = self.compare(gold=gold, predicted=predicted).levels
-        return LeafSums.of(levels, 1, self.plan.max_calls).comparison(0)
+        return LeafSums.of(levels, 1, self.plan.close).comparison(0)
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances for this pair of documents, by path.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Distance
 
-MAX_CELLS: Final = 1 << 22
+MAX_CELLS: Final = 1 << 14
 """Maximum number of pairs of different values of one document and path for an optimal matching."""
 
 
@@ -55,28 +55,38 @@ class Values:
         return Values(self.rows[selected], self.documents[selected])
 
 
-def match_flat(
-    column: LeafColumn, gold: Values, predicted: Values, documents: int, max_calls: int | None = None
-) -> FlatMatching:
+@dataclass(frozen=True, eq=False, slots=True)
+class KnownPairs:
+    """Pairs of values of which the quality is known. Shapes (pairs,); a value occurs at most once."""
+
+    gold: Indices
+    predicted: Indices
+    documents: Indices
+    quality: Floats
+
+
+def match_flat(column: LeafColumn, gold: Values, predicted: Values, documents: int, known: KnownPairs) -> FlatMatching:
     """Return the matching of greatest quality of the gold and the predicted values of each document.
 
     Values of different kinds are not matched. Equal values are matched first where the distance is a pseudo-metric,
     which keeps the matching optimal. If a document has more than `MAX_CELLS` pairs, equal values are matched first in
-    any case; if more pairs remain, the remaining values are sorted and matched in blocks.
+    any case. If more pairs remain, the known pairs are kept and the other values are assigned; if there are still more,
+    these are sorted and assigned in blocks. A custom distance is not called: the known pairs are kept, and equal values
+    are matched among the others.
 
     Args:
         column: The column of the values.
         gold: The gold values.
         predicted: The predicted values.
         documents: Number of documents.
-        max_calls: Maximum number of calls to a custom distance for one document; replaces `MAX_CELLS` if it is smaller.
+        known: Good pairs, such as those in the same entry.
     """
     counts = [np.bincount(side.documents, minlength=documents).astype(np.float64) for side in (gold, predicted)]
     matched, quality, exact = np.zeros(documents), np.zeros(documents), np.ones(documents, dtype=np.bool_)
     for members in _comparable(column):
-        problems = _Problems.of(column, members, (gold, predicted), documents, max_calls)
+        problems = _Problems.of(column, members, (gold, predicted), documents)
         matched += np.minimum(*problems.counts)
-        mass, optimal = problems.solve()
+        mass, optimal = (problems.solve_without_calls if problems.distance.custom else problems.solve)(known)
         quality += mass
         exact &= optimal
     return FlatMatching(counts[0], counts[1], matched, quality, exact)
@@ -99,20 +109,16 @@ class _Problems:
     gold: Values
     predicted: Values
     documents: int
-    max_cells: int
 
     @classmethod
-    def of(
-        cls, column: LeafColumn, members: Mask, sides: tuple[Values, Values], documents: int, max_calls: int | None
-    ) -> _Problems:
+    def of(cls, column: LeafColumn, members: Mask, sides: tuple[Values, Values], documents: int) -> _Problems:
         """Return the problems of the values with these codes."""
         distance = column.leaves[column.slots[members.argmax()]].distance
-        max_cells = MAX_CELLS if max_calls is None or not distance.custom else min(MAX_CELLS, max_calls)
         ordered = []
         for side in sides:
             own = side.where(members[column.codes[side.rows]])
             ordered.append(own.where(np.lexsort((column.codes[own.rows], own.documents))))
-        return cls(column, distance, ordered[0], ordered[1], documents, max_cells)
+        return cls(column, distance, ordered[0], ordered[1], documents)
 
     @property
     def counts(self) -> tuple[Indices, Indices]:
@@ -124,11 +130,11 @@ class _Problems:
 
     @property
     def large(self) -> Mask:
-        """Mask of the documents with more than `max_cells` pairs."""
+        """Mask of the documents with more than `MAX_CELLS` pairs."""
         gold, predicted = self.counts
-        return gold * predicted > self.max_cells
+        return gold * predicted > MAX_CELLS
 
-    def solve(self) -> tuple[Floats, Mask]:
+    def solve(self, known: KnownPairs) -> tuple[Floats, Mask]:
         """Return the greatest sum of qualities of each document, and a mask of the exact ones."""
         optimal_first = self.distance.facts.pseudometric and self.column.readings is None
         equal_first = np.ones(self.documents, dtype=np.bool_) if optimal_first else self.large
@@ -136,7 +142,27 @@ class _Problems:
         exact = np.full(self.documents, optimal_first) | ~equal_first
         if self.distance.name == "exact" and optimal_first:
             return quality, exact
-        return quality + rest.assign(), exact & ~rest.large
+        large = rest.large
+        if large.any():
+            kept, rest = rest.keep(known, large)
+            quality += kept
+        return quality + rest.assign(), exact & ~large
+
+    def solve_without_calls(self, known: KnownPairs) -> tuple[Floats, Mask]:
+        """Return the sum of the qualities of known pairs and equal values, and a mask of the sums that are optimal."""
+        every = np.ones(self.documents, dtype=np.bool_)
+        quality, rest = self.keep(known, every)
+        quality += rest.match_equal(every)[0]
+        return quality, quality == np.minimum(*self.counts)
+
+    def keep(self, known: KnownPairs, selected: Mask) -> tuple[Floats, _Problems]:
+        """Match the known pairs of the selected documents; return their quality and the problems that remain."""
+        own = np.isin(known.gold, self.gold.rows) & np.isin(known.predicted, self.predicted.rows)
+        own &= selected[known.documents]
+        gold = self.gold.where(~np.isin(self.gold.rows, known.gold[own]))
+        predicted = self.predicted.where(~np.isin(self.predicted.rows, known.predicted[own]))
+        quality = np.bincount(known.documents[own], weights=known.quality[own], minlength=self.documents)
+        return quality.astype(np.float64, copy=False), replace(self, gold=gold, predicted=predicted)
 
     def match_equal(self, selected: Mask) -> tuple[Floats, _Problems]:
         """Match equal values of the selected documents; return their number and the problems that remain."""
@@ -154,7 +180,7 @@ class _Problems:
 
     def assign(self) -> Floats:
         """Return the sum of the qualities of the best assignment of each document, or of its blocks."""
-        blocks = np.maximum(1, -(-self.counts[0] * self.counts[1] // self.max_cells))
+        blocks = np.maximum(1, -(-self.counts[0] * self.counts[1] // MAX_CELLS))
         first = starts_of(blocks)
         size = int(first[-1])
         rows, counts = [], []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.output import flat_tables, join_tables, result_tables, side_by_side
+from arbitre.cli.output import fault_tables, flat_tables, join_tables, result_tables, side_by_side
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions
@@ -125,7 +125,7 @@ def compare(
     missed = gate(comparison, fail_under=gates.gates, declared=declared)
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),
-        lambda width: _blocks(comparison, width, validate=validate, published=published),
+        lambda width: _blocks(comparison, width, validate=validate, published=published, rematch=rematch),
     )
     raise typer.Exit(close(screen, missed))
 
@@ -158,7 +158,9 @@ def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -
     return plain
 
 
-def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, published: bool) -> Iterator[RenderableType]:
+def _blocks(
+    comparison: arbitre.Comparison, width: int, *, validate: bool, published: bool, rematch: bool
+) -> Iterator[RenderableType]:
     whole, solidarity = f"Document quality {comparison.quality:.4f}", result_tables.solidarity(comparison.diagnosis)
     yield result_tables.headline(comparison.scores, comparison.entries, whole).append(f"\n{solidarity}")
     yield result_tables.scores({"entries": comparison.scores, "leaves": comparison.leaves}, width)
@@ -171,6 +173,7 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
     yield from join_tables.joins(comparison)
     yield from join_tables.order(comparison)
     yield from flat_tables.moved(comparison.diagnosis.moved)
+    yield from fault_tables.faults_of_document(comparison.diagnosis, rematch=rematch)
     yield result_tables.survival(comparison.curve)
     if validate:
         yield result_tables.violations(list(map(asdict, comparison.violations)))

@@ -321,12 +321,8 @@ def quality(found: DocumentQuality) -> str:
 
 def solidarity(found: FlatComparison) -> str:
     """Return a line with the solidarity and the f1q of the flat matching."""
-    if found.solidarity is None:
-        return f"solidarity: not defined for lists matched by transport; flat f1q {number(found.flat.f1q)}"
-    return (
-        f"solidarity: {number(found.solidarity)} of the leaf quality that matching without entries would reach "
-        f"(flat f1q {number(found.flat.f1q)})"
-    )
+    share = "undefined under transport" if found.solidarity is None else number(found.solidarity)
+    return f"solidarity: {share} (f1q of the leaves without entries: {number(found.flat.f1q)})"
 
 
 def worst(found: DocumentTable) -> str:

@@ -28,7 +28,7 @@ class FlatObserver:
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """Return the sums of each document, as `FlatTotals.add` takes them."""
-        sums = LeafSums.of(levels, len(pairs), self.plan.max_calls)
+        sums = LeafSums.of(levels, len(pairs), self.plan.close)
         return [
             {
                 "sums": own,

@@ -39,7 +39,7 @@ def diagnose(
     Raises:
         DataError: `rematch` is set, and items are matched by transport.
     """
-    sums = LeafSums.of(levels, len(gold), plan.max_calls)
+    sums = LeafSums.of(levels, len(gold), plan.close)
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold))
     faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, rematch=rematch)

@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.comparison.flat import FlatComparison
 from arbitre.comparison.levels import sum_by_index
 from arbitre.engine.columns.column import Column, LeafColumn, below_transport
-from arbitre.engine.flat_matching import FlatMatching, Values, match_flat
+from arbitre.engine.flat_matching import FlatMatching, KnownPairs, Values, match_flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,23 +36,23 @@ class LeafSums:
     transported: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, levels: Sequence[Level], documents: int, max_calls: int | None = None) -> LeafSums:
+    def of(cls, levels: Sequence[Level], documents: int, close: float) -> LeafSums:
         """Return the sums of documents.
 
         Args:
             levels: The levels of the documents.
             documents: Number of documents.
-            max_calls: Maximum number of calls to a custom distance for one document and path; None for no limit.
+            close: Minimum quality of the pairs in the same entry that are kept where the matching is approximated.
         """
         sums = cls(np.ones(documents, dtype=np.bool_))
         columns: dict[int, list[Level]] = {}
         for level in levels:
             columns.setdefault(id(level.source), []).append(level)
         for group in columns.values():
-            sums._add(group, max_calls)
+            sums._add(group, close)
         return sums
 
-    def _add(self, levels: Sequence[Level], max_calls: int | None) -> None:
+    def _add(self, levels: Sequence[Level], close: float) -> None:
         """Add the leaves of a column, given its levels."""
         paths: dict[str, int] = {}
         size = len(self.exact)
@@ -73,14 +73,15 @@ class LeafSums:
             self.transported |= paths.keys()
         leaves = [_distinct(side) for side in sides]
         if isinstance(source, LeafColumn):
-            flat = match_flat(source, leaves[0], leaves[1], len(paths) * size, max_calls)
+            flat = match_flat(source, leaves[0], leaves[1], len(paths) * size, _known(levels, paths, size, close))
         else:
             counts = [np.bincount(side.documents, minlength=len(paths) * size) for side in leaves]
             flat = FlatMatching.of_equal(counts[0], counts[1])
-        self.exact &= flat.exact.reshape(shape).all(axis=0)
-        sums = np.stack([flat.gold, flat.predicted, flat.matched, flat.quality]).reshape(4, *shape)
         problems, qualities = (np.concatenate(arrays) for arrays in zip(*reached, strict=True))
         own = sum_by_index(problems, qualities, len(paths) * size).reshape(shape)
+        quality = np.where(flat.exact, flat.quality, np.maximum(flat.quality, own.ravel()))
+        self.exact &= flat.exact.reshape(shape).all(axis=0)
+        sums = np.stack([flat.gold, flat.predicted, flat.matched, quality]).reshape(4, *shape)
         for path, number in paths.items():
             self.flat[path] = self.flat.get(path, np.zeros((4, size))) + sums[:, number]
             self.reached[path] = self.reached.get(path, np.zeros(size)) + own[number]
@@ -110,6 +111,20 @@ def _path_numbers(level: Level, paths: dict[str, int]) -> Indices:
     for text, start, stop in level.runs():
         numbers[start:stop] = paths.setdefault(text, len(paths))
     return numbers
+
+
+def _known(levels: Sequence[Level], paths: dict[str, int], size: int, close: float) -> KnownPairs:
+    """Return the matched pairs that are at least close."""
+    parts = []
+    for level in levels:
+        at = (level.leaf_masks()[2] & (level.quality >= close)).nonzero()[0]
+        if len(at):
+            problems = _path_numbers(level, paths) * size + level.document
+            parts.append((level.left[at], level.right[at], problems[at], level.quality[at]))
+    if not parts:
+        empty = np.empty(0, dtype=np.intp)
+        return KnownPairs(empty, empty, empty, np.empty(0))
+    return KnownPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def _distinct(parts: Sequence[tuple[Indices, Indices]]) -> Values:
