@@ -65,9 +65,9 @@ class SharedValues:
     codes: int
 
     @classmethod
-    def of(cls, column: Column, rows: Indices, lists: Indices) -> SharedValues:
+    def of(cls, column: Column, rows: Indices, lists: Indices, words: TextWords) -> SharedValues:
         """Collect the values of these rows of a column; `lists` are the lists they belong to."""
-        values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows)]
+        values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows, words)]
         item, path, word = np.concatenate(values, axis=1)
         width, paths = int(word.max(initial=0)) + 1, int(path.max(initial=0)) + 1
         keys, code = np.unique((lists[item] * paths + path) * width + word, return_inverse=True)
@@ -141,7 +141,7 @@ class ValueSearch:
         return rounded
 
 
-def _values(column: Column, rows: Indices) -> Iterator[Indices]:
+def _values(column: Column, rows: Indices, words: TextWords) -> Iterator[Indices]:
     """Yield the values of rows as arrays of position in `rows`, number of the path and code; shapes (3, values)."""
     pending = [(column, np.arange(len(rows), dtype=np.intp), rows)]
     while pending:
@@ -155,27 +155,39 @@ def _values(column: Column, rows: Indices) -> Iterator[Indices]:
             pending.append((entries.column, position[owner], below))
         if isinstance(here, LeafColumn):
             present = here.codes[held] >= 0
-            owner, codes = _of_leaves(here, held[present])
+            owner, codes = words.of_leaves(here, held[present])
             yield np.stack([position[present][owner], np.full(len(owner), here.number, dtype=np.intp), codes])
 
 
-def _of_leaves(column: LeafColumn, rows: Indices) -> tuple[Indices, Indices]:
-    """Return the position in `rows` and the code of the values of leaves."""
-    own = column.codes[rows]
-    if (column.kinds == Kind.NUMBER).all() and column.readings is None:
-        return np.arange(len(rows), dtype=np.intp), own
-    raw = [column.raw[row] for row in rows.tolist()]
-    whole = np.zeros(len(rows), dtype=np.bool_)
-    if not {list, dict}.isdisjoint(map(type, raw)):
-        whole[:] = [isinstance(value, (list, dict)) for value in raw]
-    distinct, which = np.unique(own[~whole], return_inverse=True)
-    texts = [_text(column.values[code]) for code in distinct.tolist()]
-    texts += [_text(raw[position]) for position in whole.nonzero()[0].tolist()]
-    index = np.empty(len(rows), dtype=np.intp)
-    index[~whole], index[whole] = which, len(distinct) + np.arange(int(np.count_nonzero(whole)))
-    text, codes = word_codes(texts)
-    position, slots = expand_slices(starts_of(np.bincount(text, minlength=len(texts))), index)
-    return position, codes[slots]
+class TextWords:
+    """The codes of the words of the values of columns, computed once for each column."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Indices, Indices, bool]] = {}
+
+    def of_leaves(self, column: LeafColumn, rows: Indices) -> tuple[Indices, Indices]:
+        """Return the position in `rows` and the code of the values of leaves; rows must not be absent."""
+        if (column.kinds == Kind.NUMBER).all() and column.readings is None:
+            return np.arange(len(rows), dtype=np.intp), column.codes[rows]
+        if column.number not in self.known:
+            self.known[column.number] = self._codes(column)
+        starts, codes, by_row = self.known[column.number]
+        position, slots = expand_slices(starts, rows if by_row else column.codes[rows])
+        return position, codes[slots]
+
+    @staticmethod
+    def _codes(column: LeafColumn) -> tuple[Indices, Indices, bool]:
+        """Return the first code of each row or of each distinct value, the codes, and whether they are those of rows.
+
+        Lists and objects that are compared as one value are read as they are, before they are normalised.
+        """
+        by_row = not {list, dict}.isdisjoint(map(type, column.raw))
+        values: Sequence[Json] = column.values
+        if by_row:
+            pairs = zip(column.raw, column.codes.tolist(), strict=True)
+            values = [raw if isinstance(raw, (list, dict)) or code < 0 else values[code] for raw, code in pairs]
+        text, codes = word_codes(list(map(_text, values)))
+        return starts_of(np.bincount(text, minlength=len(values))), codes, by_row
 
 
 def _text(value: Json) -> str:
@@ -188,9 +200,9 @@ def _text(value: Json) -> str:
 def word_codes(texts: Sequence[str]) -> tuple[Indices, Indices]:
     """Return a code of the first and of the last `AFFIX` characters of each word, regardless of case.
 
-    Shorter words that do not start with a digit have codes only in texts without longer ones. A word with one misread character still has one of its
-    two codes. Different characters can have the same code, with
-    the probability of a 32-bit collision.
+    Shorter words that do not start with a digit have codes only in texts without longer ones. A word with one misread
+    character still has one of its two codes. Different characters can have the same code, with the probability of a
+    32-bit collision.
 
     Returns:
         The position in `texts` of each code, and the codes, in order.
