@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.diagnosis.causes.join_values import joined_variants
-from arbitre.diagnosis.causes.shared_values import SharedValues, ValueSearch
+from arbitre.diagnosis.causes.shared_values import SharedValues, TextWords, ValueSearch
 from arbitre.engine import qualities_at
 from arbitre.engine.solve.solver import QualitySolver
 
@@ -123,11 +123,13 @@ class JoinSearch:
         plan: The compiled schema.
         pairs: The pairs of lists.
         options: When a join is accepted.
+        words: The words of the documents.
     """
 
     plan: Plan
     pairs: ListPairs
     options: JoinOptions
+    words: TextWords
 
     def search(self) -> list[_Group]:
         """Return the accepted groups, list by list."""
@@ -163,7 +165,7 @@ class JoinSearch:
         searched = (np.isin(pairs.owner, np.unique(pairs.owner[is_part])) & (pairs.owner >= 0)).nonzero()[0]
         if len(searched) == 0:
             return []
-        values = SharedValues.of(pairs.items, searched, pairs.owner[searched])
+        values = SharedValues.of(pairs.items, searched, pairs.owner[searched], self.words)
         searches = [values.within(pairs.gold[searched] == side) for side in (True, False)]  # in gold, in the prediction
         parts = is_part.nonzero()[0]
         found = [

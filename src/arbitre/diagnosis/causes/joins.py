@@ -14,6 +14,7 @@ from arbitre.comparison.levels import of_nodes
 from arbitre.diagnosis.causes.join_search import DEFAULT_OPTIONS, JoinOptions, JoinSearch
 from arbitre.diagnosis.causes.join_values import with_lists_changed
 from arbitre.diagnosis.causes.list_pairs import inherited, list_pairs
+from arbitre.diagnosis.causes.shared_values import TextWords
 from arbitre.engine import compare_batch
 from arbitre.engine.columns.column import LeafColumn, ListColumn
 from arbitre.paths import pointer, wildcard
@@ -130,14 +131,14 @@ def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = DEFAU
         options: When a join is accepted.
     """
     closed = np.zeros(sum(map(len, levels)), dtype=np.bool_)  # nodes in items of accepted joins
-    joins = []
+    joins, words = [], TextWords()
     for level in levels:
         nodes = slice(level.first, level.first + len(level))
         closed[nodes] |= inherited(level, closed)
         pairs = list_pairs(levels, level, ~closed[nodes]) if _may_join(level.source) else None
         if pairs is None:
             continue
-        for group in JoinSearch(plan, pairs, options).search():
+        for group in JoinSearch(plan, pairs, options, words).search():
             nodes_of_group = pairs.node[group.rows]
             closed[nodes_of_group[nodes_of_group >= 0]] = True
             number = pairs.lists[pairs.owner[group.whole]]

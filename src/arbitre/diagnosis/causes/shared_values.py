@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import scipy
 
 from arbitre.engine.columns.column import Column, LeafColumn
-from arbitre.engine.columns.ragged import expand_slices, rank_among_equal, starts_of
+from arbitre.engine.columns.ragged import (
+    counts_of,
+    expand_slices,
+    first_of_equal,
+    rank_among_equal,
+    starts_of,
+)
 from arbitre.engine.columns.row_hashes import mix_bits
 from arbitre.values import Kind
 
@@ -33,56 +38,56 @@ SPACE: Final = 0x20
 
 NO_BREAK_SPACE: Final = 0xA0
 
+NINE: Final = 0x39
+"""Code point of the digit 9; that of letters is greater."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SharedValues:
     """The values of items.
 
-    Arrays of values have one element for each distinct value of each item.
+    Arrays of values have one element for each distinct value of each item, ordered by item and code.
 
     Attributes:
-        rows: Rows of the items in their column; shape (items,).
+        rows: Rows of the items in their column, increasing; shape (items,).
         lists: The list of each item; shape (items,).
-        item: The item of each value, as an index into `rows`.
+        starts: First value of each item, then the number of values; shape (items + 1,).
         code: Code of each value, the same for equal values at the same path of the same list.
         weight: Weight of each value in its item: 1 / number of values of the item at the same path.
-        list_of_code: The list of each code.
+        codes: Number of codes.
     """
 
     rows: Indices
     lists: Indices
-    item: Indices
+    starts: Indices
     code: Indices
     weight: Floats
-    list_of_code: Indices
+    codes: int
 
     @classmethod
-    def of(cls, column: Column, rows: Indices, lists: Indices) -> SharedValues:
+    def of(cls, column: Column, rows: Indices, lists: Indices, words: TextWords) -> SharedValues:
         """Collect the values of these rows of a column; `lists` are the lists they belong to."""
-        values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows)]
+        values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows, words)]
         item, path, word = np.concatenate(values, axis=1)
-        width = int(word.max(initial=0)) + 1
-        paths = int(path.max(initial=0)) + 1
+        width, paths = int(word.max(initial=0)) + 1, int(path.max(initial=0)) + 1
         keys, code = np.unique((lists[item] * paths + path) * width + word, return_inverse=True)
-        _, first = np.unique(item * max(1, len(keys)) + code, return_index=True)
-        item, path, code = item[first], path[first], code[first]
-        _, group = np.unique(item * paths + path, return_inverse=True)
-        list_of_code = np.zeros(len(keys), dtype=np.intp)
-        list_of_code[code] = lists[item]
-        return cls(rows, lists, item, code, 1.0 / np.bincount(group)[group], list_of_code)
+        cells = np.sort(item * max(1, len(keys)) + code)
+        item, code = np.divmod(cells[first_of_equal(cells)], max(1, len(keys)))
+        group = first_of_equal(item * paths + keys[code] // width % paths).cumsum() - 1  # same item and path
+        starts = starts_of(np.bincount(item, minlength=len(rows)))
+        return cls(rows, lists, starts, code, 1.0 / np.bincount(group)[group], len(keys))
 
     def within(self, wholes: Mask) -> ValueSearch:
         """Return a search for values in some of the items, by a mask of shape (items,)."""
-        shape = len(self.rows), len(self.list_of_code)
-        inside = wholes[self.item]
-        holders = np.bincount(self.code[inside], minlength=shape[1])
+        item = np.arange(len(self.rows), dtype=np.intp).repeat(counts_of(self.starts))
+        inside = wholes[item].nonzero()[0]
+        order = inside[self.code[inside].argsort(kind="stable")]
+        holders = np.bincount(self.code[inside], minlength=self.codes)
         sizes = np.bincount(self.lists[wholes], minlength=int(self.lists.max(initial=0)) + 1)
-        rarity = np.log1p(sizes[self.list_of_code] / np.maximum(holders, 1))
-        weights = self.weight * rarity[self.code]
-        total = np.bincount(self.item, weights=weights, minlength=shape[0])[self.item]
-        of_items = np.divide(weights, total, out=weights, where=total > 0.0), (self.item, self.code)
-        of_wholes = np.ones(int(np.count_nonzero(inside))), (self.item[inside], self.code[inside])
-        return ValueSearch(self.rows, *(scipy.sparse.csr_array(cells, shape=shape) for cells in (of_items, of_wholes)))
+        weights = self.weight * np.log1p(sizes[self.lists[item]] / np.maximum(holders[self.code], 1))
+        total = np.bincount(item, weights=weights, minlength=len(self.rows))[item]
+        np.divide(weights, total, out=weights, where=total > 0.0)
+        return ValueSearch(self, weights, starts_of(holders), item[order])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,14 +98,16 @@ class ValueSearch:
     and within a path, a value weighs log(1 + n / k) if k of the n wholes of the list contain it.
 
     Attributes:
-        rows: Rows of all items in their column, increasing; shape (items,).
-        weights: The weight of each value in each item; the weights of an item add up to 1.
-        contained: 1 for each value in each whole.
+        values: The values of all items.
+        weights: The weight of each value in its item; the weights of an item add up to 1.
+        starts: The wholes with code c are `holders[starts[c]:starts[c + 1]]`.
+        holders: Items, as positions in `values.rows`.
     """
 
-    rows: Indices
-    weights: scipy.sparse.csr_array
-    contained: scipy.sparse.csr_array
+    values: SharedValues
+    weights: Floats
+    starts: Indices
+    holders: Indices
 
     def containing(self, parts: Indices, share: float, nearest: int) -> tuple[Indices, Indices]:
         """Find the wholes that contain most of the values of each part.
@@ -113,21 +120,28 @@ class ValueSearch:
         Returns:
             The part and the whole of each result, as rows: parts in order, the wholes of a part from best to worst.
         """
-        table = (self.weights[self.rows.searchsorted(parts)] @ self.contained.T).tocoo()
-        shares = np.round(table.data, DIGITS)
-        best = np.lexsort((table.col, -shares, table.row))
-        part, whole = table.row[best].astype(np.intp), table.col[best].astype(np.intp)
-        near = (shares[best] >= share) & (rank_among_equal(part) < nearest)
-        return parts[part[near]], self.rows[whole[near]]
+        rows, width = self.values.rows, max(1, len(self.values.rows))
+        part, value = expand_slices(self.values.starts, rows.searchsorted(parts))
+        own, held = expand_slices(self.starts, self.values.code[value])
+        pairs, which = np.unique(part[own] * width + self.holders[held], return_inverse=True)
+        shares = np.round(np.bincount(which, weights=self.weights[value[own]], minlength=len(pairs)), DIGITS)
+        part, whole = np.divmod(pairs, width)
+        best = np.lexsort((whole, -shares, part))
+        best = best[(shares[best] >= share) & (rank_among_equal(part[best]) < nearest)]
+        return parts[part[best]], rows[whole[best]]
 
     def shares(self, part: Indices, whole: Indices) -> Floats:
         """Return the share of the values of each part that its whole contains; rows of items, shapes (pairs,)."""
-        weights, contained = self.weights[self.rows.searchsorted(part)], self.contained[self.rows.searchsorted(whole)]
-        shares: Floats = np.round(weights.multiply(contained).sum(axis=1), DIGITS)
-        return shares
+        rows, starts, code = self.values.rows, self.values.starts, self.values.code
+        pair, value = expand_slices(starts, rows.searchsorted(part))
+        other, held = expand_slices(starts, rows.searchsorted(whole))
+        shared = np.isin(pair * self.values.codes + code[value], other * self.values.codes + code[held])
+        shares = np.bincount(pair, weights=self.weights[value] * shared, minlength=len(part))
+        rounded: Floats = np.round(shares, DIGITS)
+        return rounded
 
 
-def _values(column: Column, rows: Indices) -> Iterator[Indices]:
+def _values(column: Column, rows: Indices, words: TextWords) -> Iterator[Indices]:
     """Yield the values of rows as arrays of position in `rows`, number of the path and code; shapes (3, values)."""
     pending = [(column, np.arange(len(rows), dtype=np.intp), rows)]
     while pending:
@@ -141,27 +155,39 @@ def _values(column: Column, rows: Indices) -> Iterator[Indices]:
             pending.append((entries.column, position[owner], below))
         if isinstance(here, LeafColumn):
             present = here.codes[held] >= 0
-            owner, codes = _of_leaves(here, held[present])
+            owner, codes = words.of_leaves(here, held[present])
             yield np.stack([position[present][owner], np.full(len(owner), here.number, dtype=np.intp), codes])
 
 
-def _of_leaves(column: LeafColumn, rows: Indices) -> tuple[Indices, Indices]:
-    """Return the position in `rows` and the code of the values of leaves."""
-    own = column.codes[rows]
-    if (column.kinds == Kind.NUMBER).all() and column.readings is None:
-        return np.arange(len(rows), dtype=np.intp), own
-    raw = [column.raw[row] for row in rows.tolist()]
-    whole = np.zeros(len(rows), dtype=np.bool_)
-    if not {list, dict}.isdisjoint(map(type, raw)):
-        whole[:] = [isinstance(value, (list, dict)) for value in raw]
-    distinct, which = np.unique(own[~whole], return_inverse=True)
-    texts = [_text(column.values[code]) for code in distinct.tolist()]
-    texts += [_text(raw[position]) for position in whole.nonzero()[0].tolist()]
-    index = np.empty(len(rows), dtype=np.intp)
-    index[~whole], index[whole] = which, len(distinct) + np.arange(int(np.count_nonzero(whole)))
-    text, codes = word_codes(texts)
-    position, slots = expand_slices(starts_of(np.bincount(text, minlength=len(texts))), index)
-    return position, codes[slots]
+class TextWords:
+    """The codes of the words of the values of columns, computed once for each column."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Indices, Indices, bool]] = {}
+
+    def of_leaves(self, column: LeafColumn, rows: Indices) -> tuple[Indices, Indices]:
+        """Return the position in `rows` and the code of the values of leaves; rows must not be absent."""
+        if (column.kinds == Kind.NUMBER).all() and column.readings is None:
+            return np.arange(len(rows), dtype=np.intp), column.codes[rows]
+        if column.number not in self.known:
+            self.known[column.number] = self._codes(column)
+        starts, codes, by_row = self.known[column.number]
+        position, slots = expand_slices(starts, rows if by_row else column.codes[rows])
+        return position, codes[slots]
+
+    @staticmethod
+    def _codes(column: LeafColumn) -> tuple[Indices, Indices, bool]:
+        """Return the first code of each row or of each distinct value, the codes, and whether they are those of rows.
+
+        Lists and objects that are compared as one value are read as they are, before they are normalised.
+        """
+        by_row = not {list, dict}.isdisjoint(map(type, column.raw))
+        values: Sequence[Json] = column.values
+        if by_row:
+            pairs = zip(column.raw, column.codes.tolist(), strict=True)
+            values = [raw if isinstance(raw, (list, dict)) or code < 0 else values[code] for raw, code in pairs]
+        text, codes = word_codes(list(map(_text, values)))
+        return starts_of(np.bincount(text, minlength=len(values))), codes, by_row
 
 
 def _text(value: Json) -> str:
@@ -174,8 +200,9 @@ def _text(value: Json) -> str:
 def word_codes(texts: Sequence[str]) -> tuple[Indices, Indices]:
     """Return a code of the first and of the last `AFFIX` characters of each word, regardless of case.
 
-    A word with one misread character still has one of its two codes. Different characters can have the same code, with
-    the probability of a 32-bit collision.
+    Shorter words that do not start with a digit have codes only in texts without longer ones. A word with one misread
+    character still has one of its two codes. Different characters can have the same code, with the probability of a
+    32-bit collision.
 
     Returns:
         The position in `texts` of each code, and the codes, in order.
@@ -189,11 +216,14 @@ def word_codes(texts: Sequence[str]) -> tuple[Indices, Indices]:
     begins_text[ends - lengths] = True
     first = (inside & (begins_text[:-1] | ~np.concatenate([[False], inside[:-1]]))).nonzero()[0]
     last = (inside & (begins_text[1:] | ~np.concatenate([inside[1:], [False]]))).nonzero()[0]
+    text = ends.searchsorted(first, side="right")
+    long = (last - first >= AFFIX - 1) | (characters[first] <= NINE)
+    only_short = np.bincount(text, weights=long, minlength=len(texts)) == 0.0
+    first, last, text = (array[long | only_short[text]] for array in (first, last, text))
     codes = np.zeros((len(first), 2), dtype=np.uint64)
     for offset in range(AFFIX):
         for affix, at in enumerate((first + offset, last - offset)):
             in_word = (at <= last) if affix == 0 else (at >= first)
             here = np.where(in_word, characters[np.where(in_word, at, 0)], np.uint64(0))
             codes[:, affix] = mix_bits(codes[:, affix] ^ here, affix)
-    text = ends.searchsorted(first, side="right")
     return text.repeat(2), (codes.ravel() >> np.uint64(32)).astype(np.intp)
