@@ -313,6 +313,7 @@ def test_the_reference_has_every_file():
         result_files.DOCUMENTS,
         result_files.PATHS,
         result_files.MATCHES,
+        result_files.FAULTS,
         result_files.VIOLATIONS,
         result_files.RESULTS,
     }

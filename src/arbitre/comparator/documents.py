@@ -25,6 +25,7 @@ def compare(
     gold: Json | Path,
     predicted: Json | Path,
     max_depth: int = MAX_DEPTH,
+    rematch: bool = False,
     fail_under: Bounds = (),
     fail_over: Bounds = (),
     **options: Unpack[ComparatorKeywords],
@@ -39,6 +40,7 @@ def compare(
         gold: The gold document, or its path.
         predicted: The predicted document, or its path.
         max_depth: Maximum number of nested containers in a file.
+        rematch: Whether `Comparison.diagnosis` computes repair gains by comparing repaired documents again.
         fail_under: Minimum scores, as for `arbitre.gate`.
         fail_over: Maximum scores.
         **options: The options of `Comparator`, such as `overlay`.
@@ -56,7 +58,7 @@ def compare(
     documents = [as_document(side, max_depth) for side in (gold, predicted)]
     given: dict[str, Any] = {**options}
     comparator = take_comparator(infer(documents[:1]) if schema is None else schema, given)
-    comparison = comparator.compare(gold=documents[0], predicted=documents[1])
+    comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     require(gate(comparison, fail_under=gates, declared={row.path for row in comparator.explain()}))
     return comparison
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from arbitre.cli.output import result_tables
+from arbitre.cli.output import fault_tables, flat_tables, result_tables
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -58,10 +58,15 @@ def evaluate(
         plain |= {"violations": job.violations} if validate else {}
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
         screen.json(plain)
+    elif evaluation_options.flat and evaluation.flat_comparison is not None:
+        found = flat_tables.flat(evaluation.flat_comparison, screen.width)
+        screen.show((*found, result_tables.signature(evaluation.signature)))
     else:
-        screen.show(result_tables.evaluation(evaluation, screen.width, job.violations if validate else None))
-        if out is not None:
-            screen.wrote(files, out)
+        faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
+        violations = job.violations if validate else None
+        screen.show(result_tables.evaluation(evaluation, screen.width, violations, faults))
+    if out is not None and not screen.as_json:
+        screen.wrote(files, out)
     if repaired:
         screen.note(_repair_note(repaired))
     raise typer.Exit(close(screen, missed))
