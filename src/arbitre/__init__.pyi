@@ -7,6 +7,7 @@ from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
 from .curve import Curve
 from .diagnosis.metricity import Distortion, Metricity, distortion, metricity
+from .diagnosis.perturbation import Perturbed, PlantedFault, perturb
 from .distances import Facts
 from .errors import (
     ArbitreError,
@@ -56,6 +57,8 @@ __all__ = [
     "Node",
     "OptionError",
     "PathScores",
+    "Perturbed",
+    "PlantedFault",
     "Problem",
     "QualityGateError",
     "Repair",
@@ -70,6 +73,7 @@ __all__ = [
     "gate",
     "load",
     "metricity",
+    "perturb",
     "published",
     "rank",
     "read_answer",

@@ -35,6 +35,7 @@ def people(rng, size=8):
 def damaged(gold, rng):
     """A prediction with a merge, a split, moved pages, missing and spurious entries, and a wrong value."""
     merged = {**gold[0], "pages": [*gold[0]["pages"], *gold[1]["pages"]]}
+    merged["name"] = f"{gold[0]['name']} {gold[1]['name']}"
     half = len(gold[2]["pages"]) // 2
     split = [{**gold[2], "pages": gold[2]["pages"][:half]}, {**gold[2], "pages": gold[2]["pages"][half:]}]
     giver = {**gold[3], "pages": gold[3]["pages"][2:]}

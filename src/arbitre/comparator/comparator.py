@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 from arbitre.catalogue import Catalogue
 from arbitre.comparison import Comparison
 from arbitre.comparison import html_repr as html
+from arbitre.corpus.results.suggested_gate import suggest_gate
 from arbitre.corpus.running.check_gold import check_gold
+from arbitre.corpus.running.suggested_aliases import suggest_aliases
 from arbitre.diagnosis.causes.diagnose import diagnose
 from arbitre.diagnosis.causes.solidarity import LeafSums
 from arbitre.diagnosis.metricity import witnesses
@@ -29,11 +31,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.corpus.results.suggested_gate import SuggestedGate
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.diagnosis.metricity.claims import ClaimCheck
+    from arbitre.diagnosis.renamed_fields import AliasSuggestions
     from arbitre.normalizers import Normalizer
     from arbitre.report.evaluation import Evaluation
-    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress
+    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
@@ -274,6 +278,54 @@ class Comparator:
         from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
 
         return evaluate_corpus(self.plan, pairs, progress, **options)
+
+    def suggest_aliases(self, pairs: Pairs | None = None, **sources: Unpack[SourceKeywords]) -> AliasSuggestions:
+        """Suggest aliases for fields that predictions store under keys that the schema does not declare.
+
+        The values decide, not the names: predicted values under an unknown key have to be equal to missing values of
+        the field, in the same entries, more often than by chance. Nothing is applied; pass `overlay` of the result to a
+        comparator to accept all suggestions.
+
+        Args:
+            pairs: As for `evaluate`.
+            **sources: The options of `arbitre schema suggest-aliases`: `gold` and `predicted`, or `manifest`, and how
+                documents are read.
+
+        Raises:
+            DataError: A source cannot be read.
+            OptionError: An option is unknown, or options contradict each other.
+
+        >>> people = {"type": "object", "properties": {"name": {"type": "string"}, "born": {"type": "integer"}}}
+        >>> names = [("a", "Ada"), ("b", "Bo"), ("c", "Cy"), ("d", "Di")]
+        >>> pairs = [(page, {"name": name, "born": 1900}, {"label": name, "born": 1900}) for page, name in names]
+        >>> Comparator(people).suggest_aliases(pairs).overlay
+        {'/name': {'aliases': ['label']}}
+        """
+        from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+
+        return suggest_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
+
+    def suggest_gate(
+        self, pairs: Pairs | None = None, *, seed: int = 0, **sources: Unpack[SourceKeywords]
+    ) -> SuggestedGate:
+        """Suggest a gate for the matching of the entries.
+
+        The gate is the quality that 95 % of the chance pairs do not reach: entries of a prediction matched with entries
+        of another document's gold. Nothing is applied; pass `overlay` of the result to a comparator to use the gate.
+
+        Args:
+            pairs: As for `evaluate`.
+            seed: Random seed of the sample of chance pairs.
+            **sources: The options of `arbitre schema suggest-gate`, as for `suggest_aliases`.
+
+        Raises:
+            DataError: A source cannot be read, there is only one document, or the entries have another matching than
+                `hungarian` without a gate.
+            OptionError: An option is unknown, or options contradict each other.
+        """
+        from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+
+        return suggest_gate(self.plan, document_pairs(self.plan, pairs, **sources), seed=seed)
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.

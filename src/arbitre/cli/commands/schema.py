@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
+from arbitre.cli.commands.schema_suggestions import suggest_aliases, suggest_gate
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
@@ -28,6 +29,7 @@ from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.reading.sources import split_name
 from arbitre.corpus.running.check_gold import documents as documents_of
+from arbitre.diagnosis.gold_coverage import FEW
 from arbitre.errors import DataError, Problem
 from arbitre.paths import order
 from arbitre.report.text_files import atomic_text_file, json_text
@@ -41,12 +43,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparator import Comparator
+    from arbitre.diagnosis.gold_checks import GoldFinding
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate, Witness
     from arbitre.schema.validation.validate import Violation
     from arbitre.values import Json
 
-app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema.")
+app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema; suggest aliases or a gate.")
+for _command in (suggest_aliases, suggest_gate):
+    app.command()(with_option_sets(_command))
 
 _SHORT: Final = 60
 """Maximum length of a witness in the output, in characters."""
@@ -114,7 +119,7 @@ def check(
     screen = output.terminal()
     options = ComparatorOptions(overlay=overlay, functions=functions)
     comparator = options.comparator(schema, format_assertion=format_assertion)
-    read = [record for source in documents or () for record in _documents(source, id_key, comparator.plan)]
+    read = [record for source in documents or () for record in read_documents(source, id_key, comparator.plan)]
     found = [
         (record, one)
         for record in read
@@ -139,11 +144,19 @@ def check(
         if read:
             screen.verbatim(f"{counted(len(read), 'document')}, {counted(len(found), 'violation')}")
         if checked is not None:
-            screen.verbatim(*map(str, checked.findings))
+            screen.verbatim(*map(str, checked.findings), *_warning_lines(checked.warnings))
             screen.verbatim(
-                f"{counted(checked.documents, 'gold document')}, {counted(len(checked.findings), 'problem')}"
+                f"{counted(checked.documents, 'gold document')}, {counted(len(checked.findings), 'problem')}, "
+                f"{counted(len(checked.warnings), 'warning')}"
             )
     raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
+
+
+def _warning_lines(warnings: Sequence[GoldFinding]) -> Iterator[str]:
+    """Yield the warnings about gold; the paths with few values are on one line."""
+    yield from (f"warning: {warning}" for warning in warnings if warning.check != "few")
+    if few := [warning.pointer or "" for warning in warnings if warning.check == "few"]:
+        yield f"warning: Fewer than {FEW} gold values at {', '.join(few)}"
 
 
 def _authority_lines(comparator: Comparator) -> Iterator[str]:
@@ -220,7 +233,7 @@ def explain(
 def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]:
     """Yield the documents of a source. Files of a folder that are not documents are added to `skipped`."""
     if not Path(source).is_dir():
-        yield from _documents(source, id_key)
+        yield from read_documents(source, id_key)
         return
     files = (path for path in sorted(Path(source).iterdir()) if path.is_file() and not path.name.startswith("."))
     skipped += [f"{path}: not a .json file" for path in files if split_name(path)[1] != DOCUMENT]
@@ -233,7 +246,7 @@ def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]
             yield item
 
 
-def _documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
+def read_documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
     """Yield the documents of a source. A .json file is one document, unless it contains an array of records.
 
     Raises:

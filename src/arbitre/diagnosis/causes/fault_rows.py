@@ -9,7 +9,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE
 from arbitre.diagnosis.causes.taxonomy import SPLIT, VERDICTS
-from arbitre.paths import escape, order
+from arbitre.paths import escape
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.causes.taxonomy import Codes, Taxonomy
+
+    _Key = tuple[int, int, str]
+    """Sort key of a key or a position."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -91,12 +94,15 @@ class FaultRows:
         pointers = [side.of(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)]
         around = [side.of(entry) for side in names]
         documents = taxonomy.document[faults.node]
-        keys = [
-            (document, gold is None, order((predicted if gold is None else gold) or ""), predicted or "", verdict)
-            for document, gold, predicted, verdict in zip(
-                documents.tolist(), *pointers, faults.verdict.tolist(), strict=True
+        keys = list(
+            zip(
+                documents.tolist(),
+                (pointer is None for pointer in pointers[0]),
+                *(side.keys(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)),
+                faults.verdict.tolist(),
+                strict=True,
             )
-        ]
+        )
         ranked = sorted(range(len(keys)), key=keys.__getitem__)
         at = np.array(ranked, dtype=np.intp)
         size = taxonomy.size[documents]
@@ -125,18 +131,25 @@ class Pointers:
             here = wanted[level.first : level.first + len(level)]
             wanted[level.parent[here]] = True
         self._texts: dict[int, str] = {}
+        self._keys: dict[int, tuple[_Key, ...]] = {}
         for level in levels:
             rows = level.left if gold else level.right
             at = (wanted[level.first : level.first + len(level)] & (rows >= 0)).nonzero()[0]
             tokens = level.source.tokens_of(rows[at])
             for node, token, parent in zip((level.first + at).tolist(), tokens, level.parent[at].tolist(), strict=True):
-                above = self._texts.get(parent, "")
-                part = "" if parent == NONE or level.inner else f"/{token if type(token) is int else escape(token)}"
-                self._texts[node] = above + part
+                text, key = self._texts.get(parent, ""), self._keys.get(parent, ())
+                if parent != NONE and not level.inner:
+                    text += f"/{token if type(token) is int else escape(token)}"
+                    key = (*key, (1, token, "") if type(token) is int else (2, 0, str(token)))
+                self._texts[node], self._keys[node] = text, key
 
     def of(self, nodes: Indices) -> list[str | None]:
         """Return the pointers of some of the nodes; None where the side has none."""
         return [self._texts.get(node) for node in nodes.tolist()]
+
+    def keys(self, nodes: Indices) -> list[tuple[_Key, ...]]:
+        """Return the sort keys of nodes in document order: positions by number, then names."""
+        return [self._keys.get(node, ()) for node in nodes.tolist()]
 
 
 def _values(levels: Sequence[Level], nodes: Indices, *, gold: bool) -> list[Json]:

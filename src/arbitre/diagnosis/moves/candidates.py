@@ -35,8 +35,15 @@ MAX_CELLS: Final = 1 << 13
 class Candidate(NamedTuple):
     """A gold leaf and a predicted leaf that may be one moved value, as nodes.
 
-    `source` and `target` are the nodes of the objects around them; `chance` is the probability that an unrelated wrong
-    value of the target agrees with the gold value.
+    Attributes:
+        document: Index of the document.
+        source: Node of the object around the gold leaf.
+        target: Node of the object around the predicted leaf.
+        gold: Node of the gold leaf.
+        predicted: Node of the predicted leaf.
+        quality: Quality of the pair.
+        chance: Probability that an unrelated wrong value of the target agrees with the gold value.
+        targets: Number of objects with wrong values to which the value may have moved.
     """
 
     document: int
@@ -46,6 +53,7 @@ class Candidate(NamedTuple):
     predicted: int
     quality: float
     chance: float
+    targets: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -162,9 +170,12 @@ def _candidates(
         counts = _near_counts(faults, codes, gold.documents, close)
     base = np.array([base_chance(value, near=close is not None) for value in faults.values_at(gold)])
     chance = np.maximum(base, faults.counts.chance(counts, gold.documents))
-    _, inverse, rivals = np.unique(faults.predicted.owners, return_inverse=True, return_counts=True)
+    _, first, inverse, rivals = np.unique(
+        faults.predicted.owners, return_index=True, return_inverse=True, return_counts=True
+    )
+    targets = np.bincount(faults.predicted.documents[first])[gold.documents]
     chance = np.minimum(1.0, chance * rivals[inverse[right]])
-    columns = (gold.documents, gold.owners, predicted.owners, gold.nodes, predicted.nodes, quality, chance)
+    columns = (gold.documents, gold.owners, predicted.owners, gold.nodes, predicted.nodes, quality, chance, targets)
     yield from map(Candidate, *(column.tolist() for column in columns))
 
 
@@ -295,7 +306,7 @@ def _between(
             )
             owner = int(source.gold.owners[gold])
             nodes = int(source.gold.nodes[gold]), int(target.predicted.nodes[predicted])
-            yield Candidate(int(document[0]), owner, owner, *nodes, quality, min(1.0, chance * rivals[at]))
+            yield Candidate(int(document[0]), owner, owner, *nodes, quality, min(1.0, chance * rivals[at]), 1)
 
 
 def _qualities(column: LeafColumn, slot: int, gold: Sequence[Json], raw: Sequence[Json]) -> list[float]:

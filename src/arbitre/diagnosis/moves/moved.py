@@ -72,36 +72,33 @@ def find_moved(plan: Plan, levels: Sequence[Level], documents: int) -> list[list
     by_document: list[list[Candidate]] = [[] for _ in range(documents)]
     for candidate in candidates:
         by_document[candidate.document].append(candidate)
-    tests = _tests(faults, documents)
-    return [_significant(members, *tests[document]) for document, members in enumerate(by_document)]
+    sources = _sources(faults, documents)
+    return [_significant(members, sources[document]) for document, members in enumerate(by_document)]
 
 
-def _tests(faults: Sequence[LeafFaults], documents: int) -> list[tuple[int, int]]:
-    """Return, for each document, the numbers of objects around wrong gold leaves and around wrong predicted leaves."""
-    counts = []
-    for side in ("gold", "predicted"):
-        leaves = [getattr(path, side) for path in faults]
-        places = {pair for part in leaves for pair in zip(part.documents.tolist(), part.owners.tolist(), strict=True)}
-        number = Counter(document for document, _ in places)
-        counts.append([number[document] for document in range(documents)])
-    return list(zip(*counts, strict=True))
+def _sources(faults: Sequence[LeafFaults], documents: int) -> list[int]:
+    """Return the number of objects around wrong gold leaves, for each document."""
+    places = {
+        place for path in faults for place in zip(path.gold.documents.tolist(), path.gold.owners.tolist(), strict=True)
+    }
+    counts = Counter(document for document, _ in places)
+    return [counts[document] for document in range(documents)]
 
 
-def _significant(candidates: Sequence[Candidate], sources: int, targets: int) -> list[MovedNodes]:
+def _significant(candidates: Sequence[Candidate], sources: int) -> list[MovedNodes]:
     """Return the candidates that chance does not explain; each leaf at most once.
 
     Args:
         candidates: The candidates of a document.
         sources: Number of objects from which values may have moved: the number of tests.
-        targets: Number of objects to which they may have moved.
     """
     groups: defaultdict[tuple[int, int], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         groups[candidate.source, candidate.target].append(candidate)
     ranked = []
-    for (source, target), members in groups.items():
+    for members in groups.values():
         chosen = _one_to_one(members, set(), set())
-        ranked.append((_p_value(chosen, 1 if source == target else targets), chosen))
+        ranked.append((_p_value(chosen), chosen))
     ranked.sort(key=lambda test: (test[0], test[1][0].gold))
     accepted = max((rank for rank, (p, _) in enumerate(ranked, 1) if p <= FALSE_SHARE * rank / sources), default=0)
     limit = FALSE_SHARE * accepted / max(sources, 1)
@@ -110,7 +107,7 @@ def _significant(candidates: Sequence[Candidate], sources: int, targets: int) ->
     moved = []
     for _, members in ranked[:accepted]:
         remaining = _one_to_one(members, gold, predicted)
-        if remaining and _p_value(remaining, 1 if remaining[0].source == remaining[0].target else targets) <= limit:
+        if remaining and _p_value(remaining) <= limit:
             moved += [MovedNodes(candidate.gold, candidate.predicted) for candidate in remaining]
             gold.update(candidate.gold for candidate in remaining)
             predicted.update(candidate.predicted for candidate in remaining)
@@ -128,8 +125,9 @@ def _one_to_one(candidates: Sequence[Candidate], gold: set[int], predicted: set[
     return chosen
 
 
-def _p_value(candidates: Sequence[Candidate], targets: int) -> float:
-    """Return the probability that all these values agree by chance with those of one of `targets` objects."""
+def _p_value(candidates: Sequence[Candidate]) -> float:
+    """Return the probability that all these values agree by chance with those of one of the possible targets."""
+    targets = min(candidate.targets for candidate in candidates)
     return min(1.0, targets * prod(candidate.chance for candidate in candidates))
 
 

@@ -3,7 +3,7 @@
 `perturb` copies one document; `entry_faults` has the fault functions, `renaming` renames fields, `noise` garbles texts.
 """
 
-from arbitre.diagnosis.perturbation.perturb import Perturbed, perturb
+from arbitre.diagnosis.perturbation.perturb import RATES, Perturbed, perturb
 from arbitre.diagnosis.perturbation.planted_fault import FaultKind, PlantedFault
 
-__all__ = ["FaultKind", "Perturbed", "PlantedFault", "perturb"]
+__all__ = ["RATES", "FaultKind", "Perturbed", "PlantedFault", "perturb"]

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from arbitre.paths import Path
     from arbitre.values import Json
 
+RATES: Final[Mapping[str, float]] = {kind: 0.05 for kind in FaultKind if kind is not FaultKind.RENAME}
+"""Default rates."""
+
 _WHOLE: Final[tuple[FaultKind, ...]] = (FaultKind.MOVE, FaultKind.NOISE)
 """Faults that a document without entries can have as a whole."""
 
@@ -47,7 +50,7 @@ class Perturbed:
 
 
 def perturb(
-    document: Json, rates: Mapping[str, float], *, at: str | None = None, seed: int = 0, key: str = ""
+    document: Json, rates: Mapping[str, float] = RATES, *, at: str | None = None, seed: int = 0, key: str = ""
 ) -> Perturbed:
     """Plant faults into a copy of a document.
 
@@ -70,8 +73,9 @@ def perturb(
 
     Args:
         document: The gold document. It is not modified.
-        rates: For each kind, the expected share of the entries of a list that receive this fault, in [0, 1]. For
-            "rename", the share of the fields. If the rates do not fit, or a fault is impossible, fewer are planted.
+        rates: For each kind, the expected share of the entries of a list that receive this fault, in [0, 1]; for
+            "rename", the share of the fields. Default: 0.05 for every kind except "rename". If the rates do not fit, or
+            a fault is impossible, fewer are planted.
         at: Wildcard path of the only list to plant faults into.
         seed: Random seed.
         key: Id of the document. Documents with different ids receive different faults, but the same renamed fields.

@@ -13,7 +13,6 @@ from arbitre.diagnosis.renamed_fields.value_evidence import Bag, Bags, Evidence,
 from arbitre.engine import compare_batch
 from arbitre.paths import order, wildcard
 from arbitre.schema.describe import walk
-from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-MAX_PAIRS: Final = 500
-"""Maximum number of pairs of documents that are read; of more, every n-th one is read."""
+MAX_PAIRS: Final = 200
+"""Maximum number of pairs of documents to read."""
 
 BATCH: Final = 32
 """Number of pairs of documents compared at once."""
@@ -97,9 +96,7 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
         plan: The compiled schema.
         pairs: (id, gold, predicted) triples, with the same id for several predictions of a gold document.
     """
-    step = -(-len(pairs) // MAX_PAIRS) or 1
-    read = [pair for pair in pairs[::step] if ABSENT not in pair[1:]]
-    values = _Values.of(plan, read)
+    values = _Values.of(plan, pairs)
     declared = {step.path: step.site for step in walk(plan.sites)}
     chosen: dict[Field, list[AliasSuggestion]] = defaultdict(list)
     for unknown in values.unknown:
@@ -124,7 +121,7 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
         aliases = [*_present(plan, field, declared), *(suggestion.alias for suggestion in chosen[field])]
         overlay[wildcard(field.path)] = {"aliases": list(dict.fromkeys(aliases))}
     by_path = {suggestions[0].path: suggestions for suggestions in chosen.values()}
-    return AliasSuggestions(tuple(one for path in overlay for one in by_path[path]), len(read), overlay)
+    return AliasSuggestions(tuple(one for path in overlay for one in by_path[path]), len(pairs), overlay)
 
 
 class _Values:
@@ -161,11 +158,11 @@ class _Values:
                 for one in field_values(plan, predicted, predicted=True):
                     _add(values.present if one.declared else values.other, one, number, scopes)
         values.unknown = [field for field in values.other if field not in in_gold]
-        for field in values.gold.keys() - in_gold:
-            for depth, bags in values.gold[field].items():
+        for field, by_depth in values.gold.items():
+            for depth, bags in by_depth.items():
                 for scope, present in values.present[field][depth].items():
                     _subtract(bags.get(scope, {}), present)
-            if any(bag for bags in values.gold[field].values() for bag in bags.values()):
+            if field not in in_gold and any(bag for bags in by_depth.values() for bag in bags.values()):
                 values.missing[field.owner].append(field)
         return values
 

@@ -102,7 +102,7 @@ def evidence_of(missing: Bags, unknown: Bags, groups: Mapping[int, Hashable]) ->
 
 
 def _overlap(scopes: Mapping[Hashable, Counter[float]], bag: Bag) -> float:
-    """Return the number of equal values of a scope and each of several others, which are grouped by value and number."""
+    """Return the number of equal values of a scope and of each of the others, which are grouped by value."""
     return math.fsum(
         min(other, count) * number for value, count in bag.items() for other, number in scopes.get(value, {}).items()
     )
