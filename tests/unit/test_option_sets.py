@@ -99,7 +99,14 @@ def test_the_command_line_has_every_option_of_the_python_interface(option_set, o
 TERMINAL = {"output", "no_color", "quiet"}
 """Options about the terminal, which Python does not have."""
 IN_PYTHON = {
-    "compare": (arbitre.compare, {"validate": "Comparison.violations", "published": "arbitre.published"}),
+    "compare": (
+        arbitre.compare,
+        {
+            "validate": "Comparison.violations",
+            "published": "arbitre.published",
+            "flat": "Comparator.compare_flat",
+        },
+    ),
     "evaluate": (arbitre.evaluate, {}),
     "rank": (arbitre.rank, {}),
     "diff": (arbitre.diff, {}),
