@@ -7,6 +7,7 @@ values without a partner: spurious values have no gold label, missing values no 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -119,8 +120,45 @@ class Confusion:
         }
 
 
+class ClassAverages(ABC):
+    """Scores of some classes, with their averages."""
+
+    @property
+    @abstractmethod
+    def per_class(self) -> Mapping[Any, ClassScores]:
+        """Scores of each class, by label."""
+
+    @property
+    def micro(self) -> ClassScores:
+        """Scores of the summed counts of all classes."""
+        return ClassScores(*(sum(getattr(one, name) for one in self.per_class.values()) for name in ("tp", "fp", "fn")))
+
+    @property
+    def macro(self) -> AverageScores:
+        """Unweighted means of the scores of the classes."""
+        return AverageScores.of([*self.per_class.values()], [1.0] * len(self.per_class))
+
+    @property
+    def weighted(self) -> AverageScores:
+        """Means of the scores of the classes, weighted by support."""
+        return AverageScores.of([*self.per_class.values()], [one.support for one in self.per_class.values()])
+
+    @property
+    def support(self) -> float:
+        """Number of gold values of the classes."""
+        return self.micro.support
+
+    def readings(self, high: float = HIGH) -> tuple[str, ...]:
+        """Return one sentence for each class that interprets its precision and recall.
+
+        Args:
+            high: Minimum of a precision or recall that is called high, in [0, 1].
+        """
+        return tuple(_reading(label_text(label), scores, high) for label, scores in self.per_class.items())
+
+
 @dataclass(frozen=True, eq=False)
-class Classification:
+class Classification(ClassAverages):
     """The confusion matrix of some values, with the scores of each class.
 
     Attributes:
@@ -165,38 +203,10 @@ class Classification:
         return scores
 
     @property
-    def micro(self) -> ClassScores:
-        """Scores of the summed counts of all classes."""
-        return ClassScores(*(sum(getattr(one, name) for one in self.per_class.values()) for name in ("tp", "fp", "fn")))
-
-    @property
-    def macro(self) -> AverageScores:
-        """Unweighted means of the scores of the classes."""
-        return AverageScores.of([*self.per_class.values()], [1.0] * len(self.per_class))
-
-    @property
-    def weighted(self) -> AverageScores:
-        """Means of the scores of the classes, weighted by support."""
-        return AverageScores.of([*self.per_class.values()], [one.support for one in self.per_class.values()])
-
-    @property
-    def support(self) -> float:
-        """Number of gold values of the classes."""
-        return self.micro.support
-
-    @property
     def accuracy(self) -> float | None:
         """Share of all values, missing and spurious ones included, with the right label; None without values."""
         total = self.confusion.matrix.sum().item()
         return self.confusion.matrix.trace().item() / total if total else None
-
-    def readings(self, high: float = HIGH) -> tuple[str, ...]:
-        """Return one sentence for each class that interprets its precision and recall.
-
-        Args:
-            high: Minimum of a precision or recall that is called high, in [0, 1].
-        """
-        return tuple(_reading(label_text(label), scores, high) for label, scores in self.per_class.items())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the confusion matrix and the scores as JSON. Keys of `per_class` are texts: `true` for True."""

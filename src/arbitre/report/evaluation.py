@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
@@ -174,8 +174,21 @@ _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if i
 """Names of the attributes that are computed on first access."""
 
 
-def extend(found: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
-    """Return the results of a corpus with the values of further fields; what is already computed is kept."""
-    made = Evaluation(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
+E = TypeVar("E", bound=Evaluation)
+
+
+@overload
+def extend(found: corpus.Evaluation, **more: Any) -> Evaluation: ...
+@overload
+def extend(found: corpus.Evaluation, kind: type[E], **more: Any) -> E: ...
+def extend(found: corpus.Evaluation, kind: Any = Evaluation, **more: Any) -> Any:
+    """Return the results of a corpus with the values of further fields; what is already computed is kept.
+
+    Args:
+        found: The results.
+        kind: Class of the new results.
+        **more: The values of the fields.
+    """
+    made = kind(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
     vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
     return made

@@ -125,6 +125,7 @@ class EvaluationJob:
         options: Executor, output folder and other options.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
         on_progress: Called when documents have been compared, and when the next phase begins.
+        observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
@@ -133,6 +134,7 @@ class EvaluationJob:
     options: EvaluationOptions = EvaluationOptions()
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
+    observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
 
@@ -223,7 +225,7 @@ class EvaluationJob:
             )
 
     def _observers(self) -> Observers:
-        observers: dict[str, Any] = {}
+        observers: dict[str, Any] = {**self.observers}
         if self.options.validate:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
                 self.plan.root, self.plan.format_assertion
