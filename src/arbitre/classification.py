@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -57,17 +56,17 @@ class ClassScores:
 
     @property
     def precision(self) -> float | None:
-        """tp / (tp + fp); None if the class is never predicted."""
+        """Return tp / (tp + fp); None if the class is never predicted."""
         return self.tp / self.predicted if self.predicted else None
 
     @property
     def recall(self) -> float | None:
-        """tp / (tp + fn); None if the class does not occur in gold."""
+        """Return tp / (tp + fn); None if the class does not occur in gold."""
         return self.tp / self.support if self.support else None
 
     @property
     def f1(self) -> float | None:
-        """2 tp / (2 tp + fp + fn); None if the class neither occurs nor is predicted."""
+        """Return 2 tp / (2 tp + fp + fn); None if the class neither occurs nor is predicted."""
         total = self.support + self.predicted
         return 2 * self.tp / total if total else None
 
@@ -170,25 +169,27 @@ class Classification(ClassAverages):
     reported: tuple[Json, ...]
 
     @classmethod
-    def of(cls, counts: Mapping[tuple[Json, Json], float], labels: Sequence[Json] | None = None) -> Classification:
+    def of(cls, pairs: Iterable[tuple[Json, Json, float]], labels: Sequence[Json] | None = None) -> Classification:
         """Create a classification.
 
         Args:
-            counts: Number of values by gold and predicted label. None is no value.
+            pairs: Gold label, predicted label and number of values. None is no value.
             labels: The labels to report, in order; by default, all that occur, sorted.
 
         Raises:
             DataError: A label is not a single JSON value, or two labels are equal in Python but not as JSON.
         """
-        occurring = _distinct([*(labels or ()), *(label for pair in counts for label in pair if label is not None)])
-        ordered = occurring[: len(_distinct(labels))] if labels is not None else []
-        names = ordered + sorted(occurring[len(ordered) :], key=lambda label: (kind_of(label), label))
-        place = {label: number for number, label in enumerate([*names, None])}
-        whole = all(float(count).is_integer() for count in counts.values())
-        matrix = np.zeros((len(place), len(place)), dtype=np.int64 if whole else np.float64)
-        for (gold, predicted), count in counts.items():
-            matrix[place[gold], place[predicted]] += count
-        return cls(Confusion(tuple(place), matrix), tuple(names if labels is None else ordered))
+        listed = list(pairs)
+        reported = [] if labels is None else _distinct(labels)
+        occurring = _distinct([*reported, *(label for pair in listed for label in pair[:2] if label is not None)])
+        others = sorted(occurring[len(reported) :], key=lambda label: (kind_of(label), label))
+        place = {label: at for at, label in enumerate([*reported, *others, None])}
+        matrix = np.zeros((len(place), len(place)))
+        at = [[place[pair[side]] for pair in listed] for side in (0, 1)]
+        np.add.at(matrix, tuple(at), [pair[2] for pair in listed])
+        if (matrix == matrix.round()).all():
+            matrix = matrix.astype(np.int64)
+        return cls(Confusion(tuple(place), matrix), tuple(others if labels is None else reported))
 
     @cached_property
     def per_class(self) -> dict[Json, ClassScores]:
@@ -246,8 +247,7 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Jso
             f"Expected as many predicted labels as gold labels ({len(left)}), got {len(right)}",
             hint="Pass None for a position without a value.",
         )
-    _distinct([*left, *right])  # checks the labels before Python merges equal ones
-    return Classification.of(Counter(zip(left, right, strict=True)), labels)
+    return Classification.of(((*pair, 1.0) for pair in zip(left, right, strict=True)), labels)
 
 
 def label_text(label: Json) -> str:
@@ -265,10 +265,9 @@ def _distinct(labels: Iterable[Json]) -> list[Json]:
     """Return the distinct labels in order. Raises DataError if one is invalid."""
     distinct: dict[Any, Json] = {}
     for label in labels:
-        if not kind_of(label).scalar:
-            raise DataError.of(
-                f"Expected a single value as label, got {'a list' if kind_of(label) is Kind.ARRAY else 'an object'}"
-            )
+        if not (isinstance(label, str) or kind_of(label).scalar):
+            kind = "a list" if kind_of(label) is Kind.ARRAY else "an object"
+            raise DataError.of(f"Expected a single value as label, got {kind}")
         distinct.setdefault(canonical(label), label)
     if len(set(distinct.values())) < len(distinct):
         raise DataError.of(
@@ -297,7 +296,10 @@ def _reading(label: str, scores: ClassScores, high: float) -> str:
 
 _READINGS: Final = {
     (True, True): "most of its values are found, and most predictions of it are right",
-    (False, True): "predictions of it are mostly right, but many of its values are missed or predicted as another class",
+    (
+        False,
+        True,
+    ): "predictions of it are mostly right, but many of its values are missed or predicted as another class",
     (True, False): "most of its values are found, but many other values are predicted as this class",
     (False, False): "many of its values are missed, and many predictions of it are wrong",
 }

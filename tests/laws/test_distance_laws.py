@@ -133,7 +133,14 @@ SPANS = [
     {"start": 0, "end": 2, "other": 1},
     {"start": 0, "end": 1, "label.": 1},
     *({"start": 0.0, "end": 0.1}, {"start": 0.1, "end": 0.3}, {"start": -2.5, "end": 1e15}, {"start": 0, "end": 2**60}),
-    *({}, {"start": 0}, {"start": 2, "end": 2}, {"start": 3, "end": 1}, {"start": True, "end": 2}, {"start": "0", "end": 1}),
+    *(
+        {},
+        {"start": 0},
+        {"start": 2, "end": 2},
+        {"start": 3, "end": 1},
+        {"start": True, "end": 2},
+        {"start": "0", "end": 1},
+    ),
 ]
 TOUCHING = ({"start": 0, "end": 2}, {"start": 1, "end": 3}, {"start": 2, "end": 4})
 ORDER = ["low", "medium", "high", 4, True]

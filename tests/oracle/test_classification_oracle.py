@@ -26,12 +26,11 @@ def test_scores_agree_with_scikit_learn(pairs, labels):
     for average in AVERAGES:
         precision, recall, f1, _ = metrics.precision_recall_fscore_support(gold, predicted, average=average, **options)
         ours = getattr(found, average)
-        if average == "weighted" and not any(one.precision is not None and one.support for one in found.per_class.values()):
-            assert ours.precision is None  # scikit-learn returns the unweighted mean
-        else:
-            close(ours.precision, precision)
-        close(ours.recall, recall)
-        close(ours.f1, f1)
+        for name, value in (("precision", precision), ("recall", recall), ("f1", f1)):
+            if average == "weighted" and getattr(ours, name) is None:  # scikit-learn returns the unweighted mean
+                assert not any(one.support and getattr(one, name) is not None for one in found.per_class.values())
+            else:
+                close(getattr(ours, name), value)
     columns = metrics.precision_recall_fscore_support(gold, predicted, average=None, **options)
     for label, *theirs, support in zip(names, *columns, strict=True):
         one = found.per_class[label]

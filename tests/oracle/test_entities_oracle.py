@@ -42,14 +42,18 @@ def close(ours, theirs):
 def test_strict_scores_agree_with_seqeval(corpus):
     gold, predicted = corpus
     found = evaluate(gold, predicted)
-    theirs = seqeval.classification_report(gold, predicted, output_dict=True, zero_division=0) if found.per_class else {}
+    theirs = (
+        seqeval.classification_report(gold, predicted, output_dict=True, zero_division=0) if found.per_class else {}
+    )
     for label, scores in found.per_class.items():
         close(scores.precision, theirs[label]["precision"])
         close(scores.recall, theirs[label]["recall"])
         close(scores.f1, theirs[label]["f1-score"])
         assert scores.support == theirs[label]["support"]
     for average in AVERAGES if found.per_class else ():
-        if average == "micro" or all(one.precision is not None and one.recall is not None for one in found.per_class.values()):
+        if average == "micro" or all(
+            one.precision is not None and one.recall is not None for one in found.per_class.values()
+        ):
             ours = getattr(found.classes, average)
             close(ours.precision, theirs[f"{average} avg"]["precision"])
             close(ours.recall, theirs[f"{average} avg"]["recall"])
@@ -98,7 +102,11 @@ def test_strict_and_exact_scores_agree_with_nervaluate(corpus):
     for scheme in ("strict", "exact"):
         found, theirs = evaluate(*corpus, scheme), overall[scheme]
         counts = found.counts
-        assert (counts.correct, counts.tp + counts.fp, counts.support) == (theirs.correct, theirs.actual, theirs.possible)
+        assert (counts.correct, counts.tp + counts.fp, counts.support) == (
+            theirs.correct,
+            theirs.actual,
+            theirs.possible,
+        )
         close(found.precision, theirs.precision)
         close(found.recall, theirs.recall)
         close(found.f1, theirs.f1)
@@ -120,12 +128,17 @@ def one_to_one(gold, predicted):
     )
 
 
-@given(corpora(longest=8).filter(lambda corpus: one_to_one(*([from_tags(tags, tags) for tags in side] for side in corpus))))
+@given(
+    corpora(longest=8).filter(lambda corpus: one_to_one(*([from_tags(tags, tags) for tags in side] for side in corpus)))
+)
 def test_all_counts_agree_with_nervaluate_if_entities_overlap_one_to_one(corpus):
     overall, by_class = theirs_of(*corpus)
     for scheme, name in THEIRS.items():
         found = evaluate(*corpus, scheme)
-        for ours, theirs in ((found.counts, overall[name]), *((one, by_class[label][name]) for label, one in found.per_class.items())):
+        for ours, theirs in (
+            (found.counts, overall[name]),
+            *((one, by_class[label][name]) for label, one in found.per_class.items()),
+        ):
             assert (ours.correct, ours.incorrect, ours.partial, ours.missing, ours.spurious) == (
                 theirs.correct,
                 theirs.incorrect,

@@ -6,8 +6,20 @@ import pytest
 from arbitre.classification import report
 from arbitre.errors import DataError
 
-GOLD = {"John Smith": "Personne", "Frederick": "City", "Forrest": "Personne", "Fannie Thomas": "Personne", "Colorado Springs": "City"}
-PREDICTED = {"John Smith": "Personne", "Frederick": "Personne", "Forrest": "City", "Fannie Thomas": "Personne", "Colorado Springs": "City"}
+GOLD = {
+    "John Smith": "Personne",
+    "Frederick": "City",
+    "Forrest": "Personne",
+    "Fannie Thomas": "Personne",
+    "Colorado Springs": "City",
+}
+PREDICTED = {
+    "John Smith": "Personne",
+    "Frederick": "Personne",
+    "Forrest": "City",
+    "Fannie Thomas": "Personne",
+    "Colorado Springs": "City",
+}
 
 
 def test_the_published_entity_example_is_reproduced():
@@ -25,7 +37,8 @@ def test_rows_are_gold_and_columns_are_predicted():
     assert found.labels == ("a", "b", None)
     assert found.matrix.tolist() == [[0, 2, 0], [0, 1, 0], [0, 0, 0]]
     plain = found.to_dict()
-    assert plain["rows"].startswith("gold") and plain["columns"].startswith("predicted")
+    assert plain["rows"].startswith("gold")
+    assert plain["columns"].startswith("predicted")
 
 
 def test_missing_and_spurious_values_have_their_own_column_and_row():

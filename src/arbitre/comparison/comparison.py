@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arbitre.classification import Classification
 from arbitre.comparison import html_repr as html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
+from arbitre.comparison.label_pairs import label_pairs
 from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
 from arbitre.comparison.node_tree import NodeTree, Verdict
@@ -81,6 +83,21 @@ class Comparison:
         """Return scores and outcomes by wildcard path, for paths with leaves and for list items, in document order."""
         sums = by_path(self.levels, 1, self.close)
         return {path: PathScores.of(sums[path][0].tolist()) for path in sorted(sums, key=order)}
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path, with the scores of each class.
+
+        A missing value has no predicted label, a spurious value no gold label. A predicted spelling that is matched
+        with a gold value at quality 1, for example after `casefold`, counts as this value everywhere.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path.
+        """
+        return Classification.of(label_pairs(self.levels, path), labels)
 
     @property
     def outside(self) -> dict[str, PathScores]:

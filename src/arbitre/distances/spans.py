@@ -71,7 +71,8 @@ def _pool(overlap: Overlap, label: str | None, values: Sequence[dict[str, Json]]
 
 def _is_span(value: dict[str, Json]) -> TypeGuard[dict[str, float]]:
     start, end = value.get("start"), value.get("end")
-    numbers = isinstance(start, (int, float)) and isinstance(end, (int, float))
-    if not numbers or isinstance(start, bool) or isinstance(end, bool):
+    if isinstance(start, bool) or isinstance(end, bool):
         return False
-    return bool(-_LARGEST <= start < end <= _LARGEST)
+    if not isinstance(start, (int, float)) or not isinstance(end, (int, float)):
+        return False
+    return -_LARGEST <= start < end <= _LARGEST

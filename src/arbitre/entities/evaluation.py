@@ -14,7 +14,7 @@ from arbitre.entities.schemes import IN_CLASS, Scheme, check_scheme, comparator
 from arbitre.entities.sentences import from_python
 from arbitre.entities.tags import AUTO, OUTSIDE
 from arbitre.errors import OptionError, did_you_mean
-from arbitre.report.evaluation import Evaluation, extend
+from arbitre.report.evaluation import Evaluation, extend_to
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 
 if TYPE_CHECKING:
@@ -226,9 +226,9 @@ def evaluate(
     exact = (tallies[:, 0] == tallies[:, 1]) & (tallies[:, 3] == tallies[:, 0])
     some = tallies[:, 0] > 0.0
     classes = dict(zip(labels, in_class_columns.by_class(), strict=True))
-    return extend(
-        found,
+    return extend_to(
         EntityEvaluation,
+        found,
         scheme=scheme,
         counts=columns.columns(labels).totals(),
         classes=EntityClasses(classes, Confusion((*labels, None), in_class_columns.confusion())),
@@ -238,7 +238,9 @@ def evaluate(
     )
 
 
-def _compared(gold: Sentences, predicted: Sentences, scheme: str, out: Path | str | None) -> tuple[Evaluation, EntityPairs]:
+def _compared(
+    gold: Sentences, predicted: Sentences, scheme: str, out: Path | str | None
+) -> tuple[Evaluation, EntityPairs]:
     """Compare the entities with the ordinary comparator; return the evaluation and the matching."""
     ids = gold.source.ids or [str(number) for number in range(1, len(gold) + 1)]
     pairs = EntityPairs()

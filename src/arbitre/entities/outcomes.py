@@ -80,8 +80,8 @@ class EntityPairs:
         """Collect the entities of sentences that were compared together; keeps no value for each of them."""
         for level in levels:
             if level.item:
-                sides = (self._codes_of(level, rows) for rows in (level.left, level.right))
-                self.parts.append((level.document + self.sentences, *sides, level.quality))
+                gold, predicted = (self._codes_of(level, rows) for rows in (level.left, level.right))
+                self.parts.append((level.document + self.sentences, gold, predicted, level.quality))
         self.sentences += len(pairs)
         return []
 
@@ -141,15 +141,16 @@ class EntityColumns:
 
     def labels(self, codes: Indices) -> Indices:
         """Return the position of the label of each span."""
-        return self.places[codes, 2]
+        labels: Indices = self.places[codes, 2]
+        return labels
 
     def totals(self) -> EntityCounts:
         """Return the counts of all entities."""
         matched = self.matched
         partial = int((self.quality[matched] < 1.0).sum())
         correct = int(matched.sum()) - partial
-        sizes = (int((codes >= 0).sum()) for codes in (self.gold, self.predicted))
-        return EntityCounts.of(*sizes, correct, partial, len(self.overlapping()[0]))
+        gold, predicted = (int((codes >= 0).sum()) for codes in (self.gold, self.predicted))
+        return EntityCounts.of(gold, predicted, correct, partial, len(self.overlapping()[0]))
 
     def by_class(self) -> list[EntityCounts]:
         """Return the counts of each class, if only entities with the same label were matched."""

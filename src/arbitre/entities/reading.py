@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.corpus.reading.sources import open_source
 from arbitre.corpus.reading.strict_json import parse
 from arbitre.entities.sentences import Sentences, Source
-from arbitre.entities.spans import Unit
 from arbitre.entities.tags import AUTO
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
+    from arbitre.entities.spans import Unit
     from arbitre.values import Json
 
 _LOOKS_TAGGED: Final = re.compile(r"O|[BIESLU]-\S+")
@@ -64,8 +64,8 @@ def _from_conll(data: bytes, file: str, column: int, notation: str, *, lenient: 
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError.of("Expected UTF-8 text", file=file, line=line, hint="Convert the file to UTF-8.") from None
+        bad = data.count(b"\n", 0, error.start) + 1
+        raise DataError.of("Expected UTF-8 text", file=file, line=bad, hint="Convert the file to UTF-8.") from None
     tokens: list[list[str]] = []
     tags: list[list[str]] = []
     lines: list[int] = []
@@ -90,7 +90,9 @@ def _from_conll(data: bytes, file: str, column: int, notation: str, *, lenient: 
         tokens[-1].append(cells[0])
         tags[-1].append(tag)
         token_lines.append(number)
-    alone = column in {0, -1} and all(token == tag for pair in zip(tokens, tags, strict=True) for token, tag in zip(*pair, strict=True))
+    alone = column in {0, -1} and all(
+        token == tag for pair in zip(tokens, tags, strict=True) for token, tag in zip(*pair, strict=True)
+    )
     source = Source(file, lines, None, None if alone else tokens, token_lines)
     return Sentences.tagged(tags, source, notation=notation, lenient=lenient)
 

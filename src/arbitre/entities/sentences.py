@@ -37,7 +37,9 @@ class Source:
     token_lines: Sequence[int] | None = None
     """Line of each token of all sentences; None if a sentence is on one line."""
 
-    def error(self, sentence: int, message: str, *, token: int | None = None, at: str = "", hint: str = "") -> DataError:
+    def error(
+        self, sentence: int, message: str, *, token: int | None = None, at: str = "", hint: str = ""
+    ) -> DataError:
         """Return an error for a sentence.
 
         Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from arbitre.errors import DataError
@@ -57,7 +58,7 @@ def _problem(span: object, length: int | None, unit: Unit) -> str | None:
 def first_overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
     """Return the first two spans that overlap, by position; None if there are none."""
     ordered = sorted(spans, key=lambda span: (span["start"], span["end"]))
-    for before, after in zip(ordered, ordered[1:], strict=False):
+    for before, after in pairwise(ordered):
         if after["start"] < before["end"]:
             return before, after
     return None

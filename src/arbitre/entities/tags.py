@@ -56,10 +56,12 @@ class TaggedSpans:
     labels: Indices
     names: tuple[str, ...]
     irregular: Indices
-    notation: Notation
+    notation: str
 
 
-def tagged_spans(tags: Iterable[str], first: Mask, notation: str, refuse: Callable[[int, str], DataError]) -> TaggedSpans:
+def tagged_spans(
+    tags: Iterable[str], first: Mask, notation: str, refuse: Callable[[int, str], DataError]
+) -> TaggedSpans:
     """Return the entities of the tags of consecutive sentences.
 
     A tag that does not follow the notation is read as conlleval and seqeval read it: `I-` or `E-` starts an entity if
@@ -76,7 +78,7 @@ def tagged_spans(tags: Iterable[str], first: Mask, notation: str, refuse: Callab
     """
     code: defaultdict[str, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(code.__getitem__, tags), dtype=np.intp, count=len(first))
-    labels: dict[str | None, int] = {None: -1}
+    labels: dict[str, int] = {}
     parsed = []
     for tag, number in code.items():
         parts = _TAG.fullmatch(tag) if isinstance(tag, str) else None
@@ -84,21 +86,24 @@ def tagged_spans(tags: Iterable[str], first: Mask, notation: str, refuse: Callab
         if parts is None or (notation not in {"bioes", AUTO} and letter and letter not in "BI"):
             expected = "B-, I-, E- or S-label" if notation == AUTO else _ALLOWED[notation]
             raise refuse(int((codes == number).argmax()), f"Expected the tag O, {expected}, got {tag!r}")
-        parsed.append((_O if letter is None else _PREFIXES[letter], labels.setdefault(label, len(labels) - 1)))
+        parsed.append(
+            (
+                _O if letter is None else _PREFIXES[letter],
+                -1 if label is None else labels.setdefault(label, len(labels)),
+            )
+        )
     prefix, label_at = np.array(parsed, dtype=np.intp).reshape(-1, 2)[codes].T
     before, label_before = np.roll(prefix, 1), np.roll(label_at, 1)
     inside = prefix != _O
     apart = first | (before == _O) | (label_before != label_at)
     begins = inside & (apart | (prefix == _B) | (prefix == _S) | (before == _E) | (before == _S))
-    ends = inside & np.append((begins | first | ~inside)[1:], True)  # noqa: FBT003  (an element)
-    chosen = _inferred(prefix, apart, begins) if notation == AUTO else notation
+    ends = inside & np.append((begins | first | ~inside)[1:], True)
+    chosen: str = _inferred(prefix, apart, begins) if notation == AUTO else notation
     irregular = (prefix == _I) & begins if chosen == "bio" else np.zeros(len(first), dtype=np.bool_)
     if chosen == "bioes":
         irregular = (begins & ((prefix == _I) | (prefix == _E))) | (ends & ((prefix == _B) | (prefix == _I)))
     starts = begins.nonzero()[0]
-    return TaggedSpans(
-        starts, ends.nonzero()[0] + 1, label_at[starts], tuple(labels)[1:], irregular.nonzero()[0], chosen
-    )
+    return TaggedSpans(starts, ends.nonzero()[0] + 1, label_at[starts], tuple(labels), irregular.nonzero()[0], chosen)
 
 
 def _inferred(prefix: Indices, apart: Mask, begins: Mask) -> Notation:
@@ -108,7 +113,7 @@ def _inferred(prefix: Indices, apart: Mask, begins: Mask) -> Notation:
     return "iob1" if (begins & (prefix == _I)).any() and not (apart & (prefix == _B)).any() else "bio"
 
 
-def irregular_message(tag: str, notation: Notation) -> str:
+def irregular_message(tag: str, notation: str) -> str:
     """Return the message for a tag that does not follow the notation."""
     return f"Expected a sequence of {notation.upper()} tags, got {tag!r}, which does not continue or close an entity"
 
@@ -122,9 +127,7 @@ def check_notation(notation: str) -> None:
         )
 
 
-def from_tags(
-    tokens: Sequence[str], tags: Sequence[str], *, notation: str = AUTO, lenient: bool = False
-) -> list[Span]:
+def from_tags(tokens: Sequence[str], tags: Sequence[str], *, notation: str = AUTO, lenient: bool = False) -> list[Span]:
     """Convert the tags of one sentence to spans of tokens.
 
     Args:
@@ -174,9 +177,8 @@ def to_tags(tokens: Sequence[str], spans: Sequence[Span], *, notation: Notation 
     >>> to_tags(["Ada", "Lovelace", "in", "London"], [{"start": 0, "end": 2, "label": "person"}], notation="bioes")
     ['B-person', 'E-person', 'O', 'O']
     """
-    check_notation(notation)
-    if notation == AUTO:
-        raise OptionError.of("Expected a notation of tags, got 'auto'", hint="Choose bio, iob1 or bioes.")
+    if notation not in get_args(Notation):
+        raise OptionError.of(f"Expected a notation of tags, got {notation!r}", hint="Choose bio, iob1 or bioes.")
     check_spans(spans, len(tokens), unit="token")
     if overlap := first_overlap(spans):
         raise DataError.of(

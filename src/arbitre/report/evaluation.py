@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
@@ -177,18 +177,13 @@ _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if i
 E = TypeVar("E", bound=Evaluation)
 
 
-@overload
-def extend(found: corpus.Evaluation, **more: Any) -> Evaluation: ...
-@overload
-def extend(found: corpus.Evaluation, kind: type[E], **more: Any) -> E: ...
-def extend(found: corpus.Evaluation, kind: Any = Evaluation, **more: Any) -> Any:
-    """Return the results of a corpus with the values of further fields; what is already computed is kept.
+def extend(found: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
+    """Return the results of a corpus with the values of further fields; what is already computed is kept."""
+    return extend_to(Evaluation, found, **more)
 
-    Args:
-        found: The results.
-        kind: Class of the new results.
-        **more: The values of the fields.
-    """
+
+def extend_to(kind: type[E], found: corpus.Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
+    """Return the results like `extend`, as an object of a class with further fields."""
     made = kind(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
     vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
     return made
