@@ -1,3 +1,4 @@
+from . import classification, entities
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
@@ -60,7 +61,9 @@ __all__ = [
     "Signature",
     "SolverError",
     "Tally",
+    "classification",
     "distortion",
+    "entities",
     "evaluate",
     "gate",
     "load",

@@ -22,10 +22,22 @@ def sentence(names):
 
 
 GOLD = sentence(
-    {"John Smith": "Personne", "Frederick": "City", "Forrest": "Personne", "Fannie Thomas": "Personne", "Colorado Springs": "City"}
+    {
+        "John Smith": "Personne",
+        "Frederick": "City",
+        "Forrest": "Personne",
+        "Fannie Thomas": "Personne",
+        "Colorado Springs": "City",
+    }
 )
 PREDICTED = sentence(
-    {"John Smith": "Personne", "Frederick": "Personne", "Forrest": "City", "Fannie Thomas": "Personne", "Colorado Springs": "City"}
+    {
+        "John Smith": "Personne",
+        "Frederick": "Personne",
+        "Forrest": "City",
+        "Fannie Thomas": "Personne",
+        "Colorado Springs": "City",
+    }
 )
 
 
@@ -42,7 +54,9 @@ def test_the_published_example_is_reproduced():
     assert found.confusion.matrix.tolist() == [[1, 1, 0], [1, 2, 0], [0, 0, 0]]
 
 
-@pytest.mark.parametrize(("precision", "recall", "f1"), [(0.9962, 0.9212, 0.95723), (1.0, 0.9015, 0.94820), (1.0, 0.5, 2 / 3)])
+@pytest.mark.parametrize(
+    ("precision", "recall", "f1"), [(0.9962, 0.9212, 0.95723), (1.0, 0.9015, 0.94820), (1.0, 0.5, 2 / 3)]
+)
 def test_f1_is_the_harmonic_mean(precision, recall, f1):
     scores = arbitre.classification.ClassScores(precision * recall, recall * (1 - precision), precision * (1 - recall))
     assert scores.precision == pytest.approx(precision)

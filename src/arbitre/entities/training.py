@@ -62,10 +62,10 @@ def trainer_metrics(
                 f"Expected a prediction for each label id (shape {gold.shape}), got the shape {predicted.shape}"
             )
         counted = gold != IGNORED
-        sides = [
+        left, right = (
             [_tags(row[mask], names) for row, mask in zip(rows, counted, strict=True)] for rows in (gold, predicted)
-        ]
-        found = evaluate(*sides, scheme=scheme, tags=tags, lenient=True)
+        )
+        found = evaluate(left, right, scheme=scheme, tags=tags, lenient=True)
         scores: dict[str, float | None] = {
             "precision": found.precision,
             "recall": found.recall,
