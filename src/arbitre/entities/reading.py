@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.reading.sources import open_source
@@ -69,31 +70,26 @@ def _from_conll(data: bytes, file: str, column: int, notation: str, *, lenient: 
     tokens: list[list[str]] = []
     tags: list[list[str]] = []
     lines: list[int] = []
-    token_lines: list[int] = []
-    inside = False
+    columns, ended = 1, True
     for number, line in enumerate(text.split("\n"), 1):
         cells = line.rstrip("\r").split("\t") if "\t" in line else line.split()
-        if not cells or cells[0] == "-DOCSTART-" or cells == [""] * len(cells):
-            inside = False
+        if not cells or cells[0] == "-DOCSTART-" or not any(cells):
+            ended = True
             continue
-        if cells[0].startswith("#") and not inside and not _LOOKS_TAGGED.fullmatch(cells[-1]):
-            continue  # a comment, such as "# sent_id = 1"
-        try:
-            tag = cells[column].strip()
-        except IndexError:
-            raise _no_column(file, number, column, len(cells)) from None
-        if not inside:
+        if ended:
+            if cells[0].startswith("#") and not _LOOKS_TAGGED.fullmatch(cells[-1]):
+                continue  # a comment, such as "# sent_id = 1"
             tokens.append([])
             tags.append([])
             lines.append(number)
-            inside = True
-        tokens[-1].append(cells[0])
-        tags[-1].append(tag)
-        token_lines.append(number)
-    alone = column in {0, -1} and all(
-        token == tag for pair in zip(tokens, tags, strict=True) for token, tag in zip(*pair, strict=True)
-    )
-    source = Source(file, lines, None, None if alone else tokens, token_lines)
+            ended = False
+        try:
+            tags[-1].append(intern(cells[column].strip()))
+        except IndexError:
+            raise _no_column(file, number, column, len(cells)) from None
+        tokens[-1].append(intern(cells[0]))
+        columns = max(columns, len(cells))
+    source = Source(file, lines, None, tokens if columns > 1 else None, token_per_line=True)
     return Sentences.tagged(tags, source, notation=notation, lenient=lenient)
 
 

@@ -28,30 +28,28 @@ class Source:
         lines: First line of each sentence, from 1; None if unknown.
         ids: Id of each sentence; None to number the sentences from 1.
         tokens: Tokens of each sentence; None if unknown.
+        token_per_line: Whether each token has a line of its own.
     """
 
     file: str | None = None
     lines: Sequence[int] | None = None
     ids: Sequence[str] | None = None
     tokens: Sequence[Sequence[str]] | None = None
-    token_lines: Sequence[int] | None = None
-    """Line of each token of all sentences; None if a sentence is on one line."""
+    token_per_line: bool = False
 
-    def error(
-        self, sentence: int, message: str, *, token: int | None = None, at: str = "", hint: str = ""
-    ) -> DataError:
+    def error(self, sentence: int, message: str, *, token: int = 0, at: str = "", hint: str = "") -> DataError:
         """Return an error for a sentence.
 
         Args:
             sentence: Position of the sentence.
             message: The message.
-            token: Position of a token among the tokens of all sentences.
-            at: Pointer of the place in the sentence.
+            token: Position of the token in the sentence.
+            at: Pointer of the place in the sentence, unless each token has its own line.
             hint: How to solve the problem.
         """
         line = None if self.lines is None else self.lines[sentence]
-        if token is not None and self.token_lines is not None:
-            return DataError.of(message, file=self.file, line=self.token_lines[token], hint=hint or None)
+        if line is not None and self.token_per_line:
+            return DataError.of(message, file=self.file, line=line + token, hint=hint or None)
         pointer = at or None if line is not None else f"/{sentence}{at}"
         return DataError.of(message, file=self.file, line=line, pointer=pointer, hint=hint or None)
 
@@ -105,7 +103,8 @@ class Sentences:
 
         def refuse(position: int, message: str) -> DataError:
             sentence = int(np.searchsorted(starts, position, side="right")) - 1
-            return source.error(sentence, message, token=position, at=f"/{position - starts[sentence]}", hint=_HINT)
+            token = position - int(starts[sentence])
+            return source.error(sentence, message, token=token, at=f"/{token}", hint=_HINT)
 
         found = tagged_spans(tags, first, notation, refuse)
         if len(found.irregular) and not lenient:
@@ -190,11 +189,10 @@ class Sentences:
         for number, (gold, other) in enumerate(zip(ours, theirs, strict=True)):
             position = next((at for at, (a, b) in enumerate(zip(gold, other, strict=False)) if a != b), None)
             if position is not None:
-                token = None if predicted.starts is None else int(predicted.starts[number]) + position
                 raise predicted.source.error(
                     number,
                     f"Expected the token {gold[position]!r}, as in gold, got {other[position]!r}",
-                    token=token,
+                    token=position,
                     hint="Gold and predictions must have the same sentences in the same order.",
                 )
 
