@@ -5,8 +5,8 @@
     python tests/bench/entities.py --json out.json
 
 Every tool runs in a process of its own, in turn, and reads both files. Time is CPU time after a run on five
-sentences, which loads all modules; memory is the peak beyond that of this run. seqeval computes the strict scores, nervaluate those of
-the four schemes. Ratios are those of arbitre to each tool: below 1, arbitre needs less.
+sentences, which loads all modules; memory is the peak beyond that of this run. seqeval computes the strict scores,
+nervaluate those of the four schemes. Ratios are those of arbitre to each tool: below 1, arbitre needs less.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def disturbed(tags: list[str], chance: random.Random) -> list[str]:
 
 def write(folder: Path, sentences: int) -> tuple[Path, Path]:
     """Write gold and predictions."""
-    chance = random.Random(0)
+    chance = random.Random(0)  # noqa: S311  (a benchmark)
     gold = [sentence(chance) for _ in range(sentences)]
     predicted = [disturbed(tags, chance) for tags in gold]
     paths = folder / "gold.conll", folder / "predicted.conll"

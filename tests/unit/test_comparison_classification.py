@@ -1,8 +1,14 @@
 """The confusion matrix of the values at a path of a comparison."""
 
-import pytest
+import json
 
-from arbitre import Comparator, DataError
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import ABSENT, Comparator, DataError, bundled
+from arbitre.cli import app
 from arbitre.comparison import Comparison
 
 ROLE = {"enum": ["author", "editor", "printer"]}
@@ -76,3 +82,39 @@ def test_a_path_without_single_values_is_refused():
         comparison.classification("/people/*/rôle")
     with pytest.raises(DataError, match="Expected the path of single values"):
         comparison.classification("/people/*")
+
+
+def test_the_values_of_a_corpus_are_classified_together():
+    triples = [("a", GOLD, PREDICTED), ("b", GOLD, GOLD), ("c", GOLD, ABSENT)]
+    found = Comparator(PAGE).evaluate(triples).classification("/people/*/role", labels=["printer", "author"])
+    assert list(found.per_class) == ["printer", "author"]
+    assert found.confusion.labels == ("printer", "author", "editor", None)
+    assert found.confusion.matrix.tolist() == [[1, 0, 0, 2], [0, 2, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]]
+
+
+def test_a_corpus_whose_documents_are_gone_has_no_classes(tmp_path):
+    comparator = Comparator(PAGE)
+    with pytest.raises(DataError, match="no longer available"):
+        comparator.evaluate(iter([("a", GOLD, GOLD)])).classification("/people/*/role")
+    comparator.evaluate([("a", GOLD, GOLD)], out=tmp_path, no_report=True)
+    with pytest.raises(DataError, match="no longer available"):
+        arbitre.load(tmp_path).classification("/people/*/role")
+
+
+def test_the_command_prints_the_classes_of_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.json").write_text(json.dumps(PAGE), encoding="utf-8")
+    for name, document in {"gold": GOLD, "predicted": PREDICTED}.items():
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "a", **document}), encoding="utf-8")
+    arguments = ["evaluate", "--gold", "gold.jsonl", "--predicted", "predicted.jsonl", "--schema", "schema.json"]
+    arguments += ["--classification", "/people/*/role"]
+    result = CliRunner().invoke(app, [*arguments, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    plain = json.loads(result.stdout)
+    jsonschema.validate(plain, bundled.schema("evaluation.schema.json"))
+    expected = Comparator(PAGE).compare(gold=GOLD, predicted=PREDICTED).classification("/people/*/role").to_dict()
+    assert plain["classification"] == {"/people/*/role": expected}
+    text = CliRunner().invoke(app, arguments).stdout
+    assert "Classes at /people/*/role: accuracy 0.3333" in text
+    assert "Confusion matrix: rows are gold, columns are predicted" in text
+    assert "exact match, all compared fields right: 0.0000 of the documents, 0.0000 of the entries" in text

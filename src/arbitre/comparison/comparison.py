@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arbitre.classification import Classification
 from arbitre.comparison import html_repr as html
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
-from arbitre.comparison.label_pairs import label_pairs
 from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
 from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.comparison.path_sums import by_path
+from arbitre.comparison.value_classes import classify, value_rows
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from arbitre.arrays import Floats
+    from arbitre.classification import Classification
     from arbitre.comparison.levels import Level
     from arbitre.paths import Path
     from arbitre.schema.loading.references import Subschema
@@ -97,7 +97,7 @@ class Comparison:
         Raises:
             DataError: No single value was compared at the path.
         """
-        return Classification.of(label_pairs(self.levels, path), labels)
+        return classify(value_rows(self.levels, path), path, self.by_path(), labels)
 
     @property
     def outside(self) -> dict[str, PathScores]:

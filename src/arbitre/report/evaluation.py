@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from arbitre.comparison.value_classes import classify
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
@@ -23,10 +24,15 @@ from arbitre.report.report_files import REPORT, read_view, write_page
 from arbitre.report.tables import result_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from arbitre.classification import Classification
+    from arbitre.comparison.value_classes import Row
+    from arbitre.values import Json
 
 TABLES: Final = ("documents", "paths", "matches")
 """Names of the tables of an evaluation."""
+_NO_DOCUMENTS: Final = "The documents of this evaluation are no longer available"
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 """Files of the results; files without content are not written."""
 
@@ -44,6 +50,8 @@ class Evaluation(corpus.Evaluation):
     """Names of the files written to `folder`."""
     folder: Path | None = field(default=None, repr=False)
     """Folder of the results, if they were written."""
+    value_rows: Callable[[str], list[Row]] | None = field(default=None, repr=False)
+    """Compares the documents again and returns the values at a path; None if they are no longer available."""
     writer: Callable[[corpus.Evaluation, Path], tuple[str, ...]] | None = field(default=None, repr=False)
     """Writes all files of the results to a folder; None if the documents are no longer available."""
 
@@ -78,6 +86,22 @@ class Evaluation(corpus.Evaluation):
     def to_polars(self, table: str = "documents") -> Any:  # noqa: ANN401  (polars is optional)
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path of all documents, with the scores of each class.
+
+        The documents are compared again. See `Comparison.classification`.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path, or the documents are no longer available.
+        """
+        if self.value_rows is None:
+            raise DataError.of(_NO_DOCUMENTS, hint="Evaluate them again; pass a list instead of an iterator.")
+        return classify(self.value_rows(path), path, self.by_path, labels)
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.
@@ -155,7 +179,7 @@ class Evaluation(corpus.Evaluation):
                 )
         if self.writer is None:
             raise DataError.of(
-                "The documents of this evaluation are no longer available",
+                _NO_DOCUMENTS,
                 hint="Pass them as a list instead of an iterator, or write the results with `out`.",
             )
         return self._written

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
@@ -278,7 +280,19 @@ class EvaluationJob:
             violations=tuple(self.violations) if self.options.validate else None,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
+            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
         )
+
+    def _value_rows(self, path: str) -> list[Row]:
+        """Compare the documents again and return the values at a path."""
+        rows: list[Row] = []
+
+        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            rows.extend(value_rows(levels, path))
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
+        return rows
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""

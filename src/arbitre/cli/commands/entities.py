@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from arbitre.cli.output import entity_tables
+from arbitre.cli.output import class_tables
 from arbitre.cli.shared_options import OutputOptions
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.results.gates import gate
@@ -101,11 +101,11 @@ def entities(
 
 
 def _blocks(found: EntityEvaluation, level: str, average: str | None, width: int) -> Iterator[RenderableType]:
-    yield entity_tables.headline(found, width)
+    yield class_tables.headline(found, width)
     if level == "entity":
-        yield entity_tables.by_class(found, average)
-        yield entity_tables.confusion(found.confusion, width)
-        yield entity_tables.readings(found.classes)
+        yield class_tables.by_class(found, average)
+        yield class_tables.confusion(found.confusion, width)
+        yield class_tables.readings(found.classes)
     elif average is not None:
-        yield entity_tables.averages(found.classes, average)
-    yield entity_tables.notes(found)
+        yield class_tables.averages(found.classes, average)
+    yield class_tables.notes(found)

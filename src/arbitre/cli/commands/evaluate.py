@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
-from arbitre.cli.output import result_tables
+from arbitre.cli.output import class_tables, result_tables
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -43,6 +44,17 @@ Scores = Annotated[
 ]
 
 
+Classified = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--classification",
+        metavar="PATH",
+        help="Also print the confusion matrix and the scores of each class for the values at a wildcard path, such as "
+        "/people/*/role. Compares the documents again. May be repeated.",
+    ),
+]
+
+
 def evaluate(
     *,
     schema: Schema,
@@ -52,6 +64,7 @@ def evaluate(
     evaluation_options: EvaluateOptions,
     tables: Tables = None,
     scores: Scores = None,
+    classified: Classified = None,
     format_assertion: FormatAssertion = False,
     gates: GateOptions,
     output: OutputOptions,
@@ -67,6 +80,7 @@ def evaluate(
         for note in job.notes:
             screen.note(note)
         evaluation, files = job()
+        classes = {path: evaluation.classification(path) for path in classified or ()}
     if out is not None:
         dialect = CsvDialect.named(evaluation_options.csv_dialect)
         exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)
@@ -76,9 +90,12 @@ def evaluate(
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": job.violations} if validate else {}
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
+        plain |= {"classification": {path: one.to_dict() for path, one in classes.items()}} if classes else {}
         screen.json(plain)
     else:
         screen.show(result_tables.evaluation(evaluation, screen.width, job.violations if validate else None))
+        for path, one in classes.items():
+            screen.show([Text(""), *class_tables.classification(path, one, evaluation, screen.width)])
         if out is not None:
             screen.wrote(files, out)
     if repaired:

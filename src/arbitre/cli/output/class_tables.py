@@ -13,11 +13,14 @@ from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.output.result_tables import count, number, signature, table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import RenderableType
     from rich.table import Table
 
-    from arbitre.classification import ClassAverages, Confusion
+    from arbitre.classification import ClassAverages, Classification, Confusion
     from arbitre.entities.evaluation import EntityEvaluation
+    from arbitre.report.evaluation import Evaluation
 
 _OUTCOMES: Final = ("correct", "incorrect", "partial", "missing", "spurious")
 _SCORES: Final = ("precision", "recall", "f1")
@@ -58,11 +61,25 @@ def by_class(found: EntityEvaluation, average: str | None) -> RenderableType:
     return titled("By label", grid)
 
 
-def class_scores(found: ClassAverages) -> RenderableType:
-    """Return the counts and scores of each class, and the averages over the classes."""
+def classification(path: str, found: Classification, evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
+    """Yield the scores of the classes of the values at a path, their confusion matrix and their meaning.
+
+    Args:
+        path: The path.
+        found: The classes.
+        evaluation: The results of the corpus, for its exact matches.
+        width: Width of the terminal.
+    """
     grid = table("class", "tp", "fp", "fn", "support", *_SCORES)
     _add_classes(grid, found, None)
-    return grid
+    yield titled(f"Classes at {escape_hidden(path or '(the whole)')}: accuracy {number(found.accuracy)}", grid)
+    yield confusion(found.confusion, width)
+    yield readings(found)
+    entries = evaluation.by_path.get(f"{evaluation.entries}/*")
+    rates = {"documents": evaluation.document_quality.exact_match_rate}
+    rates |= {} if entries is None else {"entries": entries.exact_match_rate}
+    shown = ", ".join(f"{number(rate)} of the {name}" for name, rate in rates.items())
+    yield Text(f"exact match, all compared fields right: {shown}")
 
 
 def _add_classes(grid: Table, found: ClassAverages, average: str | None) -> None:
@@ -100,7 +117,7 @@ def confusion(found: Confusion, width: int) -> RenderableType:
             for other, value in zip(found.labels, row, strict=True)
         ]
         grid.add_row(name, *cells)
-    legend = f"Row {_NOTHING}: spurious. Column {_NOTHING}: missing, or predicted with other boundaries."
+    legend = f"Row {_NOTHING}: spurious. Column {_NOTHING}: missing."
     return titled(title, Group(grid, Text(legend, style="dim")))
 
 
