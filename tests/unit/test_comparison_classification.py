@@ -114,7 +114,7 @@ def test_the_command_prints_the_classes_of_a_path(tmp_path, monkeypatch):
     jsonschema.validate(plain, bundled.schema("evaluation.schema.json"))
     expected = Comparator(PAGE).compare(gold=GOLD, predicted=PREDICTED).classification("/people/*/role").to_dict()
     assert plain["classification"] == {"/people/*/role": expected}
-    text = CliRunner().invoke(app, arguments).stdout
+    text = " ".join(CliRunner().invoke(app, arguments).stdout.split())
     assert "Classes at /people/*/role: accuracy 0.3333" in text
     assert "Confusion matrix: rows are gold, columns are predicted" in text
     assert "exact match, all compared fields right: 0.0000 of the documents, 0.0000 of the entries" in text

@@ -101,6 +101,7 @@ def test_an_evaluation_takes_every_option_of_the_command_line_by_its_name():
     assert options.keys() - CorpusKeywords.__annotations__.keys() == {
         *("schema", "overlay", "close", "functions", "max_calls", "format_assertion"),  # of the comparator
         *("pairs", "projection", "tables", "scores", "fail_under", "fail_over"),
+        "classified",  # `Evaluation.classification`
         *("output", "no_color", "quiet"),  # of the terminal
     }
     assert CorpusKeywords.__annotations__.keys() - options.keys() == {"project", "cluster"}  # `cluster` is `cluster_by`

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from arbitre.cli.entity_options import EntityReading
 from arbitre.cli.output import class_tables
 from arbitre.cli.shared_options import OutputOptions
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.results.gates import gate
 from arbitre.entities.evaluation import Denominator, evaluate
-from arbitre.entities.reading import read
 from arbitre.entities.schemes import Scheme
 
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ SchemeOption = Annotated[
         "or in part if they overlap (partial), same label and overlapping (type).",
     ),
 ]
-Tags = Annotated[
-    Literal["auto", "bio", "iob1", "bioes"], typer.Option(help="Notation of the tags; auto infers it from gold.")
-]
 Level = Annotated[
     Literal["entity", "model"], typer.Option(help="Show the scores of each label (entity) or of all entities (model).")
 ]
@@ -48,24 +45,9 @@ ExactMatch = Annotated[
         "--exact-match", help="Sentences that count in the rate of exact matches: all, or those with gold entities."
     ),
 ]
-GoldColumn = Annotated[
-    int, typer.Option(metavar="N", help="Column of the tag in a CoNLL file of gold, from 0; -1 is the last.")
-]
-PredictedColumn = Annotated[int, typer.Option(metavar="N", help="Column of the tag in a CoNLL file of predictions.")]
-Lenient = Annotated[
-    bool,
-    typer.Option(
-        "--lenient",
-        help="Read gold tags that do not follow the notation as conlleval does. Predicted tags "
-        "are always read so, and counted.",
-    ),
-]
-Flat = Annotated[bool, typer.Option("--flat", help="Refuse gold spans that overlap.")]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder for the files that `arbitre evaluate --out` writes.")
 ]
-
-LAST: Final = -1
 
 
 def entities(
@@ -73,22 +55,17 @@ def entities(
     predicted: Predicted,
     *,
     scheme: SchemeOption = "strict",
-    tags: Tags = "auto",
     level: Level = "entity",
     average: Average = None,
     exact_match: ExactMatch = "all",
-    gold_column: GoldColumn = LAST,
-    predicted_column: PredictedColumn = LAST,
-    lenient: Lenient = False,
-    flat: Flat = False,
+    reading: EntityReading,
     out: Out = None,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
     """Compare predicted entities with gold entities, sentence by sentence."""
     screen = output.terminal()
-    left = read(gold, tags=tags, lenient=lenient, column=gold_column, flat=flat)
-    right = read(predicted, tags=left.notation or tags, lenient=True, column=predicted_column)
+    left, right = reading.sides(gold, predicted)
     found = evaluate(left, right, scheme, exact_match=exact_match, out=out)
     screen.result(found.summary, partial(_blocks, found, level, average))
     if found.irregular:
