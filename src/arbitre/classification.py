@@ -86,7 +86,7 @@ class AverageScores:
     @classmethod
     def of(cls, scores: Sequence[ClassScores], weights: Sequence[float]) -> AverageScores:
         """Return the averages with a weight for each class."""
-        return cls(*(_average([getattr(one, name) for one in scores], weights) for name in SCORES))
+        return cls(*(_average([getattr(class_scores, name) for class_scores in scores], weights) for name in SCORES))
 
     def to_dict(self) -> dict[str, float | None]:
         """Return the averages."""
@@ -130,7 +130,9 @@ class ClassAverages(ABC):
     @property
     def micro(self) -> ClassScores:
         """Scores of the summed counts of all classes."""
-        return ClassScores(*(sum(getattr(one, name) for one in self.per_class.values()) for name in ("tp", "fp", "fn")))
+        return ClassScores(
+            *(sum(getattr(scores, name) for scores in self.per_class.values()) for name in ("tp", "fp", "fn"))
+        )
 
     @property
     def macro(self) -> AverageScores:
@@ -140,7 +142,7 @@ class ClassAverages(ABC):
     @property
     def weighted(self) -> AverageScores:
         """Means of the scores of the classes, weighted by support."""
-        return AverageScores.of([*self.per_class.values()], [one.support for one in self.per_class.values()])
+        return AverageScores.of([*self.per_class.values()], [scores.support for scores in self.per_class.values()])
 
     @property
     def support(self) -> float:
@@ -213,7 +215,7 @@ class Classification(ClassAverages):
         """Return the confusion matrix and the scores as JSON. Keys of `per_class` are texts: `true` for True."""
         return {
             "confusion": self.confusion.to_dict(),
-            "per_class": {label_text(label): one.to_dict() for label, one in self.per_class.items()},
+            "per_class": {label_text(label): scores.to_dict() for label, scores in self.per_class.items()},
             **{name: getattr(self, name).to_dict() for name in AVERAGES},
             "accuracy": self.accuracy,
             "support": self.support,
@@ -237,8 +239,8 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Jso
     Raises:
         DataError: The sequences have different lengths, or a label is not a single JSON value.
 
-    >>> found = report(["city", "city", "person"], ["city", "person", "person"])
-    >>> found.per_class["city"].recall, found.accuracy, found.confusion.matrix.tolist()
+    >>> classes = report(["city", "city", "person"], ["city", "person", "person"])
+    >>> classes.per_class["city"].recall, classes.accuracy, classes.confusion.matrix.tolist()
     (0.5, 0.6666666666666666, [[1, 1, 0], [0, 1, 0], [0, 0, 0]])
     """
     left, right = _listed(gold), _listed(predicted)

@@ -191,6 +191,23 @@ def test_files_that_do_not_correspond_are_refused(predicted, message):
     assert message in " ".join(run(gold, file("b.conll", predicted), code=2).stderr.split())
 
 
+def test_sentences_are_paired_by_position_and_ids_must_agree():
+    gold = file("a.jsonl", '{"id": "x", "spans": []}\n{"id": "y", "spans": []}\n')
+    other = file("b.jsonl", '{"id": "y", "spans": []}\n{"id": "x", "spans": []}\n')
+    assert "b.jsonl:1: Expected the sentence 'x', as in gold, got 'y'" in run(gold, other, code=2).stderr
+
+
+def test_predicted_spans_end_within_the_tokens_of_gold():
+    gold = file("a.conll", "x O\n\nx B-a\ny O\n")
+    other = file("b.jsonl", "[]\n" + json.dumps(spans((0, 3, "a"))))
+    assert "b.jsonl:2: Expected a span within 2 tokens, got one that ends at 3" in run(gold, other, code=2).stderr
+
+
+def test_the_written_files_are_named():
+    arguments = file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--out", "results"
+    assert "Wrote evaluation.json" in run(*arguments).stderr
+
+
 def test_a_column_that_does_not_exist_is_refused():
     gold = file("a.conll", "x B-a\n")
     assert (

@@ -14,12 +14,13 @@ from arbitre.entities.schemes import IN_CLASS, Scheme, check_scheme, comparator
 from arbitre.entities.sentences import from_python
 from arbitre.entities.tags import AUTO, OUTSIDE
 from arbitre.errors import OptionError, did_you_mean
-from arbitre.report.evaluation import Evaluation, extend_to
+from arbitre.report.evaluation import Evaluation, extend, extend_to
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from arbitre.arrays import Floats
     from arbitre.entities.sentences import Sentences
     from arbitre.entities.spans import Span
 
@@ -164,7 +165,7 @@ class EntityEvaluation(Evaluation):
             "scheme": self.scheme,
             "model": self.counts.to_dict(),
             "graded": {name: getattr(self.micro, name) for name in ("imq", "irq", "f1q")},
-            "per_class": {label: one.to_dict() for label, one in self.per_class.items()},
+            "per_class": {label: scores.to_dict() for label, scores in self.per_class.items()},
             **{name: getattr(self.classes, name).to_dict() for name in AVERAGES},
             "confusion": self.confusion.to_dict(),
             "readings": list(self.classes.readings()),
@@ -203,8 +204,8 @@ def evaluate(
 
     >>> gold = [[{"start": 0, "end": 2, "label": "person"}, {"start": 3, "end": 4, "label": "city"}]]
     >>> predicted = [[{"start": 0, "end": 2, "label": "person"}, {"start": 3, "end": 4, "label": "person"}]]
-    >>> found = evaluate(gold, predicted)
-    >>> found.f1, found.per_class["person"].precision, evaluate(gold, predicted, "exact").f1
+    >>> strict = evaluate(gold, predicted)
+    >>> strict.f1, strict.per_class["person"].precision, evaluate(gold, predicted, "exact").f1
     (0.5, 0.5, 1.0)
     """
     check_scheme(scheme)
@@ -217,22 +218,18 @@ def evaluate(
     notation = tags if left.notation is None else left.notation
     right = from_python(predicted, notation=notation, lenient=True)
     left.check_same(right)
-    found, columns = _compared(left, right, scheme, out)
+    evaluation, pairs = _compared(left, right, scheme, out)
     labels = sorted({span["label"] for side in (left, right) for span in side.distinct})
-    own = IN_CLASS[scheme]
-    in_class = columns if own == scheme else _compared(left, right, own, None)[1]
-    in_class_columns = in_class.columns(labels)
-    tallies = found.document_table.tallies
-    exact = (tallies[:, 0] == tallies[:, 1]) & (tallies[:, 3] == tallies[:, 0])
-    some = tallies[:, 0] > 0.0
-    classes = dict(zip(labels, in_class_columns.by_class(), strict=True))
+    matched, own = pairs.columns(labels), IN_CLASS[scheme]
+    in_class = matched if own == scheme else _compared(left, right, own, None)[1].columns(labels)
+    counts = dict(zip(labels, in_class.by_class(), strict=True))
     return extend_to(
         EntityEvaluation,
-        found,
+        evaluation,
         scheme=scheme,
-        counts=columns.columns(labels).totals(),
-        classes=EntityClasses(classes, Confusion((*labels, None), in_class_columns.confusion())),
-        exact_match=ExactMatches(exact_match, len(left), int(exact.sum()), int(some.sum()), int((exact & some).sum())),
+        counts=matched.totals(),
+        classes=EntityClasses(counts, Confusion((*labels, None), in_class.confusion())),
+        exact_match=_exact_matches(evaluation.document_table.tallies, exact_match),
         token_accuracy=_token_accuracy(left.tags, right.tags),
         irregular=right.irregular,
     )
@@ -246,8 +243,17 @@ def _compared(
     pairs = EntityPairs()
     options = EvaluationOptions(out=None if out is None else Path(out), workers=1, no_chance=True)
     triples = list(zip(ids, gold.spans, predicted.spans, strict=True))
-    found, _ = EvaluationJob(comparator(scheme).plan, triples, options, observers={"entities": pairs})()
-    return found, pairs
+    job = EvaluationJob(comparator(scheme).plan, triples, options, observers={"entities": pairs})
+    evaluation, files = job()
+    return extend(evaluation, files=files), pairs
+
+
+def _exact_matches(tallies: Floats, denominator: Denominator) -> ExactMatches:
+    """Count the sentences whose entities are all right, from the tallies of the sentences; shape (sentences, 5)."""
+    gold, predicted, _, quality, _ = tallies.T
+    exact, has_entities = (gold == predicted) & (quality == gold), gold > 0.0
+    sizes = (len(tallies), exact.sum(), has_entities.sum(), (exact & has_entities).sum())
+    return ExactMatches(denominator, *map(int, sizes))
 
 
 def _token_accuracy(gold: Sequence[str] | None, predicted: Sequence[str] | None) -> TokenAccuracy | None:

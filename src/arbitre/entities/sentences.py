@@ -106,21 +106,21 @@ class Sentences:
             token = position - int(starts[sentence])
             return source.error(sentence, message, token=token, at=f"/{token}", hint=_HINT)
 
-        found = tagged_spans(tags, first, notation, refuse)
-        if len(found.irregular) and not lenient:
-            position = int(found.irregular[0])
-            raise refuse(position, irregular_message(tags[position], found.notation))
-        owner = np.searchsorted(starts, found.starts, side="right") - 1
+        tagged = tagged_spans(tags, first, notation, refuse)
+        if len(tagged.irregular) and not lenient:
+            position = int(tagged.irregular[0])
+            raise refuse(position, irregular_message(tags[position], tagged.notation))
+        owner = np.searchsorted(starts, tagged.starts, side="right") - 1
         shared: dict[tuple[int, int, int], Span] = {}
         spans: list[list[Span]] = [[] for _ in sentences]
-        columns = (owner, found.starts - starts[owner], found.ends - starts[owner], found.labels)
+        columns = (owner, tagged.starts - starts[owner], tagged.ends - starts[owner], tagged.labels)
         for sentence, *key in zip(*(column.tolist() for column in columns), strict=True):
             span = shared.get(tuple(key))
             if span is None:
                 start, end, label = key
-                span = shared[start, end, label] = {"start": start, "end": end, "label": found.names[label]}
+                span = shared[start, end, label] = {"start": start, "end": end, "label": tagged.names[label]}
             spans[sentence].append(span)
-        return cls(spans, source, tags, starts, len(found.irregular), found.notation)
+        return cls(spans, source, tags, starts, len(tagged.irregular), tagged.notation)
 
     @classmethod
     def spanned(
@@ -169,18 +169,35 @@ class Sentences:
                 f"Expected {len(self)} sentences, as in gold, got {len(predicted)}",
                 file=predicted.source.file,
                 line=_last_line(predicted) if len(predicted) < len(self) else _line(predicted, len(self)),
-                hint="Gold and predictions must have the same sentences in the same order.",
+                hint=_SAME,
             )
+        ours, theirs = self.source.ids, predicted.source.ids
+        if ours is not None and theirs is not None and ours != theirs:
+            number = next(at for at, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+            message = f"Expected the sentence {ours[number]!r}, as in gold, got {theirs[number]!r}"
+            raise predicted.source.error(number, message, hint=_SAME)
         if self.starts is not None and predicted.starts is not None:
             lengths = np.diff(self.starts), np.diff(predicted.starts)
             different = (lengths[0] != lengths[1]).nonzero()[0]
             if len(different):
                 number = int(different[0])
-                ours, theirs = (int(length[number]) for length in lengths)
+                gold_length, length = (int(lengths_of[number]) for lengths_of in lengths)
                 place = "" if self.source.lines is None else f", at line {self.source.lines[number]}"
-                message = f"Expected {ours} tokens, as in sentence {number + 1} of gold{place}, got {theirs}"
+                message = f"Expected {gold_length} tokens, as in sentence {number + 1} of gold{place}, got {length}"
                 raise predicted.source.error(number, message)
+        self._check_ends(predicted)
+        predicted._check_ends(self)
         self._check_tokens(predicted)
+
+    def _check_ends(self, other: Sentences) -> None:
+        """Check that spans of the other side end within the tokens of this side."""
+        if self.starts is None or other.starts is not None:
+            return
+        for number, (length, spans) in enumerate(zip(np.diff(self.starts).tolist(), other.spans, strict=True)):
+            try:
+                check_spans(spans, length)
+            except DataError as error:
+                raise other.source.error(number, error.message, at=error.pointer or "") from None
 
     def _check_tokens(self, predicted: Sentences) -> None:
         ours, theirs = self.source.tokens, predicted.source.tokens
@@ -193,10 +210,11 @@ class Sentences:
                     number,
                     f"Expected the token {gold[position]!r}, as in gold, got {other[position]!r}",
                     token=position,
-                    hint="Gold and predictions must have the same sentences in the same order.",
+                    hint=_SAME,
                 )
 
 
+_SAME = "Gold and predictions must have the same sentences in the same order."
 _KEYS = ("start", "end", "label")
 _HINT = "Tags look like B-person; a token outside of entities has the tag O."
 

@@ -65,22 +65,22 @@ def trainer_metrics(
         left, right = (
             [_tags(row[mask], names) for row, mask in zip(rows, counted, strict=True)] for rows in (gold, predicted)
         )
-        found = evaluate(left, right, scheme=scheme, tags=tags, lenient=True)
+        evaluation = evaluate(left, right, scheme=scheme, tags=tags, lenient=True)
         scores: dict[str, float | None] = {
-            "precision": found.precision,
-            "recall": found.recall,
-            "f1": found.f1,
-            "f1_macro": found.classes.macro.f1,
-            "exact_match": found.exact_match.rate,
+            "precision": evaluation.precision,
+            "recall": evaluation.recall,
+            "f1": evaluation.f1,
+            "f1_macro": evaluation.classes.macro.f1,
+            "exact_match": evaluation.exact_match.rate,
         }
-        if found.token_accuracy is not None:
+        if evaluation.token_accuracy is not None:
             scores |= {
-                "accuracy": found.token_accuracy.accuracy,
-                "accuracy_always_o": found.token_accuracy.baseline,
+                "accuracy": evaluation.token_accuracy.accuracy,
+                "accuracy_always_o": evaluation.token_accuracy.baseline,
             }
         for label in labels:
-            one = found.per_class.get(label)
-            scores |= {f"{name}_{label}": getattr(one, name, None) for name in ("precision", "recall", "f1")}
+            of_label = evaluation.per_class.get(label)
+            scores |= {f"{name}_{label}": getattr(of_label, name, None) for name in ("precision", "recall", "f1")}
         return {name: 0.0 if score is None else float(score) for name, score in scores.items()}
 
     return compute_metrics

@@ -66,23 +66,22 @@ def entities(
     """Compare predicted entities with gold entities, sentence by sentence."""
     screen = output.terminal()
     left, right = reading.sides(gold, predicted)
-    found = evaluate(left, right, scheme, exact_match=exact_match, out=out)
-    screen.result(found.summary, partial(_blocks, found, level, average))
-    if found.irregular:
-        screen.note(
-            f"Predicted tags that do not follow {str(left.notation).upper()}, read as conlleval does: {found.irregular}"
-        )
+    evaluation = evaluate(left, right, scheme, exact_match=exact_match, out=out)
+    screen.result(evaluation.summary, partial(_blocks, evaluation, level, average))
+    if evaluation.irregular:
+        notation = str(left.notation).upper()
+        screen.note(f"Predicted tags that do not follow {notation}, read as conlleval does: {evaluation.irregular}")
     if out is not None:
-        screen.wrote(found.files, out)
-    raise typer.Exit(close(screen, gate(found, fail_under=gates.gates)))
+        screen.wrote(evaluation.files, out)
+    raise typer.Exit(close(screen, gate(evaluation, fail_under=gates.gates)))
 
 
-def _blocks(found: EntityEvaluation, level: str, average: str | None, width: int) -> Iterator[RenderableType]:
-    yield class_tables.headline(found, width)
+def _blocks(evaluation: EntityEvaluation, level: str, average: str | None, width: int) -> Iterator[RenderableType]:
+    yield class_tables.headline(evaluation, width)
     if level == "entity":
-        yield class_tables.by_class(found, average)
-        yield class_tables.confusion(found.confusion, width)
-        yield class_tables.readings(found.classes)
+        yield class_tables.by_class(evaluation, average)
+        yield class_tables.confusion(evaluation.confusion, width)
+        yield class_tables.readings(evaluation.classes)
     elif average is not None:
-        yield class_tables.averages(found.classes, average)
-    yield class_tables.notes(found)
+        yield class_tables.averages(evaluation.classes, average)
+    yield class_tables.notes(evaluation)
