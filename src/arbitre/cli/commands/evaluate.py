@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from arbitre.cli.output import class_tables, result_tables
 from arbitre.cli.output.progress import shown_progress
@@ -93,9 +92,10 @@ def evaluate(
         plain |= {"classification": {path: one.to_dict() for path, one in classes.items()}} if classes else {}
         screen.json(plain)
     else:
-        screen.show(result_tables.evaluation(evaluation, screen.width, job.violations if validate else None))
-        for path, one in classes.items():
-            screen.show([Text(""), *class_tables.classification(path, one, evaluation, screen.width)])
+        blocks = [*result_tables.evaluation(evaluation, screen.width, job.violations if validate else None)]
+        for path, one in classes.items():  # before the signature
+            blocks[-1:-1] = class_tables.classification(path, one, evaluation, screen.width)
+        screen.show(blocks)
         if out is not None:
             screen.wrote(files, out)
     if repaired:
