@@ -131,10 +131,10 @@ def test_results_are_written_to_a_folder():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.conll", "x B-a\ny X-a\n", "a.conll:2: Expected the tag O, B-, I-, E- or S-label, got 'X-a'"),
-        ("a.conll", "x B-a\n\ny O\nz I-a\n", "a.conll:4: Expected a sequence of BIO tags, got 'I-a'"),
+        ("a.conll", "x B-a\ny X-a\n", "a.conll:2: Expected O, B-LABEL, I-LABEL, E-LABEL or S-LABEL, got 'X-a'"),
+        ("a.conll", "x B-a\n\ny O\nz I-a\n", "a.conll:4: Expected BIO tags, got 'I-a'"),
         ("a.conll", "", "a.conll: Expected sentences, got an empty file"),
-        ("a.json", [["B-a"], ["x"]], "a.json: Expected the tag O, B-, I-, E- or S-label, got 'x' at /1/0"),
+        ("a.json", [["B-a"], ["x"]], "a.json: Expected O, B-LABEL, I-LABEL, E-LABEL or S-LABEL, got 'x' at /1/0"),
         ("a.json", {}, "a.json: Expected a list of sentences at the root"),
         ("a.json", [["O"], spans((0, 1, "a"))], "a.json: Expected tags for every sentence or spans for every sentence"),
         ("a.json", [["O", {}]], "Expected tags or spans, got both at /0/1"),

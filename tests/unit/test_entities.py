@@ -167,11 +167,11 @@ def test_every_notation_is_inferred(notation, tags):
 @pytest.mark.parametrize(
     ("tags", "notation", "message", "pointer"),
     [
-        (["B-a", "X-a"], "auto", "Expected the tag O, B-, I-, E- or S-label, got 'X-a'", "/1"),
+        (["B-a", "X-a"], "auto", "Expected O, B-LABEL, I-LABEL, E-LABEL or S-LABEL, got 'X-a'", "/1"),
         (["B"], "auto", "got 'B'", "/0"),
         (["o"], "auto", "got 'o'", "/0"),
-        (["S-a"], "bio", "Expected the tag O, B-label, I-label, got 'S-a'", "/0"),
-        (["O", "I-a"], "bio", "Expected a sequence of BIO tags, got 'I-a'", "/1"),
+        (["S-a"], "bio", "Expected O, B-LABEL or I-LABEL, got 'S-a'", "/0"),
+        (["O", "I-a"], "bio", "Expected BIO tags, got 'I-a'", "/1"),
         (["B-a", "I-b"], "bio", "got 'I-b'", "/1"),
         (["B-a", "O"], "bioes", "got 'B-a'", "/0"),
         (["E-a"], "bioes", "got 'E-a'", "/0"),
@@ -184,6 +184,13 @@ def test_bad_tags_are_refused(tags, notation, message, pointer):
     assert caught.value.pointer == pointer
 
 
+def test_tags_are_texts():
+    with pytest.raises(DataError, match="Expected a tag, got dict at /1/0"):
+        evaluate([["O"], [{}]], [["O"], ["O"]])
+    with pytest.raises(DataError, match="Expected a tag, got NoneType at /0"):
+        from_tags(["x"], [None])
+
+
 def test_tags_and_tokens_have_the_same_number():
     with pytest.raises(DataError, match="a tag for each of 2 tokens, got 1 tags"):
         from_tags(["a", "b"], ["O"])
@@ -193,7 +200,7 @@ def test_irregular_predicted_tags_are_counted_not_refused():
     gold, predicted = [["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]]
     found = evaluate(gold, predicted)
     assert (found.f1, found.irregular) == (1.0, 1)
-    with pytest.raises(DataError, match="Expected a sequence of BIO tags"):
+    with pytest.raises(DataError, match="Expected BIO tags"):
         evaluate(predicted, gold, tags="bio")
     assert evaluate(predicted, gold, tags="bio", lenient=True).f1 == 1.0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from arbitre.entities.spans import Span, Unit, check_spans, first_overlap
-from arbitre.entities.tags import AUTO, check_notation, irregular_message, tagged_spans
+from arbitre.entities.tags import AUTO, IRREGULAR_HINT, check_notation, check_texts, irregular_message, tagged_spans
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,6 +86,11 @@ class Sentences:
         """
         values = list(sentences)
         if any(sentence and isinstance(sentence[0], str) for sentence in values if isinstance(sentence, (list, tuple))):
+            for number, tags in enumerate(values):
+                try:
+                    check_texts(tags)
+                except DataError as error:
+                    raise Source().error(number, error.message, at=error.pointer or "", hint=error.hint or "") from None
             return cls.tagged(values, Source(), notation=notation, lenient=lenient)
         return cls.spanned(values, Source())
 
@@ -101,15 +106,15 @@ class Sentences:
         first = np.zeros(len(tags), dtype=np.bool_)
         first[starts[:-1][lengths > 0]] = True
 
-        def refuse(position: int, message: str) -> DataError:
+        def refuse(position: int, message: str, hint: str) -> DataError:
             sentence = int(np.searchsorted(starts, position, side="right")) - 1
             token = position - int(starts[sentence])
-            return source.error(sentence, message, token=token, at=f"/{token}", hint=_HINT)
+            return source.error(sentence, message, token=token, at=f"/{token}", hint=hint)
 
         tagged = tagged_spans(tags, first, notation, refuse)
         if len(tagged.irregular) and not lenient:
             position = int(tagged.irregular[0])
-            raise refuse(position, irregular_message(tags[position], tagged.notation))
+            raise refuse(position, irregular_message(tags[position], tagged.notation), IRREGULAR_HINT)
         owner = np.searchsorted(starts, tagged.starts, side="right") - 1
         shared: dict[tuple[int, int, int], Span] = {}
         spans: list[list[Span]] = [[] for _ in sentences]
@@ -216,7 +221,6 @@ class Sentences:
 
 _SAME = "Gold and predictions must have the same sentences in the same order."
 _KEYS = ("start", "end", "label")
-_HINT = "Tags look like B-person; a token outside of entities has the tag O."
 
 
 def _line(sentences: Sentences, number: int) -> int | None:

@@ -34,8 +34,10 @@ NOTATIONS: Final = (*get_args(Notation), AUTO)
 _TAG: Final = re.compile(r"O|([BIESLU])-(\S.*)")
 _O, _B, _I, _E, _S = range(5)
 _PREFIXES: Final = {"B": _B, "I": _I, "E": _E, "L": _E, "S": _S, "U": _S}
-_ALLOWED: Final = {"bio": "B-label, I-label", "iob1": "B-label, I-label", "bioes": "B-, I-, E- or S-label"}
-_HINT: Final = "Tags look like B-person; the token of no entity has the tag O."
+_ALLOWED: Final = {"bio": "B-LABEL or I-LABEL", "iob1": "B-LABEL or I-LABEL"}
+_EVERY: Final = "B-LABEL, I-LABEL, E-LABEL or S-LABEL"
+HINT: Final = "A tag looks like B-person; a token outside of entities has the tag O."
+IRREGULAR_HINT: Final = "Correct the tags, or use `lenient` to read them as conlleval does."
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,7 +62,7 @@ class TaggedSpans:
 
 
 def tagged_spans(
-    tags: Iterable[str], first: Mask, notation: str, refuse: Callable[[int, str], DataError]
+    tags: Iterable[str], first: Mask, notation: str, refuse: Callable[[int, str, str], DataError]
 ) -> TaggedSpans:
     """Return the entities of the tags of consecutive sentences.
 
@@ -71,21 +73,21 @@ def tagged_spans(
         tags: The tags of all tokens.
         first: Which tokens begin a sentence; shape (tokens,).
         notation: The notation, or "auto" to infer it from the tags.
-        refuse: Returns the error for a token, from its position and the message.
+        refuse: Returns the error for a token, from its position, the message and the hint.
 
     Raises:
-        DataError: A tag is not one.
+        DataError: A tag is invalid.
     """
     code: defaultdict[str, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(code.__getitem__, tags), dtype=np.intp, count=len(first))
     labels: dict[str, int] = {}
     parsed = []
     for tag, number in code.items():
-        parts = _TAG.fullmatch(tag) if isinstance(tag, str) else None
+        parts = _TAG.fullmatch(tag)
         letter, label = (None, None) if parts is None else parts.groups()
         if parts is None or (notation not in {"bioes", AUTO} and letter and letter not in "BI"):
-            expected = "B-, I-, E- or S-label" if notation == AUTO else _ALLOWED[notation]
-            raise refuse(int((codes == number).argmax()), f"Expected the tag O, {expected}, got {tag!r}")
+            expected = _ALLOWED.get(notation, _EVERY)
+            raise refuse(int((codes == number).argmax()), f"Expected O, {expected}, got {tag!r}", HINT)
         parsed.append(
             (
                 _O if letter is None else _PREFIXES[letter],
@@ -115,7 +117,14 @@ def _inferred(prefix: Indices, apart: Mask, begins: Mask) -> Notation:
 
 def irregular_message(tag: str, notation: str) -> str:
     """Return the message for a tag that does not follow the notation."""
-    return f"Expected a sequence of {notation.upper()} tags, got {tag!r}, which does not continue or close an entity"
+    return f"Expected {notation.upper()} tags, got {tag!r}, which does not belong to a complete entity"
+
+
+def check_texts(tags: Sequence[object]) -> None:
+    """Raise DataError, with a pointer, if a tag is not a text."""
+    for position, tag in enumerate(tags):
+        if not isinstance(tag, str):
+            raise DataError.of(f"Expected a tag, got {type(tag).__name__}", pointer=f"/{position}", hint=HINT)
 
 
 def check_notation(notation: str) -> None:
@@ -151,13 +160,14 @@ def from_tags(tokens: Sequence[str], tags: Sequence[str], *, notation: str = AUT
     if len(tokens) != len(tags):
         raise DataError.of(f"Expected a tag for each of {len(tokens)} tokens, got {len(tags)} tags")
 
-    def refuse(position: int, message: str) -> DataError:
-        return DataError.of(message, pointer=f"/{position}", hint=_HINT)
+    def refuse(position: int, message: str, hint: str) -> DataError:
+        return DataError.of(message, pointer=f"/{position}", hint=hint)
 
+    check_texts(tags)
     tagged = tagged_spans(tags, np.arange(len(tags)) == 0, notation, refuse)
     if len(tagged.irregular) and not lenient:
         position = int(tagged.irregular[0])
-        raise refuse(position, irregular_message(tags[position], tagged.notation))
+        raise refuse(position, irregular_message(tags[position], tagged.notation), IRREGULAR_HINT)
     columns = zip(tagged.starts.tolist(), tagged.ends.tolist(), tagged.labels.tolist(), strict=True)
     return [{"start": start, "end": end, "label": tagged.names[label]} for start, end, label in columns]
 
