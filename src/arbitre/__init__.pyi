@@ -1,3 +1,4 @@
+from . import classification, entities
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
@@ -75,9 +76,11 @@ __all__ = [
     "SolverError",
     "Tally",
     "check_schema",
+    "classification",
     "compare",
     "diff",
     "distortion",
+    "entities",
     "entry_metricity",
     "evaluate",
     "faults",

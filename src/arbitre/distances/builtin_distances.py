@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from arbitre.catalogue import Catalogue, Factory
-from arbitre.distances import dates, discrete, identifiers, numbers, sets, taxonomy, times
+from arbitre.distances import dates, discrete, identifiers, numbers, sets, spans, taxonomy, times
 from arbitre.distances.base import Distance
 from arbitre.distances.custom import user_distance
 from arbitre.distances.text import edit, ngrams, prose, ratcliff, translation
@@ -200,6 +200,17 @@ _SETS: Final = {
     "jaccard": _fixed(sets.JACCARD, "1 - intersection / union of the sets of items.", "Jaccard, 1901"),
     "dice": _fixed(sets.DICE, "1 - F1 of the sets of items.", "Dice, 1945"),
 }
+_OBJECTS: Final = {
+    "span": Factory(
+        lambda options: spans.span(options["overlap"], options.get("label")),
+        "1 - intersection / union of two objects with `start` and `end`; 1 if their labels differ.",
+        {
+            "overlap": {"enum": list(get_args(spans.Overlap)), "default": "iou"},
+            "label": {"type": "string", "minLength": 1},
+        },
+        source="Jaccard, 1901",
+    ),
+}
 _LABELS: Final = {
     "ordinal": _one_option(
         discrete.ordinal, "order", _SCALARS, "Difference in rank / largest difference, in the given order."
@@ -241,5 +252,5 @@ _PROSE: Final = {
     ),
 }
 
-catalogue: Final = DistanceCatalogue("distance", _ANYTHING | _TEXTS | _NUMBERS | _SETS | _LABELS | _PROSE)
+catalogue: Final = DistanceCatalogue("distance", _ANYTHING | _TEXTS | _NUMBERS | _SETS | _OBJECTS | _LABELS | _PROSE)
 """The built-in distances; `catalogue.with_distance` returns a copy with a custom distance."""

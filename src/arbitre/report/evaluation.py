@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from arbitre.comparison.value_classes import classify
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
@@ -23,13 +24,17 @@ from arbitre.report.report_files import REPORT, read_view, write_page
 from arbitre.report.tables import result_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from arbitre.classification import Classification
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.value_classes import Row
     from arbitre.tally import Scores
+    from arbitre.values import Json
 
 TABLES: Final = ("documents", "paths", "matches", "faults")
 """Names of the tables of an evaluation."""
+
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 """Files of the results; files without content are not written."""
 
@@ -55,6 +60,8 @@ class Evaluation(corpus.Evaluation):
 
     flat_again: Callable[[corpus.Evaluation], FlatComparison | None] | None = field(default=None, repr=False)
     """Computes the flat comparison; None if the documents are no longer available."""
+    value_rows: Callable[[str], list[Row]] | None = field(default=None, repr=False)
+    """Compares the documents again and returns the values at a path; None if they are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -135,6 +142,22 @@ class Evaluation(corpus.Evaluation):
     def to_polars(self, table: str = "documents") -> Any:  # noqa: ANN401  (polars is optional)
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path of all documents, with the scores of each class.
+
+        The documents are compared again. See `Comparison.classification`.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path, or the documents are no longer available.
+        """
+        if self.value_rows is None:
+            raise _unavailable()
+        return classify(self.value_rows(path), path, self.by_path, labels)
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.
@@ -241,8 +264,16 @@ _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if i
 """Names of the attributes that are computed on first access."""
 
 
+E = TypeVar("E", bound=Evaluation)
+
+
 def extend(found: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
     """Return the results of a corpus with the values of further fields; what is already computed is kept."""
-    made = Evaluation(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
+    return extend_to(Evaluation, found, **more)
+
+
+def extend_to(kind: type[E], found: corpus.Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
+    """Return the results like `extend`, as an object of a class with further fields."""
+    made = kind(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
     vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
     return made

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
@@ -159,6 +161,7 @@ class EvaluationJob:
         options: Executor, output folder and other options.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
         on_progress: Called when documents have been compared, and when the next phase begins.
+        observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
@@ -167,6 +170,7 @@ class EvaluationJob:
     options: EvaluationOptions = EvaluationOptions()
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
+    observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
     _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
@@ -271,7 +275,7 @@ class EvaluationJob:
             )
 
     def _observers(self) -> Observers:
-        observers: dict[str, Any] = {}
+        observers: dict[str, Any] = {**self.observers}
         if self.options.validate:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
                 self.plan.root, self.plan.format_assertion
@@ -334,6 +338,7 @@ class EvaluationJob:
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
             flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
+            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
         )
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
@@ -342,6 +347,17 @@ class EvaluationJob:
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
+
+    def _value_rows(self, path: str) -> list[Row]:
+        """Compare the documents again and return the values at a path."""
+        rows: list[Row] = []
+
+        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            rows.extend(value_rows(levels, path))
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
+        return rows
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
