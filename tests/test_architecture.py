@@ -17,10 +17,11 @@ LAYERS = (
     ("schema",),
     ("comparison",),
     ("engine",),
-    ("published_scores", "diagnosis"),
+    ("published_scores", "diagnosis", "text"),
     ("corpus",),
     ("report",),
     ("comparator",),
+    ("confidence",),
     ("cli",),
 )
 """The modules and packages right below `arbitre`, lowest layer first.
@@ -49,6 +50,9 @@ AT_MOST_ONE = (
     "jmespath",
     "json_repair",
     "sacrebleu",
+    "nltk",
+    "rouge_score",
+    "sklearn",
     "dateparser",
     "vl_convert",
     "msgspec",

@@ -1,3 +1,4 @@
+from . import text
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
@@ -69,5 +70,6 @@ __all__ = [
     "rank",
     "read_answer",
     "side_by_side",
+    "text",
     "transport",
 ]

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "report": "Regenerate the HTML report of an evaluation or a ranking, in English or French.",
     "figures": "Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.",
     "metricity": "Measure how far the distances between entries deviate from a metric.",
+    "text": "Measure generated text: ROUGE, BLEU and perplexity.",
     "faults": "Show how each score reacts to each kind of fault, for every matching.",
 }
 """Summary of each command. The module of the same name in `commands` defines a function of

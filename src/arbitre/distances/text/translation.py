@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,16 +16,19 @@ from arbitre.distances.bags import build_bags
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.pool_helpers import DeferredPool, check_distances
 from arbitre.distances.text.ngrams import tokens
-from arbitre.errors import SchemaError
+from arbitre.errors import OptionError, SchemaError, did_you_mean, missing_library, shown
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from arbitre.arrays import Floats, Indices
     from arbitre.distances.pool_helpers import Integers
 
 _STRING = frozenset({Kind.STRING})
+
+TOKENIZERS: Final = ("13a", "intl", "char", "zh", "none")
+"""Tokenizers of sacrebleu that need no further package."""
 
 BOUND_MARGIN: Final = 1e-12
 """Tolerance for rounding: equal texts score 100.00000000000004. Also subtracted from bounds."""
@@ -35,10 +37,30 @@ BOUND_MARGIN: Final = 1e-12
 def _metrics(name: str) -> Any:  # noqa: ANN401  (a module that may not be installed)
     """Import and return `sacrebleu.metrics`, which loads slowly. Raises SchemaError if it is not installed."""
     try:
-        return import_module("sacrebleu.metrics")
+        from sacrebleu import metrics  # noqa: PLC0415  (optional, loads slowly)
     except ImportError as error:
-        message = f"The distance `{name}` needs sacrebleu, which cannot be imported: {error}"
-        raise SchemaError.of(message, hint="Install it: pip install 'arbitre[text]'") from error
+        raise missing_library("sacrebleu", "text", f"The distance `{name}`", error, SchemaError) from error
+    return metrics
+
+
+def tokenizer(name: str) -> Callable[[str], list[str]]:
+    """Return a function that splits a text as sacrebleu does.
+
+    Args:
+        name: Name of a tokenizer of sacrebleu that needs no further package, or "none" to split at spaces.
+
+    Raises:
+        OptionError: There is no such tokenizer.
+        SchemaError: sacrebleu is not installed.
+    """
+    metrics = _metrics("bleu")
+    if name not in TOKENIZERS:
+        raise OptionError.of(
+            f"Expected `tokenize` to be one of {', '.join(TOKENIZERS)}, got {shown(name)}",
+            hint=did_you_mean(name, TOKENIZERS),
+        )
+    split = metrics.BLEU(tokenize=name).tokenizer
+    return lambda text: split(text.rstrip()).split()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,167 @@
+"""`arbitre text`: ROUGE, BLEU and perplexity of single texts."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from arbitre import text as measures
+from arbitre.cli.commands.compare import read
+from arbitre.cli.option_sets import with_option_sets
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import counted
+from arbitre.cli.shared_options import OutputOptions
+from arbitre.corpus.reading.strict_json import MAX_DEPTH
+from arbitre.distances.text.rouge_scorer import SKIP, Tokenizer
+from arbitre.errors import DataError
+from arbitre.text.bleu_scores import WEIGHTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+app = typer.Typer(no_args_is_help=True, help="Measure generated text: ROUGE, BLEU and perplexity.")
+
+Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The text under evaluation.")]
+References = Annotated[list[str], typer.Argument(metavar="REFERENCE...", help="The reference texts.")]
+Files = Annotated[bool, typer.Option("--files", help="Read CANDIDATE and REFERENCE from text files (UTF-8).")]
+Logprobs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="JSON files with log-probabilities, one document each, or - for standard input: a list of numbers, or "
+        "logprobs as in answers of OpenAI's API.",
+    ),
+]
+
+
+def _weights(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"Expected numbers separated by commas, got {text!r}") from None
+
+
+@app.command()
+@with_option_sets
+def rouge(
+    candidate: Candidate,
+    references: References,
+    *,
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help="rouge1 to rouge9, rougeL, rougeLsum or rougeS.")
+    ] = "rouge1",
+    tokenizer: Annotated[
+        Tokenizer, typer.Option(help="Words of any script, or the ASCII words of rouge-score.")
+    ] = "words",
+    stem: Annotated[bool, typer.Option("--stem", help="Stem English words; requires --tokenizer rouge-score.")] = False,
+    skip: Annotated[
+        int, typer.Option(metavar="N", help="Maximum number of words within a skip-bigram of rougeS.")
+    ] = SKIP,
+    files: Files = False,
+    output: OutputOptions,
+) -> None:
+    """Compute ROUGE of a candidate against the best of its references."""
+    texts = _texts([candidate, *references], files=files)
+    score = measures.rouge(texts[0], texts[1:], kind, tokenizer=tokenizer, stem=stem, skip=skip)
+    plain = {"kind": kind} | score._asdict()
+    shown = {"precision": score.precision, "recall": score.recall, "f1": score.f1}
+    best = f"reference {score.reference + 1} of {len(references)}"
+    output.terminal().result(lambda: plain, lambda _: _blocks(f"{kind} against {best}", shown))
+
+
+@app.command()
+@with_option_sets
+def bleu(
+    candidate: Candidate,
+    references: References,
+    *,
+    weights: Annotated[
+        str, typer.Option(metavar="W,W,...", help="Weights of the n-grams of length 1, 2, ..., with sum 1.")
+    ] = ",".join(map(str, WEIGHTS)),
+    tokenize: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="sacrebleu's tokenizer: 13a, intl, char, zh, or none to split at spaces."),
+    ] = "13a",
+    files: Files = False,
+    output: OutputOptions,
+) -> None:
+    """Compute BLEU of a candidate, without smoothing, from all its references."""
+    texts = _texts([candidate, *references], files=files)
+    score = measures.bleu_details(texts[0], texts[1:], _weights(weights), tokenize=tokenize)
+    plain = score._asdict() | {"precisions": list(score.precisions)}
+    shown = {"bleu": score.bleu} | {f"precision {n}": value for n, value in enumerate(score.precisions, 1)}
+    shown["brevity penalty"] = score.brevity_penalty
+    against = counted(len(references), "reference")
+    lengths = f"{counted(score.length, 'token')}, {score.reference_length} in the reference"
+    output.terminal().result(lambda: plain, lambda _: _blocks(f"BLEU against {against}: {lengths}", shown))
+
+
+@app.command()
+@with_option_sets
+def perplexity(
+    logprobs: Logprobs,
+    *,
+    window: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Also list the perplexity of windows of N tokens.")
+    ] = None,
+    stride: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Tokens from one window to the next. Default: --window."),
+    ] = None,
+    output: OutputOptions,
+) -> None:
+    """Compute the perplexity of documents, and of all their tokens, from the log-probabilities of the tokens."""
+    if stride is not None and window is None:
+        raise typer.BadParameter("--stride requires --window.")
+    documents = [(source, *_measured(source, window, stride)) for source in logprobs]
+    whole = measures.corpus_perplexity([values for _, values, _ in documents])
+    plain = {"perplexity": whole, "documents": [row for *_, row in documents]}
+    output.terminal().result(lambda: plain, partial(_perplexity_blocks, plain))
+
+
+def _measured(source: str, window: int | None, stride: int | None) -> tuple[Any, dict[str, Any]]:
+    values = read(source, MAX_DEPTH)
+    try:
+        row = {"file": source, "perplexity": measures.perplexity(values), "tokens": len(measures.read_logprobs(values))}
+        if window is not None:
+            row["windows"] = [part._asdict() for part in measures.rolling_perplexity(values, window, stride)]
+    except DataError as error:
+        raise error.located(file=source) from error
+    return values, row
+
+
+def _perplexity_blocks(plain: Mapping[str, Any], _width: int) -> Iterator[RenderableType]:
+    yield Text(f"Perplexity {plain['perplexity']:.4f}", style="bold")
+    grid = result_tables.table("document", "tokens", "perplexity")
+    for row in plain["documents"]:
+        grid.add_row(row["file"], str(row["tokens"]), f"{row['perplexity']:.4f}")
+        for part in row.get("windows", ()):
+            grid.add_row(
+                f"  {part['start']} to {part['stop']}", str(part["stop"] - part["start"]), f"{part['perplexity']:.4f}"
+            )
+    yield grid
+
+
+def _texts(arguments: Sequence[str], *, files: bool) -> list[str]:
+    return [_text_file(name) for name in arguments] if files else list(arguments)
+
+
+def _text_file(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise DataError.of(f"Cannot read the text: {reason}", file=name) from error
+
+
+def _blocks(title: str, scores: Mapping[str, float]) -> Iterator[RenderableType]:
+    yield Text(title, style="bold")
+    grid = result_tables.table(*scores, left=0)
+    grid.add_row(*map(result_tables.number, scores.values()))
+    yield grid

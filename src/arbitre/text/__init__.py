@@ -1,0 +1,27 @@
+"""Measures of generated text: ROUGE, BLEU, segmentation and perplexity."""
+
+from arbitre.distances.text.rouge_scorer import RougeScore
+from arbitre.text.bleu_scores import BleuScore, bleu, bleu_details
+from arbitre.text.rouge_scores import rouge
+from arbitre.text.token_perplexity import (
+    PerplexityWindow,
+    TokenLogprob,
+    corpus_perplexity,
+    perplexity,
+    read_logprobs,
+    rolling_perplexity,
+)
+
+__all__ = [
+    "BleuScore",
+    "PerplexityWindow",
+    "RougeScore",
+    "TokenLogprob",
+    "bleu",
+    "bleu_details",
+    "corpus_perplexity",
+    "perplexity",
+    "read_logprobs",
+    "rolling_perplexity",
+    "rouge",
+]
