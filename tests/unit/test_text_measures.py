@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from arbitre.errors import ArbitreError, DataError, OptionError
+import arbitre
+from arbitre.distances import catalogue
+from arbitre.errors import ArbitreError, DataError, OptionError, SchemaError
 from arbitre.text import bleu, bleu_details, corpus_perplexity, perplexity, read_logprobs, rolling_perplexity, rouge
 
 REFERENCE = "Hello world on this website"
@@ -163,3 +165,45 @@ class TestPerplexity:
     def test_a_window_that_skips_tokens_is_refused(self, window, stride):
         with pytest.raises(OptionError, match="Expected `window`"):
             rolling_perplexity([-1.0], window, stride)
+
+
+class TestLeaves:
+    """Texts within documents."""
+
+    @pytest.fixture(autouse=True)
+    def _libraries(self):
+        needs_text()
+
+    @pytest.mark.parametrize("choice", ["bleu", "chrf"])
+    def test_the_signature_contains_that_of_sacrebleu(self, choice):
+        import sacrebleu
+
+        signature = arbitre.Comparator({"type": "string", "x-arbitre": {"distance": choice}}).signature.long
+        option = arbitre.Signature.parse(signature).entries[0][1]
+        assert "sacrebleu=nrefs:1|case:mixed|" in option
+        assert option.endswith(f"|version:{sacrebleu.__version__})")
+
+    def test_the_best_of_several_references_counts(self):
+        options = {"distance": "rouge-lsum", "alternatives": True}
+        comparator = arbitre.Comparator({"type": "string", "x-arbitre": options})
+        references = ["Hello world on this website", "Hello everyone on Blent"]
+        quality = comparator.compare(gold=references, predicted="Welcome everyone on Blent website").quality
+        assert quality == pytest.approx(2 / 3, abs=1e-12)
+
+    def test_bleu_with_weights_is_that_of_the_public_function(self):
+        distance = catalogue.build({"bleu": {"weights": [0.5, 0.5]}})
+        for gold, predicted in [("a b c", "a b d"), ("a b", "a b c"), ("a", "a b"), ("a b", "b a")]:
+            assert distance(gold, predicted) == pytest.approx(1 - bleu(predicted, gold, [0.5, 0.5]), abs=1e-15)
+
+    def test_weights_that_do_not_sum_to_one_are_refused_with_their_place(self):
+        with pytest.raises(SchemaError, match=r"the sum 0\.5") as caught:
+            catalogue.build({"bleu": {"weights": [0.5]}}, pointer="/d")
+        assert caught.value.pointer == "/d/bleu/weights"
+
+    def test_texts_without_words_are_equal_for_rouge_lsum(self):
+        distance = catalogue.build("rouge-lsum")
+        assert (distance("...", "!"), distance("...", "a"), distance("a", "")) == (0, 1, 1)
+
+    def test_rouge_lsum_is_that_of_the_public_function(self):
+        gold, predicted = "a b c\nd e f", "a x c d\nf e"
+        assert catalogue.build("rouge-lsum")(gold, predicted) == 1 - rouge(predicted, gold, "rougeLsum").f1

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from arbitre.distances.text.nltk_measures import bleu_statistics
+from arbitre.distances.text.nltk_measures import BleuScore, weighted_bleu, weights_problem
 from arbitre.distances.text.translation import tokenizer
-from arbitre.errors import OptionError, shown
+from arbitre.errors import OptionError
 from arbitre.text.references import as_references
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WEIGHTS: Final = (0.25, 0.25, 0.25, 0.25)
-SUM_TOLERANCE: Final = 1e-6
-"""Maximum deviation of the sum of the weights from 1."""
-
-
-class BleuScore(NamedTuple):
-    """BLEU with its components.
-
-    Attributes:
-        bleu: The score, in [0, 1].
-        precisions: Clipped precision of the n-grams of each length, from 1.
-        brevity_penalty: exp(1 - r / c) if the candidate is shorter than the reference, else 1.
-        length: Number of tokens of the candidate, c.
-        reference_length: Number of tokens of the reference whose length is closest, r.
-    """
-
-    bleu: float
-    precisions: tuple[float, ...]
-    brevity_penalty: float
-    length: int
-    reference_length: int
 
 
 def bleu(
@@ -81,22 +60,7 @@ def bleu_details(
     ((1.0, 1.0), 0.7788, 4, 5)
     """
     texts = as_references(candidate, references)
-    _check_weights(weights)
+    if problem := weights_problem(weights):
+        raise OptionError.of(problem, hint="For equal weights of n-grams up to length n, give 1 / n n times.")
     split = tokenizer(tokenize)
-    tokens = split(candidate)
-    precisions, brevity, reference_length = bleu_statistics([split(text) for text in texts], tokens, len(weights))
-    terms = [(weight, value) for weight, value in zip(weights, precisions, strict=True) if weight > 0]
-    if all(value > 0 for _, value in terms):
-        score = brevity * math.exp(math.fsum(weight * math.log(value) for weight, value in terms))
-    else:
-        score = 0.0
-    return BleuScore(score, precisions, brevity, len(tokens), reference_length)
-
-
-def _check_weights(weights: Sequence[float]) -> None:
-    if not weights or not all(math.isfinite(weight) and weight >= 0 for weight in weights):
-        raise OptionError.of(f"Expected `weights` to be numbers of at least 0, got {shown(list(weights))}")
-    total = math.fsum(weights)
-    if abs(total - 1) > SUM_TOLERANCE:
-        hint = "For equal weights of n-grams up to length n, give 1 / n n times."
-        raise OptionError.of(f"Expected `weights` to have the sum 1, got the sum {total:g}", hint=hint)
+    return weighted_bleu([split(text) for text in texts], split(candidate), weights)

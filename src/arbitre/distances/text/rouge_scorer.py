@@ -8,20 +8,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+import numpy as np
+
+from arbitre.distances.bags import build_bags, dice
+from arbitre.distances.base import Distance, Facts
+from arbitre.distances.pool_helpers import DeferredPool, check_distances
 from arbitre.distances.text.ngrams import skipgrams, tokens
 from arbitre.distances.text.prose import words
-from arbitre.errors import DataError, OptionError, did_you_mean, missing_library, shown
+from arbitre.errors import DataError, OptionError, SchemaError, did_you_mean, missing_library, shown
+from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from arbitre.arrays import Floats, Indices
 
 Tokenizer = Literal["words", "rouge-score"]
 TOKENIZERS: Final = ("words", "rouge-score")
 KINDS: Final = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum", "rougeS")
 SKIP: Final = 4
 """Default maximum number of words between the words of a skip-bigram."""
+BOUND_MARGIN: Final = 1e-12
+"""Tolerance for rounding. Also subtracted from bounds."""
 _ASCII: Final = re.compile(r"[a-z0-9]+")
 
 
@@ -84,14 +96,14 @@ class RougeScorer:
         if skip < 0:
             raise OptionError.of(f"Expected `skip` to be at least 0, got {skip}")
         self.kind, self.skip = kind, skip
-        self._tokenize: Callable[[str], list[str]] = words if tokenizer == "words" else _ascii_words
+        self.tokenize: Callable[[str], list[str]] = words if tokenizer == "words" else _ascii_words
         if kind == "rougeS" and not stem:
             return  # needs no library
         scorer, tokenizers = _library(f"`{kind}`")
         if tokenizer == "rouge-score":
-            self._tokenize = tokenizers.DefaultTokenizer(stem).tokenize
+            self.tokenize = tokenizers.DefaultTokenizer(stem).tokenize
         if kind != "rougeS":
-            self._scorer: Any = scorer.RougeScorer([kind], tokenizer=_Tokens(self._tokenize))
+            self._scorer: Any = scorer.RougeScorer([kind], tokenizer=_Tokens(self.tokenize))
 
     def score(self, candidate: str, references: Sequence[str]) -> RougeScore:
         """Return the score against the reference with the greatest F1. Raises DataError if there is no reference."""
@@ -107,7 +119,7 @@ class RougeScorer:
         return RougeScore(float(score.precision), float(score.recall), float(score.fmeasure))
 
     def _skip_bigrams(self, candidate: str, reference: str) -> RougeScore:
-        owner, codes = skipgrams(tokens([self._tokenize(candidate), self._tokenize(reference)]), self.skip)
+        owner, codes = skipgrams(tokens([self.tokenize(candidate), self.tokenize(reference)]), self.skip)
         ours, theirs = (Counter(codes[owner == side].tolist()) for side in (0, 1))
         common = (ours & theirs).total()
         precision, recall = (common / max(side.total(), 1) for side in (ours, theirs))
@@ -116,3 +128,50 @@ class RougeScorer:
 
 def _ascii_words(text: str) -> list[str]:
     return _ASCII.findall(text.lower())
+
+
+def rouge_lsum(tokenizer: str = "words") -> Distance:
+    r"""Return the distance 1 - F1 of the longest common subsequences of sentences, in [0, 1]; one sentence per line.
+
+    For each gold sentence, the words are counted that are in its longest common subsequence with any predicted
+    sentence, each word at most as often as on the other side. Neither symmetric nor a metric. Source: Lin, 2004.
+
+    Args:
+        tokenizer: As for `RougeScorer`.
+
+    Raises:
+        SchemaError: rouge-score is not installed.
+
+    >>> rouge_lsum()("d e f\na b c", "a b c\nd e f")  # doctest: +SKIP
+    0.0
+    """
+    try:
+        _library("The distance `rouge-lsum`")
+    except DataError as error:
+        raise SchemaError(*error.problems) from error
+    facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a\nb a"))
+    pool = partial(_summary_pool, tokenizer)
+    return Distance("rouge-lsum", frozenset({Kind.STRING}), facts, pool, {"tokenizer": tokenizer}, expensive_above=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _SummaryPool(DeferredPool):
+    """A pool of texts that `rougeLsum` scores. The bounds use the number of common words."""
+
+    lengths: Indices
+    scorer: RougeScorer
+
+    def distances(self, left: Indices, right: Indices) -> Floats:
+        distances = np.zeros(left.size)
+        for pair, (gold, predicted) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+            if self.texts[gold] != self.texts[predicted] and self.lengths[gold] + self.lengths[predicted]:
+                distances[pair] = 1.0 - self.scorer.score(self.texts[predicted], [self.texts[gold]]).f1
+        distances[np.abs(distances) < BOUND_MARGIN] = 0.0
+        return check_distances(distances, left.shape, "rouge-score")
+
+
+def _summary_pool(tokenizer: str, values: Sequence[str]) -> _SummaryPool:
+    scorer = RougeScorer("rougeLsum", tokenizer=tokenizer)
+    sequences = [scorer.tokenize(value) for value in values]
+    bounds = build_bags(len(values), *tokens(sequences), dice, multiple=True)
+    return _SummaryPool(tuple(values), bounds, BOUND_MARGIN, np.array([*map(len, sequences)], dtype=np.intp), scorer)

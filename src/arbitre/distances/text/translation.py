@@ -16,6 +16,7 @@ from arbitre.distances.bags import build_bags
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.pool_helpers import DeferredPool, check_distances
 from arbitre.distances.text.ngrams import tokens
+from arbitre.distances.text.nltk_measures import require_nltk, weighted_bleu, weights_problem
 from arbitre.errors import OptionError, SchemaError, did_you_mean, missing_library, shown
 from arbitre.values import Kind
 
@@ -79,21 +80,39 @@ class _TranslationPool(DeferredPool):
         return check_distances(distances, left.shape, "sacrebleu")
 
 
-def bleu(n: int = 4) -> Distance:
-    """Return the distance 1 - BLEU / 100, in [0, 1], from the precision of word n-grams of length 1 to `n`.
+def _signed(metric: Any) -> dict[str, str]:  # noqa: ANN401  (a metric of sacrebleu)
+    """Return the option that contains sacrebleu's signature."""
+    metric.corpus_score([""], [[""]])  # sets the number of references
+    return {"sacrebleu": str(metric.get_signature())}
 
-    BLEU is sacrebleu's sentence score: tokenizer 13a, case-sensitive, exponential smoothing, effective order. Neither
-    symmetric nor a metric; texts with the same tokens have distance 0. Source: Papineni et al., 2002; Post, 2018.
+
+def bleu(n: int = 4, weights: Sequence[float] | None = None) -> Distance:
+    """Return the distance 1 - BLEU, in [0, 1], from the precision of word n-grams of length 1 to `n`.
+
+    Without weights, BLEU is sacrebleu's sentence score: tokenizer 13a, case-sensitive, exponential smoothing, effective
+    order. With weights, it is BLEU without smoothing (see `arbitre.text.bleu`). Neither symmetric nor a metric; texts
+    with the same tokens have distance 0 without weights. Source: Papineni et al., 2002; Post, 2018.
+
+    Args:
+        n: Maximum length of the n-grams.
+        weights: Weight of the n-grams of each length from 1, with sum 1; replaces `n`.
 
     Raises:
-        SchemaError: sacrebleu is not installed.
+        SchemaError: The weights are invalid, or sacrebleu or nltk is not installed.
 
     >>> bleu(n=2)("Hello everyone on Blent", "Welcome everyone on Blent website")  # doctest: +SKIP
     0.45227744249483404
     """
-    _metrics("bleu")
-    facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a b c"))
-    return Distance("bleu", _STRING, facts, partial(_bleu, n), {"n": n}, expensive_above=1)
+    if weights is None:
+        signed = _signed(_metrics("bleu").BLEU(max_ngram_order=n, effective_order=True))
+        facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a b c"))
+        return Distance("bleu", _STRING, facts, partial(_bleu, n), {"n": n} | signed, expensive_above=1)
+    if problem := weights_problem(weights):
+        raise SchemaError.of(problem, pointer="/bleu/weights")
+    require_nltk("The distance `bleu` with weights")
+    facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a a b"))
+    options = {"weights": list(weights), "tokenize": "13a"}
+    return Distance("bleu", _STRING, facts, partial(_weighted_bleu, tuple(weights)), options, expensive_above=1)
 
 
 def _bleu(n: int, values: Sequence[str]) -> _TranslationPool:
@@ -101,6 +120,35 @@ def _bleu(n: int, values: Sequence[str]) -> _TranslationPool:
     words = tokens([metric.tokenizer(value.rstrip()).split() for value in values])
     bounds = build_bags(len(values), *words, partial(_bleu_bound, n), multiple=True)
     return _TranslationPool(tuple(values), bounds, BOUND_MARGIN, metric)
+
+
+@dataclass(frozen=True, slots=True)
+class _WeightedPool(DeferredPool):
+    """A pool of texts that BLEU with weights scores."""
+
+    words: Sequence[Sequence[str]]
+    weights: Sequence[float]
+
+    def distances(self, left: Indices, right: Indices) -> Floats:
+        distances = np.zeros(left.size)
+        for pair, (gold, predicted) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+            if self.texts[gold] != self.texts[predicted]:
+                distances[pair] = 1.0 - weighted_bleu([self.words[gold]], self.words[predicted], self.weights).bleu
+        distances[np.abs(distances) < BOUND_MARGIN] = 0.0
+        return check_distances(distances, left.shape, "nltk")
+
+
+def _weighted_bleu(weights: tuple[float, ...], values: Sequence[str]) -> _WeightedPool:
+    words = [*map(tokenizer("13a"), values)]
+    bounds = build_bags(len(values), *tokens(words), partial(_weighted_bound, weights[0]), multiple=True)
+    return _WeightedPool(tuple(values), bounds, BOUND_MARGIN, words, weights)
+
+
+def _weighted_bound(weight: float, common: Integers, gold: Integers, predicted: Integers) -> Floats:
+    """Return lower bounds of the distance: assumes that all n-grams of two or more words match."""
+    length = np.maximum(predicted, 1)
+    brevity = np.exp(np.minimum(1.0 - gold / length, 0.0))
+    return np.where(gold + predicted == 0, 0.0, 1.0 - brevity * (common / length) ** weight)
 
 
 def _bleu_bound(n: int, common: Integers, gold: Integers, predicted: Integers) -> Floats:
@@ -125,9 +173,9 @@ def chrf(words: int = 0) -> Distance:
     >>> chrf()("abc", "abd")  # doctest: +SKIP
     0.6111111111111112
     """
-    _metrics("chrf")
+    signed = _signed(_metrics("chrf").CHRF(word_order=words))
     facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a", "ab"))
-    return Distance("chrf", _STRING, facts, partial(_chrf, words), {"words": words}, expensive_above=1)
+    return Distance("chrf", _STRING, facts, partial(_chrf, words), {"words": words} | signed, expensive_above=1)
 
 
 def _chrf(words: int, values: Sequence[str]) -> _TranslationPool:
