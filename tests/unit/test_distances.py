@@ -425,9 +425,6 @@ def test_options_that_are_wrong_together_are_all_reported(choice, expected):
         ("bleu", {"weights": [1]}, "nltk"),
         ("chrf", {}, "sacrebleu"),
         ("rouge-lsum", {}, "rouge-score"),
-        ("window-diff", {}, "nltk"),
-        ("pk", {}, "nltk"),
-        ("generalized-hamming", {}, "nltk"),
     ],
 )
 def test_a_missing_library_is_named_with_its_extra(name, options, library, monkeypatch):

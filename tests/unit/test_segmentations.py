@@ -11,7 +11,6 @@ from arbitre.distances import catalogue
 from arbitre.distances.text.segmentations import Segmentation, half_segment, read_segmentation
 from arbitre.errors import DataError, SchemaError
 
-segmentation = pytest.importorskip("nltk.metrics.segmentation")
 CHOICES = ["window-diff", {"window-diff": {"k": 3}}, "pk", {"pk": {"k": 3}}, "generalized-hamming"]
 MARKS = st.integers(1, 30).flatmap(lambda size: st.tuples(*[st.text("01", min_size=size, max_size=size)] * 2))
 
@@ -26,7 +25,7 @@ def test_every_notation_gives_the_same_boundaries(value):
 
 
 def test_a_gap_between_spans_has_two_boundaries():
-    assert read_segmentation([[0, 3], [4, 7]]).marks(7) == "001100"
+    assert read_segmentation([[0, 3], [4, 7]]) == Segmentation((3, 4, 7), 7)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +57,7 @@ def test_other_values_are_no_segmentation(value):
 
 @given(MARKS, st.integers(1, 5))
 def test_the_distances_are_those_of_nltk(marks, k):
+    segmentation = pytest.importorskip("nltk.metrics.segmentation")
     gold, predicted = marks
     k = min(k, len(gold))
     assert catalogue.build({"window-diff": {"k": k}})(gold, predicted) == segmentation.windowdiff(gold, predicted, k)
@@ -100,10 +100,16 @@ def test_a_text_of_one_unit_has_no_boundaries():
         assert catalogue.build(choice)([1], [[0, 1]]) == 0
 
 
-def test_a_text_that_nltk_refuses_is_an_error():
-    with pytest.raises(DataError, match="nltk refuses these segmentations") as caught:
-        catalogue.build("generalized-hamming")([5, 20_000], [6, 20_000])
-    assert "Count sentences or words" in caught.value.hint
+def test_a_long_text_costs_no_more_than_its_boundaries():
+    for choice in CHOICES:
+        assert catalogue.build(choice)([5, 10**15], [6, 10**15]) < 0.3
+
+
+def test_too_many_boundaries_for_the_generalised_hamming_distance_are_refused():
+    many = [*range(1, 3000)]
+    with pytest.raises(DataError, match="fewer boundaries for `generalized-hamming`, got 2999 and 2998") as caught:
+        catalogue.build("generalized-hamming")(many, [*range(2, 3001)])
+    assert "Use `window-diff` or `pk`" in caught.value.hint
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)

@@ -257,19 +257,19 @@ _CHANGE: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6}
 _SEGMENTATIONS: Final = {
     "window-diff": Factory(
         lambda options: segmentations.window_diff(options.get("k")),
-        "Share of windows with different numbers of boundaries, computed by nltk.",
+        "Share of windows with different numbers of boundaries.",
         _WINDOW,
         source="Pevzner and Hearst, 2002",
     ),
     "pk": Factory(
         lambda options: segmentations.pk(options.get("k")),
-        "Share of windows with a boundary on one side only, computed by nltk.",
+        "Share of windows with a boundary on one side only.",
         _WINDOW,
         source="Beeferman et al., 1999",
     ),
     "generalized-hamming": Factory(
         lambda options: segmentations.generalized_hamming(**options),
-        "Cost of changing the boundaries / cost of deleting and inserting all of them, computed by nltk.",
+        "Cost of changing the boundaries / cost of deleting and inserting all of them.",
         {
             "insertion": _CHANGE | {"default": 2},
             "deletion": _CHANGE | {"default": 2},

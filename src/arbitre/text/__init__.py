@@ -1,7 +1,7 @@
 """Measures of generated text: ROUGE, BLEU, segmentation and perplexity."""
 
-from arbitre.distances.text.nltk_measures import BleuScore
 from arbitre.distances.text.rouge_scorer import RougeScore
+from arbitre.distances.text.weighted_bleu import BleuScore
 from arbitre.text.bleu_scores import bleu, bleu_details
 from arbitre.text.rouge_scores import rouge
 from arbitre.text.token_perplexity import (

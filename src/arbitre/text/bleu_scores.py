@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from arbitre.distances.text.nltk_measures import BleuScore, weighted_bleu, weights_problem
 from arbitre.distances.text.translation import tokenizer
+from arbitre.distances.text.weighted_bleu import BleuScore, weighted_bleu, weights_problem
 from arbitre.errors import OptionError
 from arbitre.text.references import as_references
 

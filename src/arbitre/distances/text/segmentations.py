@@ -1,4 +1,4 @@
-"""Distances between segmentations of one text, computed by nltk (extra `text`).
+"""Distances between segmentations of one text.
 
 A segmentation is one of:
 
@@ -20,22 +20,23 @@ import numpy as np
 
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.pool_helpers import BroadcastPool, check_distances, value_codes
-from arbitre.distances.text import nltk_measures
-from arbitre.distances.text.nltk_measures import require_nltk
+from arbitre.errors import DataError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.arrays import Floats, Indices
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.values import Json
 
     Measure = Callable[["Segmentation", "Segmentation"], float]
+    Weigh = Callable[[Indices, Indices], Mask]
 
 _KINDS: Final = frozenset({Kind.ARRAY, Kind.STRING})
-MAX_LENGTH: Final = 1 << 22
+MAX_INTEGER: Final = 2**53
 """Maximum position in a segmentation."""
-
+MAX_CELLS: Final = 1 << 22
+"""Maximum number of pairs of boundaries that `generalized-hamming` compares."""
 
 _SAME: Final = ([[0, 1]], [1], [1, 2], [1, 2, 3])
 """Two notations of the same segmentation; the last three violate the triangle inequality."""
@@ -52,13 +53,10 @@ class Segmentation(NamedTuple):
     ends: tuple[int, ...]
     length: int
 
-    def marks(self, length: int) -> str:
-        """Return the positions between the units of a text of this length: 1 for a boundary, else 0."""
-        marks = ["0"] * (length - 1)
-        for end in self.ends:
-            if end < length:
-                marks[end - 1] = "1"
-        return "".join(marks)
+    def inside(self, length: int) -> Indices:
+        """Return the boundaries before a position, increasing."""
+        ends = np.array(self.ends, dtype=np.intp)
+        return ends[ends < length]
 
 
 def read_segmentation(value: Json) -> Segmentation | None:
@@ -84,7 +82,7 @@ def read_segmentation(value: Json) -> Segmentation | None:
         ends = [int(item) for item in value]
     else:
         return None
-    return Segmentation(tuple(ends), ends[-1]) if ends and ends[0] > 0 and ends[-1] <= MAX_LENGTH else None
+    return Segmentation(tuple(ends), ends[-1]) if ends and ends[0] > 0 and ends[-1] <= MAX_INTEGER else None
 
 
 def _span(item: Json) -> tuple[int, int] | None:
@@ -104,27 +102,82 @@ def half_segment(gold: Segmentation) -> int:
     return max(1, int(gold.length / segments / 2 + 0.5))
 
 
-def share_of_windows(
-    measure: Callable[[str, str, int], float], k: int | None, gold: Segmentation, predicted: Segmentation
-) -> float:
-    """Return WindowDiff or Pk of two segmentations; `k` is None for half of the mean segment of gold."""
+def share_of_windows(weigh: Weigh, k: int | None, gold: Segmentation, predicted: Segmentation) -> float:
+    """Return the share of windows of two segmentations that differ.
+
+    Args:
+        weigh: Returns whether windows differ, given the numbers of boundaries in them on both sides.
+        k: Number of positions between units in a window; None for half of the mean segment of gold.
+        gold: Segmentation of gold.
+        predicted: Segmentation of the prediction.
+    """
     length = max(gold.length, predicted.length)
     if length == 1:
         return 0.0
     size = min(half_segment(gold) if k is None else k, length - 1)
-    return measure(gold.marks(length), predicted.marks(length), size)
+    sides = gold.inside(length), predicted.inside(length)
+    # windows start at 1 to `last`; their numbers of boundaries change only where one enters or leaves
+    last = length - size
+    changes = np.concatenate([[1], *(ends + 1 for ends in sides), *(ends - size + 1 for ends in sides)])
+    starts = np.unique(changes[(changes >= 1) & (changes <= last)])
+    widths = np.diff(np.append(starts, last + 1))
+    counts = [np.searchsorted(ends, starts + size) - np.searchsorted(ends, starts) for ends in sides]
+    return float(widths[weigh(*counts)].sum() / last)
+
+
+def counts_differ(gold: Indices, predicted: Indices) -> Mask:
+    """Return which windows have different numbers of boundaries."""
+    differ: Mask = gold != predicted
+    return differ
+
+
+def one_side_only(gold: Indices, predicted: Indices) -> Mask:
+    """Return which windows have a boundary on one side only."""
+    differ: Mask = (gold > 0) != (predicted > 0)
+    return differ
 
 
 def share_of_cost(
     insertion: float, deletion: float, shift: float, gold: Segmentation, predicted: Segmentation
 ) -> float:
-    """Return the cost of the changes, divided by the cost of deleting and inserting all boundaries."""
+    """Return the cost of changing the predicted boundaries into those of gold, divided by the cost of replacing all."""
     length = max(gold.length, predicted.length)
-    marks = gold.marks(length), predicted.marks(length)
-    most = insertion * marks[0].count("1") + deletion * marks[1].count("1")
-    if not most:
-        return 0.0
-    return min(1.0, nltk_measures.generalized_hamming(*marks, insertion, deletion, shift) / most)
+    sides = gold.inside(length).tolist(), predicted.inside(length).tolist()
+    most = insertion * len(sides[0]) + deletion * len(sides[1])
+    return min(1.0, cost_of_changes(*sides, insertion, deletion, shift) / most) if most else 0.0
+
+
+def cost_of_changes(
+    gold: Sequence[int], predicted: Sequence[int], insertion: float, deletion: float, shift: float
+) -> float:
+    """Return the least cost of changing predicted boundaries into those of gold (Bookstein et al., 2002).
+
+    Args:
+        gold: Positions of the gold boundaries, increasing.
+        predicted: Positions of the predicted boundaries, increasing.
+        insertion: Cost of a boundary that is inserted.
+        deletion: Cost of a boundary that is deleted.
+        shift: Cost of moving a boundary by one position.
+
+    Raises:
+        DataError: There are too many boundaries.
+    """
+    if len(gold) * len(predicted) > MAX_CELLS:
+        raise DataError.of(
+            f"Expected fewer boundaries for `generalized-hamming`, got {len(gold)} and {len(predicted)}",
+            hint=f"Their product is at most {MAX_CELLS}. Use `window-diff` or `pk`.",
+        )
+    above = [insertion * number for number in range(len(gold) + 1)]
+    for row, at in enumerate(predicted, 1):
+        here = [deletion * row]
+        for column, target in enumerate(gold):
+            if at == target:
+                changed = above[column]
+            else:  # the later of the two boundaries is deleted or inserted; the other order is never cheaper
+                changed = deletion + above[column + 1] if at > target else insertion + here[column]
+            here.append(min(changed, shift * abs(at - target) + above[column]))
+        above = here
+    return above[-1]
 
 
 def _pool(measure: Measure, values: Sequence[Json]) -> BroadcastPool:
@@ -136,7 +189,7 @@ def _pool(measure: Measure, values: Sequence[Json]) -> BroadcastPool:
             sides = segmentations[gold], segmentations[predicted]
             if codes[gold] != codes[predicted]:
                 measured[pair] = 1.0 if sides[0] is None or sides[1] is None else measure(sides[0], sides[1])
-        return check_distances(measured, left.shape, "nltk")
+        return check_distances(measured, left.shape, "arbitre")
 
     return BroadcastPool(distances)
 
@@ -149,28 +202,23 @@ def window_diff(k: int | None = None) -> Distance:
     Args:
         k: Number of positions of a window; by default half of the mean length of the gold segments.
 
-    Raises:
-        SchemaError: nltk is not installed.
-
-    >>> window_diff(k=3)("000100000010", "000010000100")  # doctest: +SKIP
+    >>> window_diff(k=3)("000100000010", "000010000100")
     0.3
     """
-    require_nltk("The distance `window-diff`")
-    return _windowed("window-diff", nltk_measures.window_diff, k)
+    return _windowed("window-diff", counts_differ, k)
 
 
 def pk(k: int | None = None) -> Distance:
     """Return Pk: the share of windows that have a boundary on one side only; in [0, 1]. Source: Beeferman et al., 1999.
 
-    Arguments and errors as for `window_diff`.
+    Arguments as for `window_diff`.
     """
-    require_nltk("The distance `pk`")
-    return _windowed("pk", nltk_measures.pk, k)
+    return _windowed("pk", one_side_only, k)
 
 
-def _windowed(name: str, measure: Callable[[str, str, int], float], k: int | None) -> Distance:
+def _windowed(name: str, weigh: Weigh, k: int | None) -> Distance:
     facts = Facts(symmetric=k is not None, separating=False, triangle=False, witness=([1], [3]) if k is None else _SAME)
-    return Distance(name, _KINDS, facts, partial(_pool, partial(share_of_windows, measure, k)), {"k": k})
+    return Distance(name, _KINDS, facts, partial(_pool, partial(share_of_windows, weigh, k)), {"k": k})
 
 
 def generalized_hamming(insertion: float = 2.0, deletion: float = 2.0, shift: float = 1.0) -> Distance:
@@ -182,11 +230,7 @@ def generalized_hamming(insertion: float = 2.0, deletion: float = 2.0, shift: fl
         insertion: Cost of a boundary that is inserted.
         deletion: Cost of a boundary that is deleted.
         shift: Cost of moving a boundary by one position.
-
-    Raises:
-        SchemaError: nltk is not installed.
     """
-    require_nltk("The distance `generalized-hamming`")
     alike = insertion == deletion
     facts = Facts(symmetric=alike, separating=False, triangle=False, witness=_SAME if alike else ([1], [1, 2, 3]))
     options = {"insertion": insertion, "deletion": deletion, "shift": shift}

@@ -16,7 +16,7 @@ from arbitre.distances.bags import build_bags
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.pool_helpers import DeferredPool, check_distances
 from arbitre.distances.text.ngrams import tokens
-from arbitre.distances.text.nltk_measures import require_nltk, weighted_bleu, weights_problem
+from arbitre.distances.text.weighted_bleu import require_nltk, weighted_bleu, weights_problem
 from arbitre.errors import OptionError, SchemaError, did_you_mean, missing_library, shown
 from arbitre.values import Kind
 

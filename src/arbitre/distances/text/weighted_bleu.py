@@ -1,11 +1,11 @@
-"""Measures that nltk computes (extra `text`): BLEU with weights, and differences between segmentations."""
+"""BLEU with weights; nltk counts the n-grams (extra `text`)."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.errors import DataError, SchemaError, missing_library
+from arbitre.errors import SchemaError, missing_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,8 @@ class BleuScore(NamedTuple):
     reference_length: int
 
 
-def require_nltk(purpose: str) -> tuple[Any, Any]:
-    """Import nltk, which loads slowly; return its modules for segmentations and BLEU.
+def require_nltk(purpose: str) -> Any:  # noqa: ANN401  (a module that may not be installed)
+    """Import nltk, which loads slowly; return its module for BLEU.
 
     Args:
         purpose: What needs nltk, at the start of a sentence.
@@ -42,11 +42,10 @@ def require_nltk(purpose: str) -> tuple[Any, Any]:
         SchemaError: nltk is not installed.
     """
     try:
-        from nltk.metrics import segmentation  # noqa: PLC0415  (optional, loads slowly)
         from nltk.translate import bleu_score  # noqa: PLC0415  (optional, loads slowly)
     except ImportError as error:
         raise missing_library("nltk", "text", purpose, error, SchemaError) from error
-    return segmentation, bleu_score
+    return bleu_score
 
 
 def weights_problem(weights: Sequence[float]) -> str | None:
@@ -68,7 +67,7 @@ def weighted_bleu(references: Sequence[Sequence[str]], candidate: Sequence[str],
     Raises:
         SchemaError: nltk is not installed.
     """
-    _, library = require_nltk("BLEU with weights")
+    library = require_nltk("BLEU with weights")
     orders = range(1, len(weights) + 1)
     precisions = tuple(float(library.modified_precision(references, candidate, n)) for n in orders)
     closest = int(library.closest_ref_length(references, len(candidate)))
@@ -79,43 +78,3 @@ def weighted_bleu(references: Sequence[Sequence[str]], candidate: Sequence[str],
     else:
         score = 0.0
     return BleuScore(score, precisions, brevity, len(candidate), closest)
-
-
-def window_diff(gold: str, predicted: str, k: int) -> float:
-    """Return the share of windows of k positions with different numbers of boundaries (Pevzner and Hearst, 2002).
-
-    Args:
-        gold: The positions between the units of a text: "1" for a boundary, else "0".
-        predicted: The same, of the same length.
-        k: Number of positions of a window, at most the length.
-    """
-    return float(require_nltk("`window-diff`")[0].windowdiff(gold, predicted, k))
-
-
-def pk(gold: str, predicted: str, k: int) -> float:
-    """Return the share of windows of k positions of which only one side has a boundary (Beeferman et al., 1999).
-
-    Arguments as for `window_diff`.
-    """
-    return float(require_nltk("`pk`")[0].pk(gold, predicted, k))
-
-
-def generalized_hamming(gold: str, predicted: str, insertion: float, deletion: float, shift: float) -> float:
-    """Return the least cost of changing the predicted boundaries into those of gold (Bookstein et al., 2002).
-
-    Args:
-        gold: The positions between the units of a text: "1" for a boundary, else "0".
-        predicted: The same, of the same length.
-        insertion: Cost of a boundary that is inserted.
-        deletion: Cost of a boundary that is deleted.
-        shift: Cost of moving a boundary by one position.
-
-    Raises:
-        DataError: The text is too long.
-    """
-    library, _ = require_nltk("`generalized-hamming`")
-    try:
-        return float(library.ghd(gold, predicted, insertion, deletion, shift))
-    except ValueError as error:
-        hint = "Count sentences or words instead of characters, or use `window-diff`."
-        raise DataError.of(f"nltk refuses these segmentations: {error}", hint=hint) from error
