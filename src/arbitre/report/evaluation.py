@@ -21,9 +21,13 @@ from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
 from arbitre.report.tables import result_files
+from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
+
+    from arbitre.comparison.leaf_pairs import LeafPair
+    from arbitre.text.corpus_scores import SegmentationScores, TextScores
 
 TABLES: Final = ("documents", "paths", "matches")
 """Names of the tables of an evaluation."""
@@ -46,6 +50,8 @@ class Evaluation(corpus.Evaluation):
     """Folder of the results, if they were written."""
     writer: Callable[[corpus.Evaluation, Path], tuple[str, ...]] | None = field(default=None, repr=False)
     """Writes all files of the results to a folder; None if the documents are no longer available."""
+    leaf_source: Callable[[str], Iterator[LeafPair]] | None = field(default=None, repr=False)
+    """Yields the pairs of leaves at a path, comparing again; None if the documents are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -78,6 +84,46 @@ class Evaluation(corpus.Evaluation):
     def to_polars(self, table: str = "documents") -> Any:  # noqa: ANN401  (polars is optional)
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
+
+    def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
+        """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
+
+        BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A missing text counts as an empty
+        text. If gold has a list of accepted readings in place of a text, all of them are references.
+
+        Args:
+            path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
+            kinds: Kinds of ROUGE, as for `arbitre.text.rouge`.
+
+        Raises:
+            DataError: There are no gold texts at the path, the documents are no longer available, or rouge-score is
+                not installed.
+            SchemaError: sacrebleu is not installed.
+        """
+        return score_texts(self._value_pairs(path), kinds)
+
+    def segmentation(self, path: str, k: int | None = None) -> SegmentationScores:
+        """Return WindowDiff, Pk and the generalised Hamming distance of all segmentations at a path.
+
+        The documents are compared again.
+
+        Args:
+            path: Wildcard path of segmentations, which must be compared as single values: give them a distance such as
+                `window-diff`.
+            k: Number of positions of a window; by default half of the mean segment of each gold segmentation.
+
+        Raises:
+            DataError: There are no gold segmentations at the path, or the documents are no longer available.
+        """
+        return score_segmentations(self._value_pairs(path), k)
+
+    def _value_pairs(self, path: str) -> Iterator[ValuePair]:
+        if self.leaf_source is None:
+            raise DataError.of(
+                "The documents of this evaluation are no longer available",
+                hint="Evaluate again, and pass the documents as a list or as paths.",
+            )
+        return (ValuePair(pair.gold, pair.predicted) for pair in self.leaf_source(path))
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.

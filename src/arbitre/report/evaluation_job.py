@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
+from arbitre.engine import compare_batch
 from arbitre.errors import DataError, OptionError
-from arbitre.paths import parse
+from arbitre.paths import parse, wildcard
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
+from arbitre.schema.describe import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.options import ReadOptions
@@ -276,7 +280,21 @@ class EvaluationJob:
             violations=tuple(self.violations) if self.options.validate else None,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
+            leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
         )
+
+    def leaf_pairs(self, path: str) -> Iterator[LeafPair]:
+        """Compare the documents again and yield the pairs of leaves at a wildcard path.
+
+        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
+        """
+        steps = [step for step in walk(self.plan.sites) if wildcard(step.path) == path]
+        keys = [self.plan.sites[step.site].alternatives for step in steps]
+        key = next((key for key in keys if isinstance(key, str)), None)
+        for pair in (pair.as_json() for pair in self.documents):
+            levels = compare_batch(self.plan, [pair.gold], [pair.predicted]).levels(None)
+            for _, leaf in leaf_pairs(levels, path):
+                yield leaf if key is None else leaf.with_readings(pair.gold, key)
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""

@@ -1,4 +1,4 @@
-"""`arbitre text`: ROUGE, BLEU and perplexity of single texts."""
+"""`arbitre text`: ROUGE, BLEU and perplexity of single texts, and scores of the texts of a corpus."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from arbitre.cli.commands.compare import read
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
-from arbitre.cli.shared_options import OutputOptions
+from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, OutputOptions, Overlay, Schema
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.distances.text.rouge_scorer import SKIP, Tokenizer
 from arbitre.errors import DataError
 from arbitre.text.bleu_scores import WEIGHTS
+from arbitre.text.corpus_scores import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
+
+    from arbitre.signature import Signature
 
 app = typer.Typer(no_args_is_help=True, help="Measure generated text: ROUGE, BLEU and perplexity.")
 
@@ -38,6 +41,11 @@ Logprobs = Annotated[
         "logprobs as in answers of OpenAI's API.",
     ),
 ]
+
+
+_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, or a glob."
+Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
+Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions: {_SOURCE}")]
 
 
 def _weights(text: str) -> tuple[float, ...]:
@@ -123,6 +131,57 @@ def perplexity(
     whole = measures.corpus_perplexity([values for _, values, _ in documents])
     plain = {"perplexity": whole, "documents": [row for *_, row in documents]}
     output.terminal().result(lambda: plain, partial(_perplexity_blocks, plain))
+
+
+@app.command()
+@with_option_sets
+def corpus(
+    gold: Gold,
+    predicted: Predicted,
+    *,
+    schema: Schema,
+    path: Annotated[str, typer.Option(metavar="PATH", help="Wildcard path of the texts, such as /summary.")],
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum."),
+    ] = None,
+    segmentation: Annotated[
+        bool, typer.Option("--segmentation", help="Compare segmentations instead of texts: WindowDiff, Pk and others.")
+    ] = False,
+    overlay: Overlay = None,
+    functions: Functions = None,
+    id_key: IdKey = "id",
+    output: OutputOptions,
+) -> None:
+    """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, beside the ordinary scores of the path."""
+    comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
+    evaluation = comparator.evaluate(gold=[gold], predicted=[predicted], id_key=id_key, no_chance=True)
+    scores = evaluation.segmentation(path) if segmentation else evaluation.text(path, kind or KINDS)
+    f1q, signature = evaluation.by_path[path].f1q, evaluation.signature
+    plain = {"path": path, "f1q": f1q} | scores.to_dict() | {"signature": signature.to_dict()}
+    output.terminal().result(lambda: plain, lambda _: _corpus_blocks(plain, signature))
+
+
+def _corpus_blocks(plain: Mapping[str, Any], signature: Signature) -> Iterator[RenderableType]:
+    noun = "text" if "texts" in plain else "segmentation"
+    counts = f"{plain['missing']} missing, {plain['spurious']} spurious"
+    yield Text.assemble((f"{counted(plain[noun + 's'], noun)} at {plain['path']}", "bold"), f", {counts}")
+    if noun == "segmentation":
+        names = ("window_diff", "pk", "generalized_hamming", "f1q")
+        grid = result_tables.table(*names, left=0)
+        grid.add_row(*(result_tables.number(plain[name]) for name in names))
+        yield grid
+    else:
+        rouge = result_tables.table("mean", "precision", "recall", "f1")
+        for kind, score in plain["rouge"].items():
+            rouge.add_row(kind, *map(result_tables.number, score.values()))
+        yield rouge
+        grid = result_tables.table("corpus", "score", left=1)
+        grid.add_column("signature", overflow="fold")
+        for name in ("bleu", "chrf"):
+            grid.add_row(name, result_tables.number(plain[name]["score"]), plain[name]["signature"])
+        grid.add_row("f1q", result_tables.number(plain["f1q"]), signature.short)
+        yield grid
 
 
 def _measured(source: str, window: int | None, stride: int | None) -> tuple[Any, dict[str, Any]]:

@@ -102,8 +102,8 @@ def half_segment(gold: Segmentation) -> int:
     return max(1, int(gold.length / segments / 2 + 0.5))
 
 
-def share_of_windows(weigh: Weigh, k: int | None, gold: Segmentation, predicted: Segmentation) -> float:
-    """Return the share of windows of two segmentations that differ.
+def count_windows(weigh: Weigh, k: int | None, gold: Segmentation, predicted: Segmentation) -> tuple[float, float]:
+    """Return the number of windows of two segmentations that differ, and the number of windows.
 
     Args:
         weigh: Returns whether windows differ, given the numbers of boundaries in them on both sides.
@@ -113,7 +113,7 @@ def share_of_windows(weigh: Weigh, k: int | None, gold: Segmentation, predicted:
     """
     length = max(gold.length, predicted.length)
     if length == 1:
-        return 0.0
+        return 0.0, 0.0
     size = min(half_segment(gold) if k is None else k, length - 1)
     sides = gold.inside(length), predicted.inside(length)
     # windows start at 1 to `last`; their numbers of boundaries change only where one enters or leaves
@@ -122,7 +122,13 @@ def share_of_windows(weigh: Weigh, k: int | None, gold: Segmentation, predicted:
     starts = np.unique(changes[(changes >= 1) & (changes <= last)])
     widths = np.diff(np.append(starts, last + 1))
     counts = [np.searchsorted(ends, starts + size) - np.searchsorted(ends, starts) for ends in sides]
-    return float(widths[weigh(*counts)].sum() / last)
+    return float(widths[weigh(*counts)].sum()), float(last)
+
+
+def share_of_windows(weigh: Weigh, k: int | None, gold: Segmentation, predicted: Segmentation) -> float:
+    """Return the share of windows of two segmentations that differ; 0 if there are none."""
+    different, windows = count_windows(weigh, k, gold, predicted)
+    return different / windows if windows else 0.0
 
 
 def counts_differ(gold: Indices, predicted: Indices) -> Mask:
@@ -137,14 +143,24 @@ def one_side_only(gold: Indices, predicted: Indices) -> Mask:
     return differ
 
 
+def costs(
+    insertion: float, deletion: float, shift: float, gold: Segmentation, predicted: Segmentation
+) -> tuple[float, float]:
+    """Return the cost of changing the predicted boundaries into those of gold, and the cost of replacing them all."""
+    length = max(gold.length, predicted.length)
+    sides = gold.inside(length).tolist(), predicted.inside(length).tolist()
+    return (
+        cost_of_changes(*sides, insertion, deletion, shift),
+        insertion * len(sides[0]) + deletion * len(sides[1]),
+    )
+
+
 def share_of_cost(
     insertion: float, deletion: float, shift: float, gold: Segmentation, predicted: Segmentation
 ) -> float:
     """Return the cost of changing the predicted boundaries into those of gold, divided by the cost of replacing all."""
-    length = max(gold.length, predicted.length)
-    sides = gold.inside(length).tolist(), predicted.inside(length).tolist()
-    most = insertion * len(sides[0]) + deletion * len(sides[1])
-    return min(1.0, cost_of_changes(*sides, insertion, deletion, shift) / most) if most else 0.0
+    cost, most = costs(insertion, deletion, shift, gold, predicted)
+    return min(1.0, cost / most) if most else 0.0
 
 
 def cost_of_changes(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -62,6 +63,34 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
         )
     split = metrics.BLEU(tokenize=name).tokenizer
     return lambda text: split(text.rstrip()).split()
+
+
+class CorpusScore(NamedTuple):
+    """A score of a corpus, in [0, 1], and the signature of sacrebleu."""
+
+    score: float
+    signature: str
+
+
+def corpus_bleu(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CorpusScore:
+    """Return sacrebleu's corpus BLEU with its default options. Raises SchemaError if sacrebleu is not installed.
+
+    Args:
+        candidates: The texts under evaluation.
+        references: The references of each text; their number may vary.
+    """
+    return _corpus(_metrics("bleu").BLEU(), candidates, references)
+
+
+def corpus_chrf(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CorpusScore:
+    """Return sacrebleu's corpus chrF2 with its default options; arguments and errors as for `corpus_bleu`."""
+    return _corpus(_metrics("chrf").CHRF(), candidates, references)
+
+
+def _corpus(metric: Any, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CorpusScore:  # noqa: ANN401
+    streams = list(zip_longest(*references)) if references else []
+    score = metric.corpus_score(list(candidates), streams).score / 100.0
+    return CorpusScore(min(max(score, 0.0), 1.0), str(metric.get_signature()))
 
 
 @dataclass(frozen=True, slots=True)
