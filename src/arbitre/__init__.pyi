@@ -8,6 +8,7 @@ from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
 from .curve import Curve
 from .diagnosis import Distortion, Metricity, distortion, metricity
+from .diagnosis.data_advice import Advice, AdviceFinding, Thresholds, advise
 from .distances import Facts
 from .errors import (
     ArbitreError,
@@ -30,6 +31,8 @@ from .values import ABSENT
 
 __all__ = [
     "ABSENT",
+    "Advice",
+    "AdviceFinding",
     "Alignment",
     "Answer",
     "ArbitreError",
@@ -61,6 +64,8 @@ __all__ = [
     "Signature",
     "SolverError",
     "Tally",
+    "Thresholds",
+    "advise",
     "distortion",
     "evaluate",
     "gate",

@@ -117,13 +117,21 @@ class Evaluation(corpus.Evaluation):
         """
         return score_segmentations(self._value_pairs(path), k)
 
-    def _value_pairs(self, path: str) -> Iterator[ValuePair]:
+    def leaf_pairs(self, path: str) -> Iterator[LeafPair]:
+        """Yield the pairs of gold and predicted leaves at a wildcard path. The documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
         if self.leaf_source is None:
             raise DataError.of(
                 "The documents of this evaluation are no longer available",
                 hint="Evaluate again, and pass the documents as a list or as paths.",
             )
-        return (ValuePair(pair.gold, pair.predicted) for pair in self.leaf_source(path))
+        return self.leaf_source(path)
+
+    def _value_pairs(self, path: str) -> Iterator[ValuePair]:
+        return (ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path))
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.
