@@ -1,4 +1,4 @@
-from . import text
+from . import confidence, text
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
@@ -66,6 +66,7 @@ __all__ = [
     "Tally",
     "Thresholds",
     "advise",
+    "confidence",
     "distortion",
     "evaluate",
     "gate",

@@ -27,7 +27,7 @@ SLOW = {
     "rouge_score",
     "sklearn",
 }
-MODULES = {"text"}
+MODULES = {"confidence", "text"}
 """Public names that are modules."""
 
 

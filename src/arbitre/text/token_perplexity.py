@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 class TokenLogprob(NamedTuple):
-    """A token with the natural logarithm of its probability. `token` is None if only the numbers are known."""
+    """A token with the natural logarithm of its probability; `token` is None if only the number is known."""
 
     token: str | None
     logprob: float
+    data: bytes | None = None
+    """The bytes of the token: a token may contain a part of a character."""
 
 
 class PerplexityWindow(NamedTuple):
@@ -38,7 +40,7 @@ def read_logprobs(logprobs: Json, *, pointer: str | None = None) -> list[TokenLo
         DataError: A value is not a number of at most 0.
 
     >>> read_logprobs({"content": [{"token": "Hi", "logprob": -0.5}]})
-    [TokenLogprob(token='Hi', logprob=-0.5)]
+    [TokenLogprob(token='Hi', logprob=-0.5, data=b'Hi')]
     """
     place = pointer or ""
     if isinstance(logprobs, Mapping):
@@ -61,7 +63,19 @@ def _token(item: Json, pointer: str) -> TokenLogprob:
             pointer=pointer,
             hint="Log-probabilities are natural logarithms of probabilities.",
         )
-    return TokenLogprob(token if isinstance(token, str) else None, float(value))
+    text = token if isinstance(token, str) else None
+    return TokenLogprob(text, float(value), _data(item, text, pointer))
+
+
+def _data(item: Json, token: str | None, pointer: str) -> bytes | None:
+    given = item.get("bytes") if isinstance(item, Mapping) else None
+    if given is None:
+        return None if token is None else token.encode("utf-8", "surrogatepass")
+    try:
+        return bytes(given)
+    except (TypeError, ValueError) as error:
+        message = f"Expected the bytes of a token, numbers from 0 to 255, got {shown(given)}"
+        raise DataError.of(message, pointer=f"{pointer}/bytes") from error
 
 
 def perplexity(logprobs: Json) -> float:
