@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 from rich.text import Text
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from arbitre.confidence import Calibration, ConfidenceReport, ConfidentDocument
     from arbitre.values import Json
+
+COVERAGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""Minimum coverages of the printed points of the risk-coverage curve."""
 
 _SOURCE = "a .json or .jsonl file, a folder, or a glob."
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
@@ -134,11 +137,9 @@ def _bins(found: Calibration) -> RenderableType:
 
 
 def _curve(found: Calibration) -> RenderableType:
-    """Return the highest coverage at which the risk is at most each of several values."""
-    grid = result_tables.table("risk at most", "coverage", "confidence at least")
-    for risk in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2):
-        points = [point for point in found.curve if point.risk <= risk]
-        best = max(points, key=lambda point: point.coverage, default=None)
-        cells = (0.0, None) if best is None else (best.coverage, best.threshold)
-        grid.add_row(f"{risk:.2f}", *map(result_tables.number, cells))
+    """Return the points of the risk-coverage curve with the least coverage from each of several values up."""
+    grid = result_tables.table("coverage", "confidence at least", "risk", left=0)
+    points = [next(point for point in found.curve if point.coverage >= least) for least in COVERAGES]
+    for point in dict.fromkeys(points):
+        grid.add_row(*map(result_tables.number, (point.coverage, point.threshold, point.risk)))
     return grid
