@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
@@ -37,7 +37,7 @@ class Confusion(Protocol):
     def matrix(self) -> Any: ...  # noqa: ANN401  (an array)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Thresholds:
     """When a finding is reported.
 
@@ -147,7 +147,7 @@ class Advice:
             "training": dict(self.training),
             "test": None if self.test is None else dict(self.test),
             "distribution": None if self.distribution is None else self.distribution.to_dict(),
-            "thresholds": {name: getattr(self.thresholds, name) for name in Thresholds.__slots__},
+            "thresholds": asdict(self.thresholds),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

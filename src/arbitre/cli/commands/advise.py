@@ -12,10 +12,17 @@ import arbitre
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
-from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, OutputOptions, Overlay, Schema
+from arbitre.cli.shared_options import (
+    ComparatorOptions,
+    Functions,
+    IdKey,
+    OutputOptions,
+    Overlay,
+    ThresholdOptions,
+)
 from arbitre.corpus.reading.records import Record
 from arbitre.corpus.running.check_gold import documents
-from arbitre.diagnosis.data_advice import Thresholds, labels_at
+from arbitre.diagnosis.data_advice import labels_at
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
 
     from arbitre import Advice
 
-_DEFAULTS = Thresholds()
 _SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, or a glob."
 Training = Annotated[
     list[str], typer.Option("--train", metavar="PATH", help=f"Training documents: {_SOURCE} May be repeated.")
@@ -45,24 +51,12 @@ def advise(
     path: Annotated[str, typer.Option(metavar="PATH", help="Wildcard path of the labels, such as /entities/*/label.")],
     test: Test = None,
     predicted: Predicted = None,
-    schema: Schema | None = None,
+    schema: Annotated[
+        str | None, typer.Option(metavar="FILE", help="JSON Schema of the documents, for --predicted.")
+    ] = None,
     overlay: Overlay = None,
     functions: Functions = None,
-    min_examples: Annotated[
-        int, typer.Option(metavar="N", help="A class with fewer training examples has too few.")
-    ] = _DEFAULTS.min_examples,
-    imbalance: Annotated[
-        float, typer.Option(metavar="RATIO", help="A class is rare if the largest has more than RATIO times as many.")
-    ] = _DEFAULTS.imbalance,
-    alpha: Annotated[
-        float, typer.Option(metavar="P", help="Training and test data differ if p is below P.")
-    ] = _DEFAULTS.alpha,
-    confused: Annotated[
-        float, typer.Option(metavar="SHARE", help="Minimum share of the values of two classes that are confused.")
-    ] = _DEFAULTS.confused,
-    min_confused: Annotated[
-        int, typer.Option(metavar="N", help="Minimum number of values of two classes that are confused.")
-    ] = _DEFAULTS.min_confused,
+    thresholds: ThresholdOptions,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the permutation test.")] = 0,
     id_key: IdKey = "id",
     output: OutputOptions,
@@ -79,7 +73,7 @@ def advise(
         _labels(train, path, id_key),
         _labels(test, path, id_key) if test else None,
         confusion=pairs,
-        thresholds=Thresholds(min_examples, imbalance, alpha, confused, min_confused),
+        thresholds=thresholds,
         seed=seed,
     )
     output.terminal().result(lambda: {"path": path} | advice.to_dict(), lambda _: _blocks(advice, path))

@@ -63,7 +63,7 @@ def confidence(
     id_key: IdKey = "id",
     output: OutputOptions,
 ) -> None:
-    """Compare the confidence of predicted values with their correctness: AUROC, calibration and risk-coverage curve."""
+    """Compare the confidence of predicted values with their correctness."""
     screen = output.terminal()
     comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
     expected: dict[str, Json] = {}
