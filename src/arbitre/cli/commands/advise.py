@@ -12,6 +12,7 @@ import arbitre
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.records import read_records
 from arbitre.cli.shared_options import (
     ComparatorOptions,
     Functions,
@@ -20,8 +21,6 @@ from arbitre.cli.shared_options import (
     Overlay,
     ThresholdOptions,
 )
-from arbitre.corpus.reading.records import Record
-from arbitre.corpus.running.check_gold import documents
 from arbitre.diagnosis.data_advice import labels_at
 from arbitre.errors import DataError
 
@@ -82,9 +81,7 @@ def advise(
 def _labels(sources: list[str], path: str, id_key: str) -> Counter[str]:
     labels = Counter[str]()
     for source in sources:
-        for record in documents(source, id_key):
-            if not isinstance(record, Record):
-                raise DataError.of(record.reason, file=record.file, line=record.line, pointer=record.pointer)
+        for record in read_records(source, id_key):
             try:
                 labels.update(labels_at(record.value, path))
             except DataError as error:

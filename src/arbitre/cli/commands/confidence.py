@@ -12,12 +12,10 @@ from arbitre import confidence as measures
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.records import logprobs_at, read_records
 from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, OutputOptions, Overlay, Schema
 from arbitre.confidence.calibration import BINS
-from arbitre.corpus.reading.records import Record
-from arbitre.corpus.running.check_gold import documents
 from arbitre.errors import DataError
-from arbitre.paths import parse
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -67,14 +65,14 @@ def confidence(
     screen = output.terminal()
     comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
     expected: dict[str, Json] = {}
-    for record in _records(gold, id_key):
+    for record in read_records(gold, id_key):
         if record.id in expected:
             raise DataError.of(f"Gold contains document {record.id!r} twice", file=record.file, line=record.line)
         expected[record.id] = record.value
     answers: list[tuple[Json, ConfidentDocument]] = []
     unknown: list[str] = []
     failures: list[dict[str, Json]] = []
-    for record in _records(predicted, id_key):
+    for record in read_records(predicted, id_key):
         if record.id not in expected:
             unknown.append(record.id)
             continue
@@ -82,7 +80,7 @@ def confidence(
             if source == "explicit":
                 answer = measures.from_explicit(record.value, suffix)
             else:
-                answer = measures.from_logprobs(_at(record.value, logprobs))
+                answer = measures.from_logprobs(logprobs_at(record.value, logprobs))
             comparator.plan.check_predicted(answer.document)
         except DataError as error:
             failures.append({"id": record.id, "line": record.line, "pointer": error.pointer, "reason": error.message})
@@ -94,23 +92,6 @@ def confidence(
         screen.note(f"Prediction {failure['id']} failed, its values count as missing: {failure['reason']}")
     found = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
     screen.result(lambda: found.to_dict() | {"failures": failures}, partial(_blocks, found))
-
-
-def _records(source: str, id_key: str) -> Iterator[Record]:
-    for record in documents(source, id_key):
-        if not isinstance(record, Record):
-            raise DataError.of(record.reason, file=record.file, line=record.line, pointer=record.pointer)
-        yield record
-
-
-def _at(value: Json, pointer: str) -> Json:
-    try:
-        for token in parse(pointer):
-            value = value[int(str(token))] if isinstance(value, list) else value[str(token)]
-    except (KeyError, IndexError, TypeError, ValueError):
-        hint = "Name their place with --logprobs, such as /choices/0/logprobs."
-        raise DataError.of("Expected log-probabilities, got none", pointer=pointer, hint=hint) from None
-    return value
 
 
 def _blocks(found: ConfidenceReport, _width: int) -> Iterator[RenderableType]:

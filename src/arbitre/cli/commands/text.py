@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,8 @@ from arbitre.cli.commands.compare import read
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.records import logprobs_at, read_records
 from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, OutputOptions, Overlay, Schema
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.distances.text.rouge_scorer import SKIP, Tokenizer
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.signature import Signature
+    from arbitre.values import Json
 
 app = typer.Typer(no_args_is_help=True, help="Measure generated text: ROUGE, BLEU and perplexity.")
 
@@ -122,14 +126,24 @@ def perplexity(
         int | None,
         typer.Option(metavar="N", min=1, help="Tokens from one window to the next. Default: --window."),
     ] = None,
+    pointer: Annotated[
+        str | None,
+        typer.Option(
+            "--logprobs",
+            metavar="POINTER",
+            help="Read records; JSON Pointer of the log-probabilities in each.",
+        ),
+    ] = None,
+    id_key: IdKey = "id",
     output: OutputOptions,
 ) -> None:
     """Compute the perplexity of documents, and of all their tokens, from the log-probabilities of the tokens."""
     if stride is not None and window is None:
         raise typer.BadParameter("--stride requires --window.")
-    documents = [(source, *_measured(source, window, stride)) for source in logprobs]
-    whole = measures.corpus_perplexity([values for _, values, _ in documents])
-    plain = {"perplexity": whole, "documents": [row for *_, row in documents]}
+    given = [(place, values) for source in logprobs for place, values in _logprobs(source, pointer, id_key)]
+    rows = [_measured(place, values, window, stride) for place, values in given]
+    whole = measures.corpus_perplexity([values for _, values in given])
+    plain = {"perplexity": _finite(whole), "documents": rows}
     output.terminal().result(lambda: plain, partial(_perplexity_blocks, plain))
 
 
@@ -184,27 +198,52 @@ def _corpus_blocks(plain: Mapping[str, Any], signature: Signature) -> Iterator[R
         yield grid
 
 
-def _measured(source: str, window: int | None, stride: int | None) -> tuple[Any, dict[str, Any]]:
-    values = read(source, MAX_DEPTH)
+def _logprobs(source: str, pointer: str | None, id_key: str) -> Iterator[tuple[tuple[str, str, int | None], Json]]:
+    """Yield the name, file and line of each document of a source with its log-probabilities."""
+    if pointer is None:
+        yield (source, source, None), read(source, MAX_DEPTH)
+        return
+    for record in read_records(source, id_key):
+        try:
+            yield (record.id, source, record.line), logprobs_at(record.value, pointer)
+        except DataError as error:
+            raise error.located(file=source, line=record.line) from error
+
+
+def _measured(
+    place: tuple[str, str, int | None], values: Json, window: int | None, stride: int | None
+) -> dict[str, Any]:
+    """Return the results of a document, given its name, file and line."""
+    name, file, line = place
     try:
-        row = {"file": source, "perplexity": measures.perplexity(values), "tokens": len(measures.read_logprobs(values))}
+        row = {"document": name, "tokens": len(measures.read_logprobs(values))}
+        row["perplexity"] = _finite(measures.perplexity(values))
         if window is not None:
-            row["windows"] = [part._asdict() for part in measures.rolling_perplexity(values, window, stride)]
+            profile = measures.rolling_perplexity(values, window, stride)
+            row["windows"] = [part._asdict() | {"perplexity": _finite(part.perplexity)} for part in profile]
     except DataError as error:
-        raise error.located(file=source) from error
-    return values, row
+        raise error.located(file=file, line=line) from error
+    return row
+
+
+def _finite(value: float) -> float | None:
+    """Return a perplexity, or None if it is infinite, for which JSON has no number."""
+    return value if math.isfinite(value) else None
 
 
 def _perplexity_blocks(plain: Mapping[str, Any], _width: int) -> Iterator[RenderableType]:
-    yield Text(f"Perplexity {plain['perplexity']:.4f}", style="bold")
+    yield Text(f"Perplexity {_shown(plain['perplexity'])}", style="bold")
     grid = result_tables.table("document", "tokens", "perplexity")
     for row in plain["documents"]:
-        grid.add_row(row["file"], str(row["tokens"]), f"{row['perplexity']:.4f}")
+        grid.add_row(escape_hidden(row["document"]), str(row["tokens"]), _shown(row["perplexity"]))
         for part in row.get("windows", ()):
-            grid.add_row(
-                f"  {part['start']} to {part['stop']}", str(part["stop"] - part["start"]), f"{part['perplexity']:.4f}"
-            )
+            label, length = f"  {part['start']} to {part['stop']}", part["stop"] - part["start"]
+            grid.add_row(label, str(length), _shown(part["perplexity"]))
     yield grid
+
+
+def _shown(value: float | None) -> str:
+    return "infinite" if value is None else f"{value:.4f}"
 
 
 def _texts(arguments: Sequence[str], *, files: bool) -> list[str]:
