@@ -119,7 +119,14 @@ class TestExplicit:
             "odd": {"value": 1, "confidence": 0.5, "unit": "m"},
             "a/b": 1,
         }
-        assert answer.confidences == {"/name": 0.9, "/pages": 1, "/pages/0": 0.2, "/born/0/year": 0.5, "/a~1b": 0}
+        assert answer.confidences == {
+            "/name": 0.9,
+            "/pages": 1,
+            "/pages/0": 0.2,
+            "/pages/1": 1,  # the second page has that of the list
+            "/born/0/year": 0.5,
+            "/a~1b": 0,
+        }
 
     @pytest.mark.parametrize("value", [1.5, -0.1, "high", True, None, math.nan], ids=str)
     def test_a_confidence_that_is_no_number_from_0_to_1_is_refused(self, value):

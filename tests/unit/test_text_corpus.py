@@ -117,3 +117,15 @@ def test_the_command_prints_the_scores_of_the_python_function(tmp_path, monkeypa
     assert {name: plain[name] for name in scores} == scores
     assert "3 segmentations at /parts" in run("--path", "/parts", "--segmentation")
     assert "nrefs:var" in run("--path", "/summary", "--kind", "rouge2")
+
+
+def test_the_pairs_of_leaves_are_listed_document_by_document():
+    triples = [(str(at), {"notes": ["one", "two"]}, {"notes": ["two", f"one {at}"]}) for at in range(200)]
+    triples.append(("broken", {"notes": ["one"]}, "not an object"))
+    pairs = arbitre.Comparator(SCHEMA).evaluate(triples).leaf_pairs("/notes/*")
+    assert [pair.predicted for pair in pairs if pair.gold == "one"] == [
+        *(f"one {at}" for at in range(200)),
+        arbitre.ABSENT,
+    ]
+    assert (pairs[0].pointer, pairs[0].predicted_pointer) == ("/notes/0", "/notes/1")
+    assert (pairs[-1].pointer, pairs[-1].predicted_pointer, pairs[-1].quality) == ("/notes/0", None, 0)

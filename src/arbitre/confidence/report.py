@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.confidence.calibration import BINS, Calibration, calibrate
-from arbitre.confidence.sources import confidence_at
 from arbitre.errors import DataError, OptionError
 from arbitre.paths import order
 
@@ -86,7 +85,7 @@ def report(
             if leaf.predicted_pointer is None:
                 missing += 1
                 continue
-            confidence = confidence_at(answer.confidences, leaf.predicted_pointer)
+            confidence = answer.confidences.get(leaf.predicted_pointer)
             if confidence is None:
                 without += 1
                 continue

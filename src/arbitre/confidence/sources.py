@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.confidence.json_spans import locate
 from arbitre.errors import DataError, shown
@@ -94,44 +95,61 @@ def from_explicit(document: Json, suffix: str = f"_{CONFIDENCE}") -> ConfidentDo
     ConfidentDocument(document={'name': 'Ada', 'age': 36}, confidences={'/name': 0.9, '/age': 0.5})
     """
     confidences: dict[str, float] = {}
-    return ConfidentDocument(_unwrapped(document, "", "", suffix, confidences), confidences)
+    return ConfidentDocument(_Reader(suffix, confidences).plain(document, "", "", None), confidences)
 
 
-def _unwrapped(value: Json, pointer: str, written: str, suffix: str, confidences: dict[str, float]) -> Any:  # noqa: ANN401
-    """Return a value without confidences, which are added to `confidences`; `written` is its pointer in the source."""
-    if isinstance(value, dict) and value.keys() == {VALUE, CONFIDENCE}:
-        confidences[pointer] = _checked(value[CONFIDENCE], f"{written}/{CONFIDENCE}")
-        return _unwrapped(value[VALUE], pointer, f"{written}/{VALUE}", suffix, confidences)
-    if isinstance(value, list):
-        return [
-            _unwrapped(item, f"{pointer}/{at}", f"{written}/{at}", suffix, confidences) for at, item in enumerate(value)
-        ]
-    if not isinstance(value, dict):
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Removes the confidences from a document and collects them.
+
+    Attributes:
+        suffix: Suffix of the keys of confidences.
+        confidences: The confidences by pointer.
+    """
+
+    suffix: str
+    confidences: dict[str, float]
+
+    def plain(self, value: Json, pointer: str, written: str, inherited: float | None) -> Json:
+        """Return a value without confidences.
+
+        Args:
+            value: The value as it is written.
+            pointer: Its pointer in the result.
+            written: Its pointer in the source, for errors.
+            inherited: Confidence of a value that contains it, if any.
+        """
+        if isinstance(value, dict) and value.keys() == {VALUE, CONFIDENCE}:
+            stated = _checked(value[CONFIDENCE], f"{written}/{CONFIDENCE}")
+            return self.plain(value[VALUE], pointer, f"{written}/{VALUE}", stated)
+        if inherited is not None:
+            self.confidences[pointer] = inherited
+        if isinstance(value, list):
+            rows = enumerate(value)
+            return [self.plain(item, f"{pointer}/{at}", f"{written}/{at}", inherited) for at, item in rows]
+        if isinstance(value, dict):
+            return self._object(value, pointer, written, inherited)
         return value
-    plain = {}
-    for name, item in value.items():
-        field, here = name.removesuffix(suffix), f"{written}/{escape(name)}"
-        if field == name or not suffix:
-            plain[name] = _unwrapped(item, f"{pointer}/{escape(name)}", here, suffix, confidences)
-        elif field not in value:
-            raise DataError.of(f"Expected the field {shown(field)} of a confidence, found none", pointer=here)
-    for name, item in value.items():
-        if name not in plain:
-            stated = _checked(item, f"{written}/{escape(name)}")
-            confidences[f"{pointer}/{escape(name.removesuffix(suffix))}"] = stated
-    return plain
+
+    def _object(self, value: dict[str, Json], pointer: str, written: str, inherited: float | None) -> dict[str, Json]:
+        stated: dict[str, float] = {}
+        for name, item in value.items():
+            field = name.removesuffix(self.suffix)
+            if field != name:
+                if field not in value:
+                    message = f"Expected the field {shown(field)} of a confidence, found none"
+                    raise DataError.of(message, pointer=f"{written}/{escape(name)}")
+                stated[field] = _checked(item, f"{written}/{escape(name)}")
+        return {
+            name: self.plain(
+                item, f"{pointer}/{escape(name)}", f"{written}/{escape(name)}", stated.get(name, inherited)
+            )
+            for name, item in value.items()
+            if name.removesuffix(self.suffix) == name
+        }
 
 
 def _checked(value: Json, pointer: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise DataError.of(f"Expected a confidence, a number from 0 to 1, got {shown(value)}", pointer=pointer)
     return float(value)
-
-
-def confidence_at(confidences: Mapping[str, float], pointer: str) -> float | None:
-    """Return the confidence of a value, or of the nearest value that contains it; None if there is none."""
-    while pointer not in confidences:
-        if not pointer:
-            return None
-        pointer = pointer.rpartition("/")[0]
-    return confidences[pointer]

@@ -24,7 +24,7 @@ from arbitre.report.tables import result_files
 from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.text.corpus_scores import SegmentationScores, TextScores
@@ -50,8 +50,8 @@ class Evaluation(corpus.Evaluation):
     """Folder of the results, if they were written."""
     writer: Callable[[corpus.Evaluation, Path], tuple[str, ...]] | None = field(default=None, repr=False)
     """Writes all files of the results to a folder; None if the documents are no longer available."""
-    leaf_source: Callable[[str], Iterator[LeafPair]] | None = field(default=None, repr=False)
-    """Yields the pairs of leaves at a path, comparing again; None if the documents are no longer available."""
+    leaf_source: Callable[[str], list[LeafPair]] | None = field(default=None, repr=False)
+    """Compares again and returns the pairs of leaves at a path; None if the documents are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -117,8 +117,8 @@ class Evaluation(corpus.Evaluation):
         """
         return score_segmentations(self._value_pairs(path), k)
 
-    def leaf_pairs(self, path: str) -> Iterator[LeafPair]:
-        """Yield the pairs of gold and predicted leaves at a wildcard path. The documents are compared again.
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of gold and predicted leaves at a wildcard path. The documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -130,8 +130,8 @@ class Evaluation(corpus.Evaluation):
             )
         return self.leaf_source(path)
 
-    def _value_pairs(self, path: str) -> Iterator[ValuePair]:
-        return (ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path))
+    def _value_pairs(self, path: str) -> list[ValuePair]:
+        return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.

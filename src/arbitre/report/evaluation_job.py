@@ -15,7 +15,6 @@ from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
-from arbitre.engine import compare_batch
 from arbitre.errors import DataError, OptionError
 from arbitre.paths import parse, wildcard
 from arbitre.report import report_files as reports
@@ -283,18 +282,25 @@ class EvaluationJob:
             leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
         )
 
-    def leaf_pairs(self, path: str) -> Iterator[LeafPair]:
-        """Compare the documents again and yield the pairs of leaves at a wildcard path.
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Compare the documents again and return the pairs of leaves at a wildcard path, document by document.
 
         The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
         """
         steps = [step for step in walk(self.plan.sites) if wildcard(step.path) == path]
         keys = [self.plan.sites[step.site].alternatives for step in steps]
         key = next((key for key in keys if isinstance(key, str)), None)
-        for pair in (pair.as_json() for pair in self.documents):
-            levels = compare_batch(self.plan, [pair.gold], [pair.predicted]).levels(None)
-            for _, leaf in leaf_pairs(levels, path):
-                yield leaf if key is None else leaf.with_readings(pair.gold, key)
+        collected: list[LeafPair] = []
+
+        def collect(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
+            collected.extend(
+                leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves
+            )
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"leaves": collect}, chance=False))
+        return collected
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
