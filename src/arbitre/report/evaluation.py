@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
-from arbitre.corpus.results.gates import gate
+from arbitre.corpus.results.gates import gate, require
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.errors import DataError, Problem, QualityGateError, did_you_mean
+from arbitre.errors import DataError, did_you_mean
 from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
@@ -68,7 +68,7 @@ class Evaluation(corpus.Evaluation):
         if name == "paths":
             return DataTable(dataframe.path_frame(self.by_path, self.signature))
         if name == "matches":
-            return DataTable(result_files.read_matches(self._details / result_files.MATCHES))
+            return DataTable(result_files.read_matches(self.details / result_files.MATCHES))
         raise DataError.of(
             f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES) or f"Choose one of: {', '.join(TABLES)}."
         )
@@ -145,7 +145,7 @@ class Evaluation(corpus.Evaluation):
             DataError: The documents are no longer available, or the file cannot be written.
         """
         chosen = Language.named(language)
-        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), chosen)
+        write_page(Path(path), read_view([self.details / result_files.EVALUATION]), chosen)
 
     def save(self, folder: str | Path) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.
@@ -159,7 +159,7 @@ class Evaluation(corpus.Evaluation):
         Raises:
             DataError: The documents are no longer available, or a file cannot be written.
         """
-        source, target = self._details, Path(folder)
+        source, target = self.details, Path(folder)
         names = tuple(name for name in FILES if (source / name).exists())
         if target.resolve() != source.resolve():
             for name in names:
@@ -193,11 +193,10 @@ class Evaluation(corpus.Evaluation):
         for path, least in (paths or {}).items():
             by_score = least if isinstance(least, Mapping) else {"f1q": least}
             bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
-        if missed := gate(self, fail_under=bounds):
-            raise QualityGateError(*(Problem(str(one)) for one in missed))
+        require(gate(self, fail_under=bounds))
 
     @property
-    def _details(self) -> Path:
+    def details(self) -> Path:
         """Folder with all files of these results; written now if there is none."""
         folder = self.folder
         if folder is not None and (self.writer is None or (folder / ALIGNMENTS).exists()):

@@ -21,9 +21,12 @@ from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.html.language import Language
-from arbitre.report.tables import result_files
+from arbitre.report.tables import result_files, summaries
+from arbitre.report.tables.exports import parse_exports, write
+from arbitre.report.tables.table import unknown
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
 from arbitre.schema.describe import walk
+from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.executors import Engine
     from arbitre.corpus.running.phases import OnProgress
     from arbitre.report.evaluation import Evaluation
+    from arbitre.report.tables.exports import Export
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -65,11 +69,14 @@ class EvaluationOptions:
         no_chance: Whether to compute no chance scores.
         keep: Number of documents that the report shows entry by entry; None for as many as fit.
         lang: Language of the report.
+        table: Names of further tables to write to `out`, such as "paths.tex" or "documents.parquet".
+        score: Score columns of these tables in Markdown and LaTeX; if empty, f1q, imq, irq and amq.
         csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
             French (semicolon, decimal comma, byte-order mark).
 
     Raises:
         OptionError: Options contradict each other.
+        DataError: A table or a score is unknown.
     """
 
     out: Path | None = None
@@ -84,6 +91,8 @@ class EvaluationOptions:
     no_chance: bool = False
     keep: int | None = None
     lang: Language = Language.EN
+    table: Sequence[str] = ()
+    score: Sequence[str] = ()
     csv_dialect: CsvDialectName = "standard"
 
     def __post_init__(self) -> None:
@@ -92,6 +101,19 @@ class EvaluationOptions:
         choose_executor(self.engine, self.scheduler, self.workers)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
+        if self.score and not self.table:
+            raise OptionError.of("`score` requires `table`: the scores are columns of the tables.")
+        for score in self.score:
+            if score not in NAMES:
+                raise unknown("column", score, NAMES)
+        for export in self.exports:
+            if export.rows == "groups" and self.cluster_by is None:
+                raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
+
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """The further tables. Raises DataError if one is unknown."""
+        return parse_exports(self.table, summaries.ROWS, self.out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +210,7 @@ class EvaluationJob:
             DataError: A document failed and `strict` is set, or a file cannot be written.
         """
         evaluation, files = self.compare(on_results)
-        return evaluation, (*files, *self.write_report(evaluation))
+        return evaluation, tuple(dict.fromkeys((*files, *self.write_report(evaluation), *self._export(evaluation))))
 
     def compare(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
@@ -212,6 +234,14 @@ class EvaluationJob:
         executor = choose_executor(options.engine, options.scheduler, options.workers)
         how = ExecutionOptions(self._observers(), collect, executor, chance=not options.no_chance)
         return self._evaluate(how, clusters)
+
+    def _export(self, evaluation: Evaluation) -> tuple[str, ...]:
+        """Write the further tables and return their names."""
+        options = self.options
+        if options.out is None or not options.table:
+            return ()
+        sheets = summaries.export_tables(evaluation, options.score)
+        return write(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
 
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""
@@ -277,6 +307,7 @@ class EvaluationJob:
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
+            notes=self.notes,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
             leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
@@ -304,7 +335,7 @@ class EvaluationJob:
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
-        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False)
+        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False, table=(), score=())
         return EvaluationJob(self.plan, self.joined, options, evaluation)()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -17,30 +17,18 @@ from arbitre.cli.shared_options import (
     Schema,
     SourceOptions,
     check_format_assertion,
-    export_option,
 )
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading.options import MAX_NAMES
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.gates import gate
 from arbitre.report.evaluation_job import EvaluationJob
-from arbitre.report.tables import result_files, summaries
-from arbitre.report.tables.exports import Export, parse_exports, write
-from arbitre.report.tables.table import unknown
-from arbitre.report.text_files import CsvDialect
-from arbitre.tally import NAMES
+from arbitre.report.tables import result_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.corpus.reading.records import Repair
-    from arbitre.report.evaluation_job import EvaluationOptions
-
-Tables = Annotated[list[str] | None, export_option("paths.tex or documents.parquet")]
-Scores = Annotated[
-    list[str] | None,
-    typer.Option("--score", metavar="SCORE", help="Score column of the Markdown and LaTeX tables. May be repeated."),
-]
 
 
 def evaluate(
@@ -50,8 +38,6 @@ def evaluate(
     sources: SourceOptions,
     reading: ReadingOptions,
     evaluation_options: EvaluateOptions,
-    tables: Tables = None,
-    scores: Scores = None,
     format_assertion: FormatAssertion = False,
     gates: GateOptions,
     output: OutputOptions,
@@ -59,7 +45,6 @@ def evaluate(
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     out, validate = evaluation_options.out, evaluation_options.validate
     check_format_assertion(format_assertion=format_assertion, validate=validate)
-    requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
     plan = options.comparator(schema, format_assertion=format_assertion).plan
     with shown_progress(screen) as on_progress:
@@ -67,10 +52,6 @@ def evaluate(
         for note in job.notes:
             screen.note(note)
         evaluation, files = job()
-    if out is not None:
-        dialect = CsvDialect.named(evaluation_options.csv_dialect)
-        exported = write(out, requested, summaries.export_tables(evaluation, scores or ()), dialect)
-        files = tuple(dict.fromkeys((*files, *exported)))
     missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
@@ -84,20 +65,6 @@ def evaluate(
     if repaired:
         screen.note(_repair_note(repaired))
     raise typer.Exit(close(screen, missed))
-
-
-def _requested_exports(names: Sequence[str], scores: Sequence[str], options: EvaluationOptions) -> tuple[Export, ...]:
-    """Parse `--table` and `--score`. Raises typer.BadParameter or DataError if a value is invalid."""
-    found = parse_exports(names, summaries.ROWS, options.out)
-    if scores and not names:
-        raise typer.BadParameter("--score requires --table: the scores are columns of the tables.")
-    for score in scores:
-        if score not in NAMES:
-            raise unknown("column", score, NAMES)
-    for one in found:
-        if one.rows == "groups" and options.cluster_by is None:
-            raise typer.BadParameter(f"--table {one.name} requires --cluster-by, which defines the groups.")
-    return found
 
 
 def _repair_note(repairs: Sequence[Repair]) -> str:

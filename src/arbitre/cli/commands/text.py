@@ -11,14 +11,13 @@ import typer
 from rich.text import Text
 
 from arbitre import text as measures
-from arbitre.cli.commands.compare import read
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.records import logprobs_at, read_records
 from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, OutputOptions, Overlay, Schema
-from arbitre.corpus.reading.strict_json import MAX_DEPTH
+from arbitre.corpus.reading.single_document import read_document
 from arbitre.distances.text.rouge_scorer import SKIP, Tokenizer
 from arbitre.errors import DataError
 from arbitre.text.bleu_scores import WEIGHTS
@@ -201,7 +200,7 @@ def _corpus_blocks(plain: Mapping[str, Any], signature: Signature) -> Iterator[R
 def _logprobs(source: str, pointer: str | None, id_key: str) -> Iterator[tuple[tuple[str, str, int | None], Json]]:
     """Yield the name, file and line of each document of a source with its log-probabilities."""
     if pointer is None:
-        yield (source, source, None), read(source, MAX_DEPTH)
+        yield (source, source, None), read_document(source)
         return
     for record in read_records(source, id_key):
         try:

@@ -49,6 +49,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "declared": evaluation.declared,
         "repaired": [asdict(repair) for repair in evaluation.repaired],
         "violations": evaluation.violations,
+        "notes": evaluation.notes,
         "chance": None if chance is None else asdict(chance),
     }
     arrays: dict[str, Any] = {
@@ -107,6 +108,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         declared=tuple(text["declared"]),
         repaired=tuple(Repair(**repair) for repair in text["repaired"]),
         violations=None if text["violations"] is None else tuple(text["violations"]),
+        notes=tuple(text.get("notes", ())),
         chance_factory=None if chance is None else lambda: chance,
     )
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
 
 FORMAT: Final = "arbitre-evaluation/1"
+EVALUATION: Final = "evaluation.json"
+"""File of an evaluation."""
 THRESHOLDS: Final = (0.5, 0.7, 0.9)
 """Qualities at which the survival curve is reported."""
 
@@ -64,6 +66,8 @@ class Evaluation:
     """Predictions that were not valid JSON and were repaired."""
     violations: tuple[Mapping[str, Any], ...] | None = None
     """Schema violations of the predictions; None if they were not looked for."""
+    notes: tuple[str, ...] = ()
+    """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
 

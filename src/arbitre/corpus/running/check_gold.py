@@ -50,10 +50,8 @@ Gold = str | Path | Iterable[Any]
 
 def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
-    if isinstance(gold, Mapping):
-        raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it in a list.")
     count, findings = 0, list[GoldFinding]()
-    for record in _records(gold, id_key, plan):
+    for record in records_of(gold, id_key, plan):
         count += 1
         findings += _findings(plan, record)
     return GoldCheck(count, tuple(findings))
@@ -81,7 +79,10 @@ def documents(source: str | Path, id_key: str, plan: Plan | None = None) -> Iter
     yield from (reading if plan is None else reading.for_plan(plan)).records(source, "gold")
 
 
-def _records(gold: Gold, id_key: str, plan: Plan) -> Iterator[Record | Failure]:
+def records_of(gold: Gold, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
+    """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if there are none."""
+    if isinstance(gold, Mapping):
+        raise DataError.of("Expected an iterable of documents, got one object", hint="Put it in a list.")
     for number, item in enumerate([gold] if isinstance(gold, (str, Path)) else gold):
         if isinstance(item, (str, Path)):
             for source in expand_globs(item):
