@@ -101,7 +101,11 @@ TERMINAL = {"output", "no_color", "quiet"}
 IN_PYTHON = {
     "compare": (
         arbitre.compare,
-        {"validate": "Comparison.violations", "published": "arbitre.published", "flat": "Comparator.compare_flat"},
+        {
+            "validate": "Comparison.violations",
+            "published": "arbitre.published",
+            "flat": "Comparator.compare_flat",
+        },
     ),
     "evaluate": (arbitre.evaluate, {}),
     "rank": (arbitre.rank, {}),

@@ -28,6 +28,7 @@ def compare(
     rematch: bool = False,
     fail_under: Bounds = (),
     fail_over: Bounds = (),
+    rematch: bool = False,
     **options: Unpack[ComparatorKeywords],
 ) -> Comparison:
     """Compare one predicted document with its gold document.
@@ -43,6 +44,7 @@ def compare(
         rematch: Whether `Comparison.diagnosis` computes repair gains by comparing repaired documents again.
         fail_under: Minimum scores, as for `arbitre.gate`.
         fail_over: Maximum scores.
+        rematch: Compute the repair gains of the diagnosis by comparing repaired documents again.
         **options: The options of `Comparator`, such as `overlay`.
 
     Raises:

@@ -87,7 +87,10 @@ class Evaluation(corpus.Evaluation):
         Raises:
             DataError: The documents are no longer available.
         """
-        folder = self.details if self.diagnosis is not None else self._diagnosed
+        folder = self.folder
+        written = self.diagnosis is not None and folder is not None and (folder / result_files.FAULTS).exists()
+        if folder is None or not written or not result_files.holds(folder, self):
+            folder = self.details if self.diagnosis is not None else self._diagnosed
         return DataTable(result_files.read_table(folder / result_files.FAULTS))
 
     @property
