@@ -25,7 +25,6 @@ def compare(
     gold: Json | Path,
     predicted: Json | Path,
     max_depth: int = MAX_DEPTH,
-    rematch: bool = False,
     fail_under: Bounds = (),
     fail_over: Bounds = (),
     rematch: bool = False,
@@ -41,7 +40,6 @@ def compare(
         gold: The gold document, or its path.
         predicted: The predicted document, or its path.
         max_depth: Maximum number of nested containers in a file.
-        rematch: Whether `Comparison.diagnosis` computes repair gains by comparing repaired documents again.
         fail_under: Minimum scores, as for `arbitre.gate`.
         fail_over: Maximum scores.
         rematch: Compute the repair gains of the diagnosis by comparing repaired documents again.
