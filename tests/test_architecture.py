@@ -21,6 +21,7 @@ LAYERS = (
     ("corpus",),
     ("report",),
     ("comparator",),
+    ("agreement",),
     ("cli",),
 )
 """The modules and packages right below `arbitre`, lowest layer first.

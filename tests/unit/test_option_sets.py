@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
 from arbitre.cli import COMMANDS, app
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
@@ -109,6 +109,7 @@ IN_PYTHON = {
     ),
     "evaluate": (arbitre.evaluate, {}),
     "rank": (arbitre.rank, {}),
+    "agree": (agreement.agree, {}),
     "diff": (arbitre.diff, {}),
     "report": (arbitre.write_report, {"evaluations": "results"}),
     "figures": (arbitre.write_figures, {"evaluations": "results"}),
