@@ -1,3 +1,4 @@
+from . import classification, confidence, entities, text
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
@@ -6,13 +7,14 @@ from .comparator.entry_metricity import entry_metricity
 from .comparator.fault_scores import faults
 from .comparator.schemas import check_schema, infer_schema
 from .comparator.suggestions import perturb_gold, suggest_aliases, suggest_gate
-from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
+from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
 from .corpus.systems.evaluation_diff import diff
 from .curve import Curve
-from .diagnosis import Distortion, Metricity, distortion, metricity
+from .diagnosis.data_advice import Advice, AdviceFinding, Thresholds, advise
+from .diagnosis.metricity import Distortion, Metricity, distortion, metricity
 from .diagnosis.perturbation import Perturbed, PlantedFault, perturb
 from .distances import Facts
 from .errors import (
@@ -36,6 +38,8 @@ from .values import ABSENT
 
 __all__ = [
     "ABSENT",
+    "Advice",
+    "AdviceFinding",
     "Alignment",
     "Answer",
     "ArbitreError",
@@ -43,18 +47,23 @@ __all__ = [
     "Comparison",
     "Curve",
     "DataError",
+    "Diagnosis",
     "Distortion",
     "DocumentQuality",
     "Evaluation",
     "Facts",
+    "Fault",
     "Field",
+    "FlatComparison",
     "FunctionError",
     "Gate",
+    "Join",
     "LeafVerdict",
     "MacroScores",
     "Match",
     "Metricity",
     "Missed",
+    "Moved",
     "Node",
     "OptionError",
     "PathScores",
@@ -69,10 +78,15 @@ __all__ = [
     "Signature",
     "SolverError",
     "Tally",
+    "Thresholds",
+    "advise",
     "check_schema",
+    "classification",
     "compare",
+    "confidence",
     "diff",
     "distortion",
+    "entities",
     "entry_metricity",
     "evaluate",
     "faults",
@@ -88,6 +102,7 @@ __all__ = [
     "side_by_side",
     "suggest_aliases",
     "suggest_gate",
+    "text",
     "transport",
     "write_figures",
     "write_report",

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arbitre.comparison import html_repr as html
+from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
 from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
 from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.comparison.path_sums import by_path
+from arbitre.comparison.value_classes import classify, value_rows
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from arbitre.arrays import Floats
+    from arbitre.classification import Classification
     from arbitre.comparison.levels import Level
     from arbitre.paths import Path
     from arbitre.schema.loading.references import Subschema
@@ -56,6 +59,8 @@ class Comparison:
     item_costs: Callable[[Level, int, tuple[int, int]], Floats] | None = None
     """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
     format_assertion: bool = False
+    diagnose: Callable[[], Diagnosis] | None = None
+    """Returns `diagnosis`, which it computes once; None if there is none."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -81,6 +86,21 @@ class Comparison:
         """Return scores and outcomes by wildcard path, for paths with leaves and for list items, in document order."""
         sums = by_path(self.levels, 1, self.close)
         return {path: PathScores.of(sums[path][0].tolist()) for path in sorted(sums, key=order)}
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path, with the scores of each class.
+
+        A missing value has no predicted label, a spurious value no gold label. A predicted spelling that is matched
+        with a gold value at quality 1, for example after `casefold`, counts as this value everywhere.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path.
+        """
+        return classify(value_rows(self.levels, path), path, self.by_path(), labels)
 
     @property
     def outside(self) -> dict[str, PathScores]:
@@ -221,6 +241,22 @@ class Comparison:
             return ()
         return find_violations(self.schema, self.predicted, format_assertion=self.format_assertion)
 
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """Why the prediction is wrong: misplaced values, splits, merges, and what each class of fault costs.
+
+        Computed on first access.
+
+        Raises:
+            DataError: The comparison was read from JSON without a diagnosis.
+        """
+        if self.diagnose is None:
+            raise DataError.of(
+                "The diagnosis is not available",
+                hint="This comparison was read from JSON without a diagnosis. Compare the documents again.",
+            )
+        return self.diagnose()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""
         paths = self.by_path()
@@ -236,6 +272,8 @@ class Comparison:
             "by_path": {path: scores.to_dict() for path, scores in paths.items()},
             "nodes": nodes_to_json(self.levels, self.close),
         }
+        if self.diagnose is not None:
+            plain["diagnosis"] = self.diagnosis.to_dict()
         documents = {"gold_document": self.gold, "predicted_document": self.predicted}
         return plain | {side: document for side, document in documents.items() if document is not ABSENT}
 
@@ -244,6 +282,7 @@ class Comparison:
         """Create a comparison from the result of `to_dict`. Raises DataError for an unknown format."""
         gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
         levels = levels_from_json(data, (gold, predicted))
+        diagnosis = Diagnosis.from_dict(data["diagnosis"]) if "diagnosis" in data else None
         return cls(
             level_source=lambda _: levels,
             entry_levels=levels,
@@ -252,6 +291,7 @@ class Comparison:
             entries=data["entries"],
             signature=Signature.from_dict(data["signature"]),
             close=data["close"],
+            diagnose=None if diagnosis is None else lambda: diagnosis,
         )
 
     def _repr_html_(self) -> str:

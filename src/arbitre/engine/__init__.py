@@ -7,6 +7,7 @@ from arbitre.engine.batch_comparison import (
     count_calls,
     item_costs,
     pairwise_qualities,
+    qualities_at,
     release,
 )
 
@@ -17,5 +18,6 @@ __all__ = [
     "count_calls",
     "item_costs",
     "pairwise_qualities",
+    "qualities_at",
     "release",
 ]

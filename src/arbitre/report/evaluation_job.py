@@ -8,29 +8,38 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.comparison.leaf_pairs import leaf_pairs
+from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
+from arbitre.corpus.results.diagnosis import DiagnosisTotals
+from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
-from arbitre.paths import parse
+from arbitre.paths import parse, wildcard
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import parse_exports, write
+from arbitre.report.tables.fault_table import FaultTableObserver
 from arbitre.report.tables.table import unknown
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
+from arbitre.schema.describe import walk
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 CLUSTERS: Final = "clusters"
+FLAT: Final = "flat"
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
 
@@ -57,6 +67,9 @@ class EvaluationOptions:
         resume: Whether to continue an interrupted evaluation in the same folder.
         strict: Whether to stop at the first failed document.
         validate: Whether to list the schema violations of predictions.
+        flat: Whether to match the leaves of each path whatever their entries, and to compute the solidarity of the
+            values. Included in `diagnose`.
+        diagnose: Whether to list the faults of predictions and what they cost.
         cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
             regular expression on ids.
         workers: Number of worker processes; None for the number of processors.
@@ -80,6 +93,8 @@ class EvaluationOptions:
     resume: bool = False
     strict: bool = False
     validate: bool = False
+    diagnose: bool = False
+    flat: bool = False
     cluster_by: str | None = None
     workers: int | None = None
     engine: Engine = "local"
@@ -106,6 +121,8 @@ class EvaluationOptions:
         for export in self.exports:
             if export.rows == "groups" and self.cluster_by is None:
                 raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
+            if export.rows == "faults" and not self.diagnose:
+                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which looks for the faults.")
 
     @property
     def exports(self) -> tuple[Export, ...]:
@@ -147,6 +164,7 @@ class EvaluationJob:
         options: Executor, output folder and other options.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
         on_progress: Called when documents have been compared, and when the next phase begins.
+        observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
@@ -155,8 +173,11 @@ class EvaluationJob:
     options: EvaluationOptions = EvaluationOptions()
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
+    observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
+    _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
+    _flat: FlatTotals = field(default_factory=FlatTotals)
 
     def __post_init__(self) -> None:
         self._kept = WorstDocuments(self.plan, self.options.keep)
@@ -224,6 +245,10 @@ class EvaluationJob:
             self.on_progress("comparing", done, self.size)
             self.check(outcomes.failures)
             self._kept.take(outcomes)
+            notes: Sequence[Any] = outcomes.seen.get(result_files.FAULTS, ())
+            for note in notes:
+                self._faults.add(note["documents"])
+            self._flat.add(outcomes.seen.get(FLAT, ()))
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
@@ -237,7 +262,7 @@ class EvaluationJob:
         options = self.options
         if options.out is None or not options.table:
             return ()
-        sheets = summaries.export_tables(evaluation, options.score)
+        sheets = summaries.export_tables(evaluation, options.score, lambda: evaluation.faults().columns)
         return write(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
 
     def check(self, failures: Sequence[Failure]) -> None:
@@ -253,11 +278,17 @@ class EvaluationJob:
             )
 
     def _observers(self) -> Observers:
-        observers: dict[str, Any] = {}
+        observers: dict[str, Any] = {**self.observers}
         if self.options.validate:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
                 self.plan.root, self.plan.format_assertion
             )
+        if self.options.diagnose:
+            observers[result_files.FAULTS] = FaultTableObserver(
+                self.plan, CsvDialect.named(self.options.csv_dialect), table=self.options.out is not None
+            )
+        if self.options.flat or self.options.diagnose:
+            observers[FLAT] = FlatObserver(self.plan)
         if self.options.out is not None and not self.options.no_report:
             observers |= self._kept.observers
         pointer = self.options.cluster_by
@@ -304,14 +335,59 @@ class EvaluationJob:
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
+            flat_comparison=self._flat.comparison() if self.options.flat or self.options.diagnose else None,
+            diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
             notes=self.notes,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
+            flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
+            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
+            leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
         )
 
-    def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
+    def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
+        """Return the flat comparison of the documents. Raises DataError if they have changed."""
+        options = replace(self.options, out=None, resume=False, strict=False, diagnose=False, flat=True, no_chance=True)
+        again = EvaluationJob(self.plan, self.joined, options)()[0]
+        self._unchanged(again, evaluation)
+        return again.flat_comparison
+
+    def _value_rows(self, path: str) -> list[Row]:
+        """Compare the documents again and return the values at a path."""
+        rows: list[Row] = []
+
+        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            rows.extend(value_rows(levels, path))
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
+        return rows
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Compare the documents again and return the pairs of leaves at a wildcard path, document by document.
+
+        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
+        """
+        steps = [step for step in walk(self.plan.sites) if wildcard(step.path) == path]
+        keys = [self.plan.sites[step.site].alternatives for step in steps]
+        key = next((key for key in keys if isinstance(key, str)), None)
+        collected: list[LeafPair] = []
+
+        def collect(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
+            collected.extend(
+                leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves
+            )
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"leaves": collect}, chance=False))
+        return collected
+
+    def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
-        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False, table=(), score=())
+        options = replace(
+            self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
+        )
         return EvaluationJob(self.plan, self.joined, options, evaluation)()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:

@@ -78,6 +78,8 @@ class CorpusKeywords(SharedKeywords, total=False):
     resume: bool
     strict: bool
     validate: bool
+    diagnose: bool
+    flat: bool
     table: str | Sequence[str]
     score: str | Sequence[str]
     cluster: str | None

@@ -14,7 +14,7 @@ import numpy as np
 
 from arbitre.comparison.levels import of_nodes
 from arbitre.corpus.reading.records import Pair
-from arbitre.diagnosis.entry_pool import build_entry_pool
+from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.engine import compare_batch
 from arbitre.errors import DataError
 from arbitre.paths import wildcard

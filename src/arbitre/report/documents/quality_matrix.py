@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.diagnosis.entry_pool import EntryColumn
 from arbitre.diagnosis.metricity import metricity
+from arbitre.diagnosis.metricity.entry_pool import EntryColumn
 from arbitre.engine import compare_to_levels, pairwise_qualities
 from arbitre.errors import DataError
 from arbitre.matching import catalogue
