@@ -12,15 +12,18 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
     ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo", "parsing"),
-    ("tally", "curve", "signature", "catalogue"),
+    ("tally", "curve", "signature", "catalogue", "classification"),
     ("distances", "authority", "normalizers", "matching"),
     ("schema",),
     ("comparison",),
     ("engine",),
-    ("published_scores", "diagnosis"),
+    ("published_scores", "diagnosis", "text"),
     ("corpus",),
     ("report",),
     ("comparator",),
+    ("agreement",),
+    ("entities",),
+    ("confidence",),
     ("cli",),
 )
 """The modules and packages right below `arbitre`, lowest layer first.
@@ -49,6 +52,9 @@ AT_MOST_ONE = (
     "jmespath",
     "json_repair",
     "sacrebleu",
+    "nltk",
+    "rouge_score",
+    "sklearn",
     "dateparser",
     "vl_convert",
     "msgspec",

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from arbitre.comparison.value_classes import classify
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
@@ -21,15 +22,22 @@ from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
 from arbitre.report.tables import result_files
+from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from arbitre.classification import Classification
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
+    from arbitre.comparison.value_classes import Row
     from arbitre.tally import Scores
+    from arbitre.text.corpus_scores import SegmentationScores, TextScores
+    from arbitre.values import Json
 
 TABLES: Final = ("documents", "paths", "matches", "faults")
 """Names of the tables of an evaluation."""
+
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 """Files of the results; files without content are not written."""
 
@@ -55,6 +63,10 @@ class Evaluation(corpus.Evaluation):
 
     flat_again: Callable[[corpus.Evaluation], FlatComparison | None] | None = field(default=None, repr=False)
     """Computes the flat comparison; None if the documents are no longer available."""
+    value_rows: Callable[[str], list[Row]] | None = field(default=None, repr=False)
+    """Compares the documents again and returns the values at a path; None if they are no longer available."""
+    leaf_source: Callable[[str], list[LeafPair]] | None = field(default=None, repr=False)
+    """Compares again and returns the pairs of leaves at a path; None if the documents are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -135,6 +147,67 @@ class Evaluation(corpus.Evaluation):
     def to_polars(self, table: str = "documents") -> Any:  # noqa: ANN401  (polars is optional)
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path of all documents, with the scores of each class.
+
+        The documents are compared again. See `Comparison.classification`.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path, or the documents are no longer available.
+        """
+        if self.value_rows is None:
+            raise _unavailable()
+        return classify(self.value_rows(path), path, self.by_path, labels)
+
+    def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
+        """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
+
+        BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A missing text counts as an empty
+        text. If gold has a list of accepted readings in place of a text, all of them are references.
+
+        Args:
+            path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
+            kinds: Kinds of ROUGE, as for `arbitre.text.rouge`.
+
+        Raises:
+            DataError: There are no gold texts at the path, the documents are no longer available, or rouge-score is
+                not installed.
+            SchemaError: sacrebleu is not installed.
+        """
+        return score_texts(self._value_pairs(path), kinds)
+
+    def segmentation(self, path: str, k: int | None = None) -> SegmentationScores:
+        """Return WindowDiff, Pk and the generalised Hamming distance of all segmentations at a path.
+
+        The documents are compared again.
+
+        Args:
+            path: Wildcard path of segmentations, which must be compared as single values: give them a distance such as
+                `window-diff`.
+            k: Number of positions of a window; by default half of the mean segment of each gold segmentation.
+
+        Raises:
+            DataError: There are no gold segmentations at the path, or the documents are no longer available.
+        """
+        return score_segmentations(self._value_pairs(path), k)
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of gold and predicted leaves at a wildcard path. The documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        if self.leaf_source is None:
+            raise _unavailable()
+        return self.leaf_source(path)
+
+    def _value_pairs(self, path: str) -> list[ValuePair]:
+        return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.
@@ -241,8 +314,16 @@ _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if i
 """Names of the attributes that are computed on first access."""
 
 
+E = TypeVar("E", bound=Evaluation)
+
+
 def extend(found: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
     """Return the results of a corpus with the values of further fields; what is already computed is kept."""
-    made = Evaluation(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
+    return extend_to(Evaluation, found, **more)
+
+
+def extend_to(kind: type[E], found: corpus.Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
+    """Return the results like `extend`, as an object of a class with further fields."""
+    made = kind(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
     vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
     return made

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.comparison.leaf_pairs import leaf_pairs
+from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
@@ -17,7 +19,7 @@ from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
-from arbitre.paths import parse
+from arbitre.paths import parse, wildcard
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
@@ -27,6 +29,7 @@ from arbitre.report.tables.exports import parse_exports, write
 from arbitre.report.tables.fault_table import FaultTableObserver
 from arbitre.report.tables.table import unknown
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
+from arbitre.schema.describe import walk
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -34,7 +37,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
@@ -159,6 +164,7 @@ class EvaluationJob:
         options: Executor, output folder and other options.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
         on_progress: Called when documents have been compared, and when the next phase begins.
+        observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
@@ -167,6 +173,7 @@ class EvaluationJob:
     options: EvaluationOptions = EvaluationOptions()
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
+    observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
     _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
@@ -271,7 +278,7 @@ class EvaluationJob:
             )
 
     def _observers(self) -> Observers:
-        observers: dict[str, Any] = {}
+        observers: dict[str, Any] = {**self.observers}
         if self.options.validate:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
                 self.plan.root, self.plan.format_assertion
@@ -334,6 +341,8 @@ class EvaluationJob:
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
             flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
+            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
+            leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
         )
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
@@ -342,6 +351,37 @@ class EvaluationJob:
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
+
+    def _value_rows(self, path: str) -> list[Row]:
+        """Compare the documents again and return the values at a path."""
+        rows: list[Row] = []
+
+        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            rows.extend(value_rows(levels, path))
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
+        return rows
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Compare the documents again and return the pairs of leaves at a wildcard path, document by document.
+
+        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
+        """
+        steps = [step for step in walk(self.plan.sites) if wildcard(step.path) == path]
+        keys = [self.plan.sites[step.site].alternatives for step in steps]
+        key = next((key for key in keys if isinstance(key, str)), None)
+        collected: list[LeafPair] = []
+
+        def collect(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
+            collected.extend(
+                leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves
+            )
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"leaves": collect}, chance=False))
+        return collected
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arbitre.cli.output import fault_tables, flat_tables, result_tables
+from arbitre.cli.output import class_tables, fault_tables, flat_tables, result_tables
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from arbitre.corpus.reading.records import Repair
 
 
+Classified = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--classification",
+        metavar="PATH",
+        help="Also print the confusion matrix and the scores of each class for the values at a wildcard path, such as "
+        "/people/*/role. Compares the documents again. May be repeated.",
+    ),
+]
+
+
 def evaluate(
     *,
     schema: Schema,
@@ -38,6 +49,7 @@ def evaluate(
     sources: SourceOptions,
     reading: ReadingOptions,
     evaluation_options: EvaluateOptions,
+    classified: Classified = None,
     format_assertion: FormatAssertion = False,
     gates: GateOptions,
     output: OutputOptions,
@@ -52,11 +64,13 @@ def evaluate(
         for note in job.notes:
             screen.note(note)
         evaluation, files = job()
+        classes = {path: evaluation.classification(path) for path in classified or ()}
     missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": job.violations} if validate else {}
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
+        plain |= {"classification": {path: one.to_dict() for path, one in classes.items()}} if classes else {}
         screen.json(plain)
     elif evaluation_options.flat and evaluation.flat_comparison is not None:
         found = flat_tables.flat(evaluation.flat_comparison, screen.width)
@@ -64,7 +78,10 @@ def evaluate(
     else:
         faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
         violations = job.violations if validate else None
-        screen.show(result_tables.evaluation(evaluation, screen.width, violations, faults))
+        blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults)]
+        for path, one in classes.items():  # before the signature
+            blocks[-1:-1] = class_tables.classification(path, one, evaluation, screen.width)
+        screen.show(blocks)
     if out is not None and not screen.as_json:
         screen.wrote(files, out)
     if repaired:
