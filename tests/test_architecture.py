@@ -21,6 +21,7 @@ LAYERS = (
     ("corpus",),
     ("report",),
     ("comparator",),
+    ("agreement",),
     ("entities",),
     ("cli",),
 )

@@ -6,13 +6,15 @@ from .comparator.documents import compare
 from .comparator.entry_metricity import entry_metricity
 from .comparator.fault_scores import faults
 from .comparator.schemas import check_schema, infer_schema
-from .comparison import Alignment, Comparison, LeafVerdict, Match, Node
+from .comparator.suggestions import perturb_gold, suggest_aliases, suggest_gate
+from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
 from .corpus.systems.evaluation_diff import diff
 from .curve import Curve
-from .diagnosis import Distortion, Metricity, distortion, metricity
+from .diagnosis.metricity import Distortion, Metricity, distortion, metricity
+from .diagnosis.perturbation import Perturbed, PlantedFault, perturb
 from .distances import Facts
 from .errors import (
     ArbitreError,
@@ -42,21 +44,28 @@ __all__ = [
     "Comparison",
     "Curve",
     "DataError",
+    "Diagnosis",
     "Distortion",
     "DocumentQuality",
     "Evaluation",
     "Facts",
+    "Fault",
     "Field",
+    "FlatComparison",
     "FunctionError",
     "Gate",
+    "Join",
     "LeafVerdict",
     "MacroScores",
     "Match",
     "Metricity",
     "Missed",
+    "Moved",
     "Node",
     "OptionError",
     "PathScores",
+    "Perturbed",
+    "PlantedFault",
     "Problem",
     "QualityGateError",
     "Repair",
@@ -79,10 +88,14 @@ __all__ = [
     "infer_schema",
     "load",
     "metricity",
+    "perturb",
+    "perturb_gold",
     "published",
     "rank",
     "read_answer",
     "side_by_side",
+    "suggest_aliases",
+    "suggest_gate",
     "transport",
     "write_figures",
     "write_report",

@@ -409,3 +409,22 @@ def test_fields_are_a_table_with_named_sides(visit, corpus):
     assert (
         table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="town")).get_by_role("cell").count() == 3
     )
+
+
+def test_the_faults_are_listed_most_costly_first(visit, corpus, tmp_path):
+    predicted = ("--predicted", corpus.folder / "hasty.jsonl")
+    run("evaluate", *sources(corpus.folder), *predicted, "--diagnose", "--out", tmp_path / "report", "--workers", "1")
+    page = visit(tmp_path / "report" / "report.html", "#faults")
+    rows = page.locator("#faults .scroll").first.locator("tbody tr")
+    costs = rows.evaluate_all("all => all.map(one => Number(one.cells[3].dataset.sort))")
+    assert len(costs) > 3
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > 0
+    head = page.locator("#faults thead th").nth(2)
+    head.locator("button").click()
+    counts = rows.evaluate_all("all => all.map(one => Number(one.cells[2].dataset.sort))")
+    assert counts == sorted(counts, reverse=head.get_attribute("aria-sort") == "descending")
+    box = page.locator("#faults").bounding_box()
+    assert box["x"] + box["width"] <= 1280
+    if corpus.size == 10:
+        assert violations(page) == []

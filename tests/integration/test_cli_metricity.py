@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.diagnosis.entry_pool import build_entry_pool
+from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.distances import catalogue
 
 SCHEMA = {"type": "array", "items": {"type": "string"}}

@@ -119,14 +119,18 @@ FUNCTION = {
     "demo": r"evaluate\(|report\(",  # the demo evaluates two systems and writes a report
     "rank": r"rank\(",
     "entities": r"entities\.evaluate\(",
+    "agree": r"agree\(",
     "diff": r"diff\(",
     "report": r"report\(",
     "figures": r"figures\(",
     "metricity": r"metricity\(",
     "faults": r"faults\(",
+    "perturb": r"perturb_gold\(",
     "schema infer": r"infer_schema\(",
     "schema check": r"check_schema\(",
     "schema explain": r"explain\(",
+    "schema suggest-aliases": r"suggest_aliases\(",
+    "schema suggest-gate": r"suggest_gate\(",
 }
 """What the Python form of each command calls."""
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.\d)")
@@ -310,6 +314,7 @@ def test_the_reference_has_every_file():
         result_files.DOCUMENTS,
         result_files.PATHS,
         result_files.MATCHES,
+        result_files.FAULTS,
         result_files.VIOLATIONS,
         result_files.RESULTS,
     }

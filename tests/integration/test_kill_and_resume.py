@@ -240,7 +240,7 @@ def test_both_commands_leave_the_same_files_from_a_cluster(tmp_path, cluster, co
     gold, predicted = corpus(tmp_path, 20)
     schema = tmp_path / "schema.json"
     schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
-    systems = {"evaluate": ["--predicted", predicted], "rank": [f"a={predicted}", f"b={gold}"]}[command]
+    systems = {"evaluate": ["--predicted", predicted, "--diagnose"], "rank": [f"a={predicted}", f"b={gold}"]}[command]
     engines = {"here": ["--workers", "1"], "there": ["--engine", "dask", "--scheduler", cluster.scheduler_address]}
     before = cluster.scheduler.transition_counter
     for out, engine in engines.items():

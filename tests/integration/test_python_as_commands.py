@@ -310,3 +310,20 @@ def test_reports_and_figures_are_written_from_results_and_evaluations():
     assert contents("figures") == contents("command")
     with pytest.raises(arbitre.OptionError, match="`out` is required"):
         arbitre.write_report(evaluation)
+
+
+def test_aliases_and_a_gate_are_suggested():
+    for name, function in (("suggest-aliases", arbitre.suggest_aliases), ("suggest-gate", arbitre.suggest_gate)):
+        suggested = function(SCHEMA, gold=GOLD, predicted=HASTY, overlay="overlay.json", out="python.json")
+        arguments = [name, SCHEMA, "--gold", GOLD, "--predicted", HASTY, "--overlay", "overlay.json"]
+        same(suggested.to_dict(), printed("schema", *arguments, "--out", "command.json"))
+        assert Path("python.json").read_bytes() == Path("command.json").read_bytes()
+
+
+def test_faults_are_planted_into_documents():
+    copies = arbitre.perturb_gold(GOLD, {"move": 0.1, "drop": 0.1}, at="/speakers", seed=5, out="python.jsonl")
+    rates = ["--rate", "move=0.1", "--rate", "drop=0.1"]
+    printed_lines = run("perturb", GOLD, *rates, "--at", "/speakers", "--seed", "5").stdout
+    run("perturb", GOLD, *rates, "--at", "/speakers", "--seed", "5", "--out", "command.jsonl")
+    assert Path("python.jsonl").read_text() == Path("command.jsonl").read_text() == printed_lines
+    assert [json.loads(line) for line in printed_lines.splitlines()] == [copy.to_dict() for copy in copies]

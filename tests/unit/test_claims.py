@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from arbitre import Comparator, Facts
 from arbitre.cli import app
-from arbitre.diagnosis.claims import MAX_VALUES
+from arbitre.diagnosis.metricity.claims import MAX_VALUES
 from arbitre.distances import catalogue
 
 TEXTS = {"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "judge"}}}

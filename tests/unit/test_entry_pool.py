@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError
-from arbitre.diagnosis.entry_pool import _Entries, build_entry_pool
+from arbitre.diagnosis.metricity.entry_pool import _Entries, build_entry_pool
 from arbitre.engine import pairwise_qualities
 
 PERSON = {

@@ -97,12 +97,13 @@ class TestFiles:
 class TestEvaluate:
     def test_evaluate_writes_every_table_in_every_format(self):
         names = [f"{rows}.{form}" for rows in ROWS for form in FORMS]
-        said = evaluate("--out", "out", "--cluster-by", r"[0-9]$", *wanted(*names))
+        said = evaluate("--out", "out", "--diagnose", "--cluster-by", r"[0-9]$", *wanted(*names))
         always = [
             "evaluation.json",
             "documents.csv",
             "paths.csv",
             "matches.csv",
+            "faults.csv",
             "failures.csv",
             "failures.jsonl",
             "results.npz",
@@ -165,7 +166,7 @@ class TestEvaluate:
             (["--table", "paths.md"], "--table requires --out"),
             (
                 ["--out", "out", "--table", "path.md"],
-                "got 'path.md' Available tables: documents, paths, scores, groups. Extensions",
+                "got 'path.md' Available tables: documents, paths, scores, groups, faults. Extensions",
             ),
             (["--out", "out", "--table", "groups.tex"], "--table groups.tex requires --cluster-by"),
             (["--out", "out", "--score", "irq"], "--score requires --table"),

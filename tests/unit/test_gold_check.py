@@ -152,17 +152,18 @@ def test_the_command_names_file_line_document_and_pointer():
         "gold.jsonl:2: Gold has a value under an alias of /sent in document 'd' at /date",
         "  Move it to /sent. Aliases are read in predictions only.",
         "gold.jsonl:3: Expected a finite number, got NaN in document 'e' at /to",
-        "5 gold documents, 4 problems",
+        "warning: Fewer than 15 gold values at /sent, /to",
+        "5 gold documents, 4 problems, 2 warnings",
     ]
 
 
 @pytest.mark.usefixtures("files")
 def test_clean_gold_passes_from_every_kind_of_file():
     assert check("--gold", "gold/b.json", "--gold", "packed.jsonl.gz", code=0).endswith(
-        "2 gold documents, 0 problems\n"
+        "2 gold documents, 0 problems, 2 warnings\n"
     )
-    assert check("--gold", "gold/b*.json", code=0).endswith("\n1 gold document, 0 problems\n")
-    assert check("--gold", "array.json", code=2).endswith("1 gold document, 1 problem\n")
+    assert check("--gold", "gold/b*.json", code=0).endswith("\n1 gold document, 0 problems, 2 warnings\n")
+    assert check("--gold", "array.json", code=2).endswith("1 gold document, 1 problem, 2 warnings\n")
 
 
 @pytest.mark.usefixtures("files")
@@ -180,6 +181,18 @@ def test_the_json_lists_the_findings():
                 "message": "Gold has a value under an alias of /sent",
                 "hint": "Move it to /sent. Aliases are read in predictions only.",
             }
+        ],
+        "warnings": [
+            {
+                "check": "few",
+                "id": None,
+                "file": None,
+                "line": None,
+                "pointer": pointer,
+                "message": f"Fewer than 15 gold values ({count})",
+                "hint": None,
+            }
+            for pointer, count in (("/sent", 1), ("/to", 2))
         ],
     }
     assert plain["gold"] == Comparator(LETTER).check_gold("gold").to_dict()

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import floyd_warshall
 
-from arbitre.diagnosis import Distortion, Metricity, distortion, metricity
-from arbitre.diagnosis.inequalities import draw_tuples, repair
+from arbitre.diagnosis.metricity import Distortion, Metricity, distortion, metricity
+from arbitre.diagnosis.metricity.inequalities import draw_tuples, repair
 from arbitre.errors import ArbitreError, DataError
 
 BROKEN = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
 from arbitre.cli import COMMANDS, app
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
@@ -99,9 +99,17 @@ def test_the_command_line_has_every_option_of_the_python_interface(option_set, o
 TERMINAL = {"output", "no_color", "quiet"}
 """Options about the terminal, which Python does not have."""
 IN_PYTHON = {
-    "compare": (arbitre.compare, {"validate": "Comparison.violations", "published": "arbitre.published"}),
+    "compare": (
+        arbitre.compare,
+        {
+            "validate": "Comparison.violations",
+            "published": "arbitre.published",
+            "flat": "Comparator.compare_flat",
+        },
+    ),
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
     "rank": (arbitre.rank, {}),
+    "agree": (agreement.agree, {}),
     "diff": (arbitre.diff, {}),
     "entities": (
         arbitre.entities.evaluate,
@@ -116,9 +124,12 @@ IN_PYTHON = {
     "figures": (arbitre.write_figures, {"evaluations": "results"}),
     "metricity": (arbitre.entry_metricity, {}),
     "faults": (arbitre.faults, {"score": "all scores are returned"}),
+    "perturb": (arbitre.perturb_gold, {}),
     "schema infer": (arbitre.infer_schema, {}),
     "schema check": (arbitre.check_schema, {"certificate": "SchemaCheck.comparator.certificate"}),
     "schema explain": (arbitre.Comparator, {}),
+    "schema suggest_aliases": (arbitre.suggest_aliases, {}),
+    "schema suggest_gate": (arbitre.suggest_gate, {}),
 }
 """The function of each command, and its options that have another place in Python."""
 NAMES_IN_PYTHON = {"projection": "project", "chosen": "match"}
@@ -139,7 +150,7 @@ def keywords(function):
 
 
 def test_every_command_has_a_function():
-    groups = {"schema": ["infer", "check", "explain"]}
+    groups = {"schema": ["infer", "check", "explain", "suggest_aliases", "suggest_gate"]}
     names = {f"{name} {one}".strip() for name in COMMANDS for one in groups.get(name, [""])}
     assert names - IN_PYTHON.keys() == {"demo"}  # shows the other commands on the bundled corpus
 

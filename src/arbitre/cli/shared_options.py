@@ -202,6 +202,13 @@ class EvaluateOptions(CorpusOptions):
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted evaluation in the same --out folder.")]
     strict: Annotated[bool, typer.Option("--strict", help="Stop with exit code 2 if a document fails.")]
     validate: Validate
+    flat: Annotated[
+        bool,
+        typer.Option("--flat", help="Match the values of each path whatever their entries, and show only this result."),
+    ]
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help="List the faults of the predictions and what they cost (faults.csv).")
+    ]
     table: Annotated[list[str], export_option("paths.tex or documents.parquet")]
     score: Annotated[
         list[str],

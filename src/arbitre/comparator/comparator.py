@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
@@ -10,9 +10,13 @@ from arbitre.comparator.functions import load_functions
 from arbitre.comparison import Comparison
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.records import readable
+from arbitre.corpus.results.suggested_gate import suggest_gate
 from arbitre.corpus.running.check_gold import check_gold, records_of
-from arbitre.diagnosis import witnesses
-from arbitre.diagnosis.claims import MAX_VALUES, check_claims
+from arbitre.corpus.running.suggested_aliases import suggest_aliases
+from arbitre.diagnosis.causes.diagnose import diagnose
+from arbitre.diagnosis.causes.solidarity import LeafSums
+from arbitre.diagnosis.metricity import witnesses
+from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
 from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.normalizers import catalogue as normalisers
@@ -27,10 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.comparator.functions import Distances, Normalizers
+    from arbitre.comparison.flat import FlatComparison
+    from arbitre.corpus.results.suggested_gate import SuggestedGate
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
-    from arbitre.diagnosis.claims import ClaimCheck
+    from arbitre.diagnosis.metricity.claims import ClaimCheck
+    from arbitre.diagnosis.renamed_fields import AliasSuggestions
     from arbitre.report.evaluation import Evaluation
-    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress
+    from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
@@ -168,7 +175,7 @@ class Comparator:
             signature=self.signature,
         )
 
-    def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False) -> Comparison:
+    def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False, rematch: bool = False) -> Comparison:
         """Compare one predicted document with its gold document.
 
         The documents do not have to be valid against the schema and are not modified. Do not modify them while you
@@ -180,17 +187,19 @@ class Comparator:
             predicted: The predicted document, or `arbitre.ABSENT`.
             exhaustive: Compute the quality of every possible pair of list items. The scores stay the same; use this
                 for diagnosis.
+            rematch: Compute the repair gains of `diagnosis` by comparing repaired documents again, instead of on the
+                matching of this comparison.
 
         Raises:
             DataError: A document is not JSON, has more than 512 nested lists and objects, or is a text although the
                 schema expects an object or a list.
         """
         try:
-            return self._compared(gold, predicted, exhaustive=exhaustive)
+            return self._compared(gold, predicted, exhaustive=exhaustive, rematch=rematch)
         except NotJsonError:  # plain JSON is not searched for Python objects first
-            return self._compared(json_form(gold), json_form(predicted), exhaustive=exhaustive)
+            return self._compared(json_form(gold), json_form(predicted), exhaustive=exhaustive, rematch=rematch)
 
-    def _compared(self, gold: Json, predicted: Json, *, exhaustive: bool) -> Comparison:
+    def _compared(self, gold: Json, predicted: Json, *, exhaustive: bool, rematch: bool) -> Comparison:
         self.plan.check_gold(gold)
         self.plan.check_predicted(predicted)
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
@@ -205,7 +214,24 @@ class Comparator:
             schema=self.plan.root,
             item_costs=item_costs,
             format_assertion=self.plan.format_assertion,
+            diagnose=cache(lambda: diagnose(self.plan, [gold], [predicted], traced.levels(), rematch=rematch)[0]),
         )
+
+    def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
+        """Match all leaves of each path of a document, whatever entries they belong to.
+
+        This is the older practice of scoring single values. The result says which share of the quality is reached by
+        values in their own entries. `compare(...).diagnosis` contains it, too.
+
+        Args:
+            gold: The gold document, or `arbitre.ABSENT`.
+            predicted: The predicted document, or `arbitre.ABSENT`.
+
+        Raises:
+            DataError: As for `compare`.
+        """
+        levels = self.compare(gold=gold, predicted=predicted).levels
+        return LeafSums.of(levels, 1, self.plan.close).comparison(0)
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances for this pair of documents, by path.
@@ -230,7 +256,7 @@ class Comparator:
 
         Returns:
             One check for each path and claim, with the number of violations and the values of the largest one; see
-            `arbitre.diagnosis.claims.ClaimCheck`.
+            `arbitre.diagnosis.metricity.claims.ClaimCheck`.
         """
         return check_claims(
             self.plan, list(map(json_form, gold)), list(map(json_form, predicted)), sample=sample, seed=seed
@@ -261,6 +287,54 @@ class Comparator:
         from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
 
         return evaluate_corpus(self.plan, pairs, progress, **options)
+
+    def suggest_aliases(self, pairs: Pairs | None = None, **sources: Unpack[SourceKeywords]) -> AliasSuggestions:
+        """Suggest aliases for fields that predictions store under keys that the schema does not declare.
+
+        The values decide, not the names: predicted values under an unknown key have to be equal to missing values of
+        the field, in the same entries, more often than by chance. Nothing is applied; pass `overlay` of the result to a
+        comparator to accept all suggestions.
+
+        Args:
+            pairs: As for `evaluate`.
+            **sources: The options of `arbitre schema suggest-aliases`: `gold` and `predicted`, or `manifest`, and how
+                documents are read.
+
+        Raises:
+            DataError: A source cannot be read.
+            OptionError: An option is unknown, or options contradict each other.
+
+        >>> people = {"type": "object", "properties": {"name": {"type": "string"}, "born": {"type": "integer"}}}
+        >>> names = [("a", "Ada"), ("b", "Bo"), ("c", "Cy"), ("d", "Di")]
+        >>> pairs = [(page, {"name": name, "born": 1900}, {"label": name, "born": 1900}) for page, name in names]
+        >>> Comparator(people).suggest_aliases(pairs).overlay
+        {'/name': {'aliases': ['label']}}
+        """
+        from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+
+        return suggest_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
+
+    def suggest_gate(
+        self, pairs: Pairs | None = None, *, seed: int = 0, **sources: Unpack[SourceKeywords]
+    ) -> SuggestedGate:
+        """Suggest a gate for the matching of the entries.
+
+        The gate is the quality that 95 % of the chance pairs do not reach: entries of a prediction matched with entries
+        of another document's gold. Nothing is applied; pass `overlay` of the result to a comparator to use the gate.
+
+        Args:
+            pairs: As for `evaluate`.
+            seed: Random seed of the sample of chance pairs.
+            **sources: The options of `arbitre schema suggest-gate`, as for `suggest_aliases`.
+
+        Raises:
+            DataError: A source cannot be read, there is only one document, or the entries have another matching than
+                `hungarian` without a gate.
+            OptionError: An option is unknown, or options contradict each other.
+        """
+        from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
+
+        return suggest_gate(self.plan, document_pairs(self.plan, pairs, **sources), seed=seed)
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.

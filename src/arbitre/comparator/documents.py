@@ -27,6 +27,7 @@ def compare(
     max_depth: int = MAX_DEPTH,
     fail_under: Bounds = (),
     fail_over: Bounds = (),
+    rematch: bool = False,
     **options: Unpack[ComparatorKeywords],
 ) -> Comparison:
     """Compare one predicted document with its gold document.
@@ -41,6 +42,7 @@ def compare(
         max_depth: Maximum number of nested containers in a file.
         fail_under: Minimum scores, as for `arbitre.gate`.
         fail_over: Maximum scores.
+        rematch: Compute the repair gains of the diagnosis by comparing repaired documents again.
         **options: The options of `Comparator`, such as `overlay`.
 
     Raises:
@@ -56,7 +58,7 @@ def compare(
     documents = [as_document(side, max_depth) for side in (gold, predicted)]
     given: dict[str, Any] = {**options}
     comparator = take_comparator(infer(documents[:1]) if schema is None else schema, given)
-    comparison = comparator.compare(gold=documents[0], predicted=documents[1])
+    comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     require(gate(comparison, fail_under=gates, declared={row.path for row in comparator.explain()}))
     return comparison
 

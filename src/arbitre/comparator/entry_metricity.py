@@ -18,8 +18,8 @@ from arbitre.comparator.functions import load_functions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
-from arbitre.diagnosis.entry_pool import build_entry_pool
 from arbitre.diagnosis.metricity import metricity
+from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import OptionError
 from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from arbitre.comparator.configurations import Configuration
     from arbitre.corpus.joining.sources import Paths
-    from arbitre.diagnosis.claims import ClaimCheck
-    from arbitre.diagnosis.entry_pool import EntryPool
     from arbitre.diagnosis.metricity import Metricity
+    from arbitre.diagnosis.metricity.claims import ClaimCheck
+    from arbitre.diagnosis.metricity.entry_pool import EntryPool
     from arbitre.report.text_files import CsvDialectName
     from arbitre.schema import SchemaSource
     from arbitre.tally import Scores

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre import bundled, matching
 from arbitre.comparator.comparator import Comparator
 from arbitre.comparator.configurations import NamedChoice
-from arbitre.diagnosis.planted_faults import plant_faults, score_faults
+from arbitre.diagnosis.perturbation.score_reactions import plant_each, score_faults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 SCHEMA: Final = "examples/speakers.schema.json"
-ENTRIES: Final = "speakers"
+ENTRIES: Final = "/speakers"
 MATCHINGS: Final[tuple[Json, ...]] = (
     "hungarian",
     {"hungarian": {"gate": 0.7}},
@@ -89,20 +89,16 @@ def faults(match: Sequence[Json] = (), *, share: float = 0.2, seed: int = 0) -> 
         ArbitreError: `share` is out of range.
 
     >>> row = faults(["hungarian"]).matchings[0]
-    >>> {name: round(scores.f1q, 3) for name, scores in row.faults.items()}["omission"]
-    0.885
+    >>> {name: round(scores.f1q, 3) for name, scores in row.faults.items()}["drop"]
+    0.895
     """
     lines = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
-    gold = [{key: value for key, value in json.loads(line).items() if key != "id"} for line in lines]
-    lists = plant_faults([document[ENTRIES] for document in gold], share=share, seed=seed)
-    faulty = {
-        name: [document | {ENTRIES: entries} for document, entries in zip(gold, changed, strict=True)]
-        for name, changed in lists.items()
-    }
-    schema, site = bundled.schema(SCHEMA), f"/{ENTRIES}"  # nested lists are matched as the schema says
+    gold = {line.pop("id"): line for line in map(json.loads, lines)}
+    faulty = plant_each(gold, at=ENTRIES, share=share, seed=seed)
+    schema = bundled.schema(SCHEMA)  # nested lists are matched as the schema says
     rows = []
     for choice in match or MATCHINGS:
         label = NamedChoice.of(choice, matching.catalogue).label
-        plan = Comparator(schema, overlay={site: {"match": choice}}).plan
+        plan = Comparator(schema, overlay={ENTRIES: {"match": choice}}).plan
         rows.append(FaultRow(choice, label, score_faults(plan, gold, faulty)))
     return FaultScores(share, seed, len(gold), tuple(rows))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arbitre.comparison import html_repr as html
+from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
 from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
@@ -58,6 +59,8 @@ class Comparison:
     item_costs: Callable[[Level, int, tuple[int, int]], Floats] | None = None
     """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
     format_assertion: bool = False
+    diagnose: Callable[[], Diagnosis] | None = None
+    """Returns `diagnosis`, which it computes once; None if there is none."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -238,6 +241,22 @@ class Comparison:
             return ()
         return find_violations(self.schema, self.predicted, format_assertion=self.format_assertion)
 
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """Why the prediction is wrong: misplaced values, splits, merges, and what each class of fault costs.
+
+        Computed on first access.
+
+        Raises:
+            DataError: The comparison was read from JSON without a diagnosis.
+        """
+        if self.diagnose is None:
+            raise DataError.of(
+                "The diagnosis is not available",
+                hint="This comparison was read from JSON without a diagnosis. Compare the documents again.",
+            )
+        return self.diagnose()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""
         paths = self.by_path()
@@ -253,6 +272,8 @@ class Comparison:
             "by_path": {path: scores.to_dict() for path, scores in paths.items()},
             "nodes": nodes_to_json(self.levels, self.close),
         }
+        if self.diagnose is not None:
+            plain["diagnosis"] = self.diagnosis.to_dict()
         documents = {"gold_document": self.gold, "predicted_document": self.predicted}
         return plain | {side: document for side, document in documents.items() if document is not ABSENT}
 
@@ -261,6 +282,7 @@ class Comparison:
         """Create a comparison from the result of `to_dict`. Raises DataError for an unknown format."""
         gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
         levels = levels_from_json(data, (gold, predicted))
+        diagnosis = Diagnosis.from_dict(data["diagnosis"]) if "diagnosis" in data else None
         return cls(
             level_source=lambda _: levels,
             entry_levels=levels,
@@ -269,6 +291,7 @@ class Comparison:
             entries=data["entries"],
             signature=Signature.from_dict(data["signature"]),
             close=data["close"],
+            diagnose=None if diagnosis is None else lambda: diagnosis,
         )
 
     def _repr_html_(self) -> str:

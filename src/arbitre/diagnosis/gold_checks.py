@@ -36,11 +36,13 @@ class GoldFinding:
     """One problem in a gold document.
 
     Attributes:
-        check: Name of the check that found it: a key of `CHECKS`, or "unreadable".
+        check: Name of the check that found it: a key of `CHECKS` or of `gold_warnings.WARNINGS`, "unreadable", "unused"
+            or "few".
         id: Id of the document; None if it could not be read.
         file: File of the document; None for documents that were passed as values.
         line: Line in that file, from 1, if each line contains a document.
-        pointer: JSON Pointer of the value in the document; None if unknown.
+        pointer: JSON Pointer of the value in the document, or a wildcard path of the schema for "unused" and "few";
+            None if unknown.
         message: Description of the problem.
         hint: How to fix it, if known.
     """
@@ -106,9 +108,7 @@ def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
 
 def _lists_of_readings(plan: Plan, document: Json) -> Iterator[tuple[Tokens, list[Json]]]:
     """Yield the place and the readings of each value of which gold lists several."""
-    for site, value, tokens in _positions(
-        plan, document, _reaching(plan.sites, lambda site: site.alternatives is True)
-    ):
+    for site, value, tokens in positions(plan, document, _reaching(plan.sites, lambda site: site.alternatives is True)):
         if site.alternatives is True and isinstance(value, list) and value:
             yield tokens, value
 
@@ -141,7 +141,7 @@ def _of_reading(place: str, lists: Mapping[Tokens, list[Json]], position: int) -
 def _without_field(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the sibling fields with accepted readings of a field that gold does not have."""
     reaching = _reaching(plan.sites, lambda site: bool(_siblings(plan.sites, site)))
-    for site, value, tokens in _positions(plan, document, reaching):
+    for site, value, tokens in positions(plan, document, reaching):
         for name, sibling in _siblings(plan.sites, site) if isinstance(value, dict) else ():
             if value.get(name) is None and value.get(sibling) not in (None, []):
                 yield GoldFinding(
@@ -161,7 +161,7 @@ def _siblings(sites: Sequence[Site], site: Site) -> list[tuple[str, str]]:
 def _aliased(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the values under an alias. Aliases are read in predictions only."""
     targets: dict[Tokens, Tokens] = {}
-    for site, value, above in _positions(plan, document, _reaching(plan.sites, lambda site: bool(site.object.aliases))):
+    for site, value, above in positions(plan, document, _reaching(plan.sites, lambda site: bool(site.object.aliases))):
         if isinstance(value, dict):
             for field, alias in aliased(value, site.object.aliases):
                 targets.setdefault((*above, *alias), (*above, *field))
@@ -174,12 +174,12 @@ def _aliased(plan: Plan, document: Json) -> Iterator[GoldFinding]:
         )
 
 
-def _positions(plan: Plan, document: Json, reaching: set[int]) -> Iterator[tuple[Site, Json, Tokens]]:
-    """Yield the site, the value and the tokens of every position of a document at these sites."""
+def positions(plan: Plan, document: Json, reaching: set[int] | None = None) -> Iterator[tuple[Site, Json, Tokens]]:
+    """Yield the site, the value and the tokens of every position of a document, or of those at some sites."""
     pending: deque[tuple[int, Json, Tokens]] = deque([(0, document, ())])
     while pending:
         index, value, above = pending.popleft()
-        if index not in reaching:
+        if reaching is not None and index not in reaching:
             continue
         site = plan.sites[index]
         yield site, value, above

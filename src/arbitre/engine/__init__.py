@@ -7,6 +7,15 @@ from arbitre.engine.batch_comparison import (
     count_calls,
     item_costs,
     pairwise_qualities,
+    qualities_at,
 )
 
-__all__ = ["BatchResult", "compare_batch", "compare_to_levels", "count_calls", "item_costs", "pairwise_qualities"]
+__all__ = [
+    "BatchResult",
+    "compare_batch",
+    "compare_to_levels",
+    "count_calls",
+    "item_costs",
+    "pairwise_qualities",
+    "qualities_at",
+]

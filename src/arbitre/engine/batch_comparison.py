@@ -122,6 +122,32 @@ def pairwise_qualities(column: Column, left: Indices, right: Indices, chunk_cell
     return table
 
 
+def qualities_at(
+    plan: Plan,
+    column: Column,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    pairs: tuple[Indices, Indices],
+    tags: Indices | None = None,
+) -> Floats:
+    """Return the quality of pairs of new values, compared as values of a column.
+
+    Args:
+        plan: The compiled schema.
+        column: A column that was built from this plan.
+        gold: Gold values.
+        predicted: Predicted values.
+        pairs: Positions in `gold` and in `predicted` of each pair; shapes (pairs,).
+        tags: Branch of each gold value, then of each predicted value (see `Column.tags`).
+
+    Raises:
+        FunctionError: A custom distance or normaliser fails.
+    """
+    root = build_columns(plan, gold, predicted, site=column.site, tags=tags)[0]
+    return QualitySolver().evaluate(root, pairs[0], pairs[1] + len(gold)).quality
+
+
 def item_costs(level: Level, at: int, shape: tuple[int, int]) -> Floats:
     """Return the distance of each gold item from each predicted item of a pair of lists, whatever their matching.
 

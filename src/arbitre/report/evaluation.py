@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from arbitre.classification import Classification
+    from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.value_classes import Row
+    from arbitre.tally import Scores
     from arbitre.values import Json
 
-TABLES: Final = ("documents", "paths", "matches")
+TABLES: Final = ("documents", "paths", "matches", "faults")
 """Names of the tables of an evaluation."""
-_NO_DOCUMENTS: Final = "The documents of this evaluation are no longer available"
+
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 """Files of the results; files without content are not written."""
 
@@ -50,30 +52,84 @@ class Evaluation(corpus.Evaluation):
     """Names of the files written to `folder`."""
     folder: Path | None = field(default=None, repr=False)
     """Folder of the results, if they were written."""
+    writer: Callable[[corpus.Evaluation, Path, bool], tuple[str, ...]] | None = field(default=None, repr=False)
+    """Writes all files of the results to a folder, with the table of faults if the last argument is true.
+
+    None if the documents are no longer available.
+    """
+
+    flat_again: Callable[[corpus.Evaluation], FlatComparison | None] | None = field(default=None, repr=False)
+    """Computes the flat comparison; None if the documents are no longer available."""
     value_rows: Callable[[str], list[Row]] | None = field(default=None, repr=False)
     """Compares the documents again and returns the values at a path; None if they are no longer available."""
-    writer: Callable[[corpus.Evaluation, Path], tuple[str, ...]] | None = field(default=None, repr=False)
-    """Writes all files of the results to a folder; None if the documents are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
 
         Args:
-            name: "documents" (one row per document), "paths" (one row per path) or "matches" (one row per entry, with
-                the values of gold and prediction as in `matches.csv`).
+            name: "documents" (one row per document), "paths" (one row per path), "matches" (one row per entry, with
+                the values of gold and prediction as in `matches.csv`) or "faults" (see `faults`).
 
         Raises:
-            DataError: There is no such table, or the documents are no longer available for the table of matches.
+            DataError: There is no such table, or the documents are no longer available for the table of matches or
+                of faults.
         """
         if name == "documents":
             return DataTable(dataframe.document_frame(self.document_table, self.signature))
         if name == "paths":
             return DataTable(dataframe.path_frame(self.by_path, self.signature))
         if name == "matches":
-            return DataTable(result_files.read_matches(self.details / result_files.MATCHES))
+            return DataTable(result_files.read_table(self.details / result_files.MATCHES))
+        if name == "faults":
+            return self.faults()
         raise DataError.of(
             f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES) or f"Choose one of: {', '.join(TABLES)}."
         )
+
+    def faults(self) -> DataTable:
+        """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
+
+        If the faults were not looked for in the evaluation (`diagnose`), the documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        folder = self.folder
+        written = self.diagnosis is not None and folder is not None and (folder / result_files.FAULTS).exists()
+        if folder is None or not written or not result_files.holds(folder, self):
+            folder = self.details if self.diagnosis is not None else self._diagnosed
+        return DataTable(result_files.read_table(folder / result_files.FAULTS))
+
+    @property
+    def solidarity(self) -> float | None:
+        """Share of the leaf quality of the best flat matching that is reached by values in their own entries.
+
+        In [0, 1]; None under transport (see `arbitre.comparison.flat.FlatComparison`). If it was not computed in the
+        evaluation (`diagnose` or `flat`), the documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return self._flat.solidarity
+
+    @property
+    def flat(self) -> Scores:
+        """Pooled scores over all leaves in the best flat matching, which ignores entries; see `solidarity`."""
+        return self._flat.flat
+
+    @property
+    def flat_by_path(self) -> Mapping[str, Scores]:
+        """Pooled scores of the best flat matching by wildcard path; see `solidarity`."""
+        return self._flat.flat_by_path
+
+    @cached_property
+    def _flat(self) -> FlatComparison:
+        flat = self.flat_comparison
+        if flat is None and self.flat_again is not None:
+            flat = self.flat_again(self)
+        if flat is None:
+            raise _unavailable()
+        return flat
 
     def to_arrow(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
         """Return a table as a `pyarrow.Table`; see `table`. Raises DataError if pyarrow is not installed."""
@@ -100,7 +156,7 @@ class Evaluation(corpus.Evaluation):
             DataError: No single value was compared at the path, or the documents are no longer available.
         """
         if self.value_rows is None:
-            raise DataError.of(_NO_DOCUMENTS, hint="Evaluate them again; pass a list instead of an iterator.")
+            raise _unavailable()
         return classify(self.value_rows(path), path, self.by_path, labels)
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
@@ -176,21 +232,32 @@ class Evaluation(corpus.Evaluation):
                 raise DataError.of(
                     "The folder no longer contains these results", file=str(folder), hint="Load or evaluate again."
                 )
-        if self.writer is None:
-            raise DataError.of(
-                _NO_DOCUMENTS,
-                hint="Pass them as a list instead of an iterator, or write the results with `out`.",
-            )
         return self._written
 
     @cached_property
     def _written(self) -> Path:
         """Temporary folder with all files of these results, deleted with this object."""
+        return self._write(diagnose=self.diagnosis is not None)
+
+    @cached_property
+    def _diagnosed(self) -> Path:
+        """Temporary folder with the table of faults, deleted with this object."""
+        return self._write(diagnose=True)
+
+    def _write(self, *, diagnose: bool) -> Path:
+        if self.writer is None:
+            raise _unavailable()
         folder = Path(mkdtemp(prefix="arbitre-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        if self.writer is not None:
-            self.writer(self, folder)
+        self.writer(self, folder, diagnose)
         return folder
+
+
+def _unavailable() -> DataError:
+    return DataError.of(
+        "The documents of this evaluation are no longer available",
+        hint="Pass them as a list instead of an iterator, or write the results with `out`.",
+    )
 
 
 _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if isinstance(value, cached_property)}

@@ -10,6 +10,8 @@ import numpy as np
 
 from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
+from arbitre.corpus.results.diagnosis import DiagnosisTotals
+from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
@@ -23,6 +25,7 @@ from arbitre.report.evaluation import extend
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import parse_exports, write
+from arbitre.report.tables.fault_table import FaultTableObserver
 from arbitre.report.tables.table import unknown
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
 from arbitre.tally import NAMES
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
     from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 CLUSTERS: Final = "clusters"
+FLAT: Final = "flat"
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
 
@@ -59,6 +64,9 @@ class EvaluationOptions:
         resume: Whether to continue an interrupted evaluation in the same folder.
         strict: Whether to stop at the first failed document.
         validate: Whether to list the schema violations of predictions.
+        flat: Whether to match the leaves of each path whatever their entries, and to compute the solidarity of the
+            values. Included in `diagnose`.
+        diagnose: Whether to list the faults of predictions and what they cost.
         cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
             regular expression on ids.
         workers: Number of worker processes; None for the number of processors.
@@ -82,6 +90,8 @@ class EvaluationOptions:
     resume: bool = False
     strict: bool = False
     validate: bool = False
+    diagnose: bool = False
+    flat: bool = False
     cluster_by: str | None = None
     workers: int | None = None
     engine: Engine = "local"
@@ -108,6 +118,8 @@ class EvaluationOptions:
         for export in self.exports:
             if export.rows == "groups" and self.cluster_by is None:
                 raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
+            if export.rows == "faults" and not self.diagnose:
+                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which looks for the faults.")
 
     @property
     def exports(self) -> tuple[Export, ...]:
@@ -161,6 +173,8 @@ class EvaluationJob:
     observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
+    _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
+    _flat: FlatTotals = field(default_factory=FlatTotals)
 
     def __post_init__(self) -> None:
         self._kept = WorstDocuments(self.plan, self.options.keep)
@@ -228,6 +242,10 @@ class EvaluationJob:
             self.on_progress("comparing", done, self.size)
             self.check(outcomes.failures)
             self._kept.take(outcomes)
+            notes: Sequence[Any] = outcomes.seen.get(result_files.FAULTS, ())
+            for note in notes:
+                self._faults.add(note["documents"])
+            self._flat.add(outcomes.seen.get(FLAT, ()))
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
@@ -241,7 +259,7 @@ class EvaluationJob:
         options = self.options
         if options.out is None or not options.table:
             return ()
-        sheets = summaries.export_tables(evaluation, options.score)
+        sheets = summaries.export_tables(evaluation, options.score, lambda: evaluation.faults().columns)
         return write(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
 
     def check(self, failures: Sequence[Failure]) -> None:
@@ -262,6 +280,12 @@ class EvaluationJob:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
                 self.plan.root, self.plan.format_assertion
             )
+        if self.options.diagnose:
+            observers[result_files.FAULTS] = FaultTableObserver(
+                self.plan, CsvDialect.named(self.options.csv_dialect), table=self.options.out is not None
+            )
+        if self.options.flat or self.options.diagnose:
+            observers[FLAT] = FlatObserver(self.plan)
         if self.options.out is not None and not self.options.no_report:
             observers |= self._kept.observers
         pointer = self.options.cluster_by
@@ -308,11 +332,21 @@ class EvaluationJob:
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
+            flat_comparison=self._flat.comparison() if self.options.flat or self.options.diagnose else None,
+            diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
             notes=self.notes,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
+            flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
             value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
         )
+
+    def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
+        """Return the flat comparison of the documents. Raises DataError if they have changed."""
+        options = replace(self.options, out=None, resume=False, strict=False, diagnose=False, flat=True, no_chance=True)
+        again = EvaluationJob(self.plan, self.joined, options)()[0]
+        self._unchanged(again, evaluation)
+        return again.flat_comparison
 
     def _value_rows(self, path: str) -> list[Row]:
         """Compare the documents again and return the values at a path."""
@@ -325,9 +359,11 @@ class EvaluationJob:
         evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
         return rows
 
-    def _write_again(self, evaluation: corpus.Evaluation, folder: Path) -> tuple[str, ...]:
+    def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
-        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False, table=(), score=())
+        options = replace(
+            self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
+        )
         return EvaluationJob(self.plan, self.joined, options, evaluation)()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack, cast
 
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.projection import Projection
+from arbitre.corpus.reading.records import Pair
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.evaluation import extend
@@ -19,6 +20,7 @@ from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from arbitre.corpus.joining.join import Join
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.running.document_results import DocumentResults
@@ -76,6 +78,8 @@ class CorpusKeywords(SharedKeywords, total=False):
     resume: bool
     strict: bool
     validate: bool
+    diagnose: bool
+    flat: bool
     table: str | Sequence[str]
     score: str | Sequence[str]
     cluster: str | None
@@ -115,7 +119,39 @@ def evaluate_corpus(
     return extend(evaluation, files=files)
 
 
-def option_sets(given: Mapping[str, Any], kind: type[SharedKeywords]) -> tuple[ReadOptions, EvaluationOptions]:
+class SourceKeywords(TypedDict, total=False):
+    """Options for naming and reading documents: `Sources`, and those of `SharedKeywords` up to `max_depth`."""
+
+    gold: Paths
+    predicted: Paths
+    manifest: str | Path
+    only: Collection[str]
+    id_key: str
+    id_pattern: str | None
+    normalize_ids: bool
+    gold_key: str
+    predicted_key: str
+    project: str | Path | Mapping[str, Json] | Projection | None
+    lenient: bool
+    max_depth: int
+
+
+def document_pairs(plan: Plan, pairs: Pairs | None, **options: Unpack[SourceKeywords]) -> Join | list[Pair]:
+    """Return the pairs of documents of a corpus; see `Comparator.evaluate` for the arguments and errors."""
+    given: dict[str, Any] = dict(options)
+    if pairs is None or _is_source(pairs):
+        reading, _ = option_sets(given, SourceKeywords)
+        sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))
+        return sources.joined(reading.for_plan(plan))
+    if given:
+        raise OptionError.of(f"`{min(given)}` requires paths or a data frame, not triples.")
+    triples = cast("Iterable[Triple]", pairs)
+    return [Pair(str(identity), None, gold, predicted).as_json() for identity, gold, predicted in triples]
+
+
+def option_sets(
+    given: Mapping[str, Any], kind: type[SharedKeywords | SourceKeywords]
+) -> tuple[ReadOptions, EvaluationOptions]:
     """Return the options for reading and for evaluating documents among keyword arguments.
 
     Args:

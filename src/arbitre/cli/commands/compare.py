@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.output import result_tables, side_by_side
+from arbitre.cli.output import fault_tables, flat_tables, join_tables, result_tables, side_by_side
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions
@@ -43,6 +43,16 @@ MaybeSchema = Annotated[
 ]
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for standard input.")]
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
+Rematch = Annotated[
+    bool,
+    typer.Option(
+        "--rematch", help="Compute repair gains by comparing repaired documents again, not on the matching found."
+    ),
+]
+Flat = Annotated[
+    bool,
+    typer.Option("--flat", help="Match the values of each path whatever their entries, and show only this result."),
+]
 Published = Annotated[
     bool, typer.Option("--published", help="Add the scores computed with the formulas of the published script.")
 ]
@@ -59,6 +69,8 @@ def compare(
     validate: Validate = False,
     format_assertion: FormatAssertion = False,
     published: Published = False,
+    rematch: Rematch = False,
+    flat: Flat = False,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
@@ -89,23 +101,36 @@ def compare(
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
+    others = bool(gates.gates) or validate or published or rematch
     if len(chosen) > 1:
-        if gates.gates or validate or published:
-            raise typer.BadParameter(
-                "--fail-under, --fail-over, --validate and --published need a single --match and --distance."
-            )
+        _refuse(others or flat, "need a single --match and --distance.", "--flat")
         rows = compare_choices(chosen, *documents)
         screen.result(partial(side_by_side.to_json, rows), partial(side_by_side.blocks, rows))
         return
     comparator = chosen[0].comparator
-    comparison = comparator.compare(gold=documents[0], predicted=documents[1])
+    if flat:
+        _refuse(others, "cannot be combined with --flat.")
+        found = comparator.compare_flat(gold=documents[0], predicted=documents[1])
+        screen.result(
+            lambda: {"signature": comparator.signature.to_dict(), **found.to_dict()},
+            lambda width: (*flat_tables.flat(found, width), result_tables.signature(comparator.signature)),
+        )
+        return
+    comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     declared = {row.path for row in comparator.explain()}
     missed = gate(comparison, fail_under=gates.gates, declared=declared)
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),
-        lambda width: _blocks(comparison, width, validate=validate, published=published),
+        lambda width: _blocks(comparison, width, validate=validate, published=published, rematch=rematch),
     )
     raise typer.Exit(close(screen, missed))
+
+
+def _refuse(given: bool, reason: str, *more: str) -> None:  # noqa: FBT001
+    """Raise typer.BadParameter if one of the options is given that need a single comparison."""
+    if given:
+        *first, last = "--fail-under", "--fail-over", "--validate", "--published", "--rematch", *more
+        raise typer.BadParameter(f"{', '.join(first)} and {last} {reason}")
 
 
 def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -> dict[str, Any]:
@@ -117,9 +142,11 @@ def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -
     return plain
 
 
-def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, published: bool) -> Iterator[RenderableType]:
-    whole = f"Document quality {comparison.quality:.4f}"
-    yield result_tables.headline(comparison.scores, comparison.entries, whole)
+def _blocks(
+    comparison: arbitre.Comparison, width: int, *, validate: bool, published: bool, rematch: bool
+) -> Iterator[RenderableType]:
+    whole, solidarity = f"Document quality {comparison.quality:.4f}", result_tables.solidarity(comparison.diagnosis)
+    yield result_tables.headline(comparison.scores, comparison.entries, whole).append(f"\n{solidarity}")
     yield result_tables.scores({"entries": comparison.scores, "leaves": comparison.leaves}, width)
     if comparison.outside:
         yield result_tables.outside(comparison.outside)
@@ -127,6 +154,10 @@ def _blocks(comparison: arbitre.Comparison, width: int, *, validate: bool, publi
         yield result_tables.published(arbitre.published(comparison))
     yield from result_tables.by_path(comparison.by_path(), width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
+    yield from join_tables.joins(comparison)
+    yield from join_tables.order(comparison)
+    yield from flat_tables.moved(comparison.diagnosis.moved)
+    yield from fault_tables.faults_of_document(comparison.diagnosis, rematch=rematch)
     yield result_tables.survival(comparison.curve)
     if validate:
         yield result_tables.violations(list(map(asdict, comparison.violations)))

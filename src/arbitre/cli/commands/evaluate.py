@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arbitre.cli.output import class_tables, result_tables
+from arbitre.cli.output import class_tables, fault_tables, flat_tables, result_tables
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -72,13 +72,18 @@ def evaluate(
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
         plain |= {"classification": {path: one.to_dict() for path, one in classes.items()}} if classes else {}
         screen.json(plain)
+    elif evaluation_options.flat and evaluation.flat_comparison is not None:
+        found = flat_tables.flat(evaluation.flat_comparison, screen.width)
+        screen.show((*found, result_tables.signature(evaluation.signature)))
     else:
-        blocks = [*result_tables.evaluation(evaluation, screen.width, job.violations if validate else None)]
+        faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
+        violations = job.violations if validate else None
+        blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults)]
         for path, one in classes.items():  # before the signature
             blocks[-1:-1] = class_tables.classification(path, one, evaluation, screen.width)
         screen.show(blocks)
-        if out is not None:
-            screen.wrote(files, out)
+    if out is not None and not screen.as_json:
+        screen.wrote(files, out)
     if repaired:
         screen.note(_repair_note(repaired))
     raise typer.Exit(close(screen, missed))

@@ -25,7 +25,7 @@ from arbitre.cli.shared_options import (
     Schema,
 )
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
-from arbitre.diagnosis.entry_pool import MAX_ENTRIES
+from arbitre.diagnosis.metricity.entry_pool import MAX_ENTRIES
 from arbitre.errors import shown
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparator.entry_metricity import EntryMetricity, MetricityRow
-    from arbitre.diagnosis.claims import ClaimCheck
+    from arbitre.diagnosis.metricity.claims import ClaimCheck
 
 DISPLAY_TOLERANCE: Final = 1e-12
 """Values up to this are printed as 0."""

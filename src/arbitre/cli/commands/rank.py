@@ -21,6 +21,7 @@ from arbitre.cli.shared_options import (
     Schema,
     export_option,
 )
+from arbitre.cli.sources import named_sources
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.results.gates import gate
@@ -28,8 +29,6 @@ from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.ranking_job import RankingJob
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.results.gates import Missed
     from arbitre.report.evaluation import Evaluation
@@ -71,7 +70,7 @@ def rank(
 
     --fail-under and --fail-over apply to every system.
     """
-    named = _named_sources(systems or [])
+    named = named_sources(systems or [])
     if bool(gold and named) + bool(manifest and factor) != 1 or bool(gold or named) == bool(manifest or factor):
         raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
     if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
@@ -101,17 +100,6 @@ def rank(
     if out is not None:
         screen.wrote(files, out)
     raise typer.Exit(close(screen, missed))
-
-
-def _named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Return the paths of each system by name. Raises typer.BadParameter for anything but NAME=PATH."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        name, _, path = text.partition("=")
-        if not path or Path(name).name != name or name in {"", ".", ".."}:
-            raise typer.BadParameter(f"Expected NAME=PATH, such as careful=careful.jsonl, got {text!r}.")
-        found.setdefault(name, []).append(path)
-    return found
 
 
 def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:

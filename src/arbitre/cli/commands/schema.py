@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
+from arbitre.cli.commands.schema_suggestions import suggest_aliases, suggest_gate
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
@@ -24,6 +25,7 @@ from arbitre.cli.shared_options import (
     TerminalOptions,
 )
 from arbitre.comparator.schemas import check_schema, infer_schema
+from arbitre.diagnosis.gold_coverage import FEW
 from arbitre.paths import order
 
 if TYPE_CHECKING:
@@ -32,9 +34,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparator import Comparator
+    from arbitre.diagnosis.gold_checks import GoldFinding
     from arbitre.schema.certificate import Certificate, Witness
 
-app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema.")
+app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema; suggest aliases or a gate.")
+for _command in (suggest_aliases, suggest_gate):
+    app.command()(_command)
 
 _SHORT: Final = 60
 """Maximum length of a witness in the output, in characters."""
@@ -114,11 +119,20 @@ def check(
             counts = counted(checked.documents, "document"), counted(len(checked.violations), "violation")
             screen.verbatim(", ".join(counts))
         if checked.gold is not None:
-            screen.verbatim(*map(str, checked.gold.findings))
+            findings, warnings = checked.gold.findings, checked.gold.warnings
+            screen.verbatim(*map(str, findings), *_warning_lines(warnings))
             screen.verbatim(
-                f"{counted(checked.gold.documents, 'gold document')}, {counted(len(checked.gold.findings), 'problem')}"
+                f"{counted(checked.gold.documents, 'gold document')}, {counted(len(findings), 'problem')}, "
+                f"{counted(len(warnings), 'warning')}"
             )
     raise typer.Exit(2 if checked.gold is not None and not checked.gold.ok else int(bool(checked.violations)))
+
+
+def _warning_lines(warnings: Sequence[GoldFinding]) -> Iterator[str]:
+    """Yield the warnings about gold; the paths with few values are on one line."""
+    yield from (f"warning: {warning}" for warning in warnings if warning.check != "few")
+    if few := [warning.pointer or "" for warning in warnings if warning.check == "few"]:
+        yield f"warning: Fewer than {FEW} gold values at {', '.join(few)}"
 
 
 def _authority_lines(comparator: Comparator) -> Iterator[str]:

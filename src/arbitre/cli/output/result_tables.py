@@ -21,13 +21,14 @@ from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.wording import sampled
 from arbitre.report.tables.summaries import AVERAGES
 from arbitre.report.tables.table import NONE
-from arbitre.tally import COUNTS, OUTCOMES
+from arbitre.tally import COUNTS, OUTCOMES, PathScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
+    from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.reading.options import Failure
     from arbitre.corpus.results.document_quality import DocumentQuality
     from arbitre.corpus.results.documents import DocumentTable
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from arbitre.curve import Curve
     from arbitre.schema.plan import Plan
     from arbitre.signature import Signature
-    from arbitre.tally import MacroScores, PathScores, Scores
+    from arbitre.tally import MacroScores, Scores
 
     ScoreColumn = Scores | MacroScores | Mapping[str, int]
 
@@ -166,13 +167,13 @@ def by_path(paths: Mapping[str, PathScores], width: int, average: str = "") -> I
     Each table has as many columns as fit without breaking names, and says which are left out.
     """
     most = 1 + sum(width >= least for least in (_MEDIUM_TERMINAL, WIDE_TERMINAL))
-    yield titled(f"By path{average}", _path_table(paths, width, _COLUMNS, most))
-    outcomes = _path_table(paths, width, _OUTCOMES, 1 + (width >= WIDE_TERMINAL))
+    yield titled(f"By path{average}", path_table(paths, width, _COLUMNS, most))
+    outcomes = path_table(paths, width, _OUTCOMES, 1 + (width >= WIDE_TERMINAL))
     yield titled(f"Outcomes by path, number of values{average}", outcomes)
 
 
-def _path_table(
-    paths: Mapping[str, PathScores], width: int, selections: Sequence[Sequence[str]], most: int
+def path_table(
+    paths: Mapping[str, Scores], width: int, selections: Sequence[Sequence[str]], most: int
 ) -> RenderableType:
     """Return a table with one row per path, and the last of the first `most` selections of columns that fits."""
     fitting = selections[:most]
@@ -188,14 +189,15 @@ def _path_table(
 
 def _room(name: str) -> int:
     """Return the width of a column."""
-    return max(map(len, _HEADINGS.get(name, name).split("\n"))) if name in _WHOLE else _DIGITS
+    heading = max(map(len, _HEADINGS.get(name, name).split("\n")))
+    return heading if name in _WHOLE else max(heading, _DIGITS)
 
 
-def _path_cell(row: PathScores, name: str) -> Text:
+def _path_cell(row: Scores, name: str) -> Text:
     if name not in _WHOLE:
         return Text(number(getattr(row, name)), style="bold" if name == "f1q" else "")
     shown = count(getattr(row, name))
-    if name == "wrong_type" and count(row.wrong_type_predicted) != shown:
+    if name == "wrong_type" and isinstance(row, PathScores) and count(row.wrong_type_predicted) != shown:
         shown = f"{shown}/{count(row.wrong_type_predicted)}"
     return Text(shown, style="dim")
 
@@ -317,6 +319,12 @@ def quality(found: DocumentQuality) -> str:
     )
 
 
+def solidarity(found: FlatComparison) -> str:
+    """Return a line with the solidarity and the f1q of the flat matching."""
+    share = "undefined under transport" if found.solidarity is None else number(found.solidarity)
+    return f"solidarity: {share} (f1q of the leaves without entries: {number(found.flat.f1q)})"
+
+
 def worst(found: DocumentTable) -> str:
     """Return a line that names the worst documents, or an empty text; failed documents are listed elsewhere."""
     ranked = np.argsort(np.where(found.failed, np.inf, found.qualities), kind="stable")[:WORST].tolist()
@@ -336,13 +344,18 @@ LEAST_SHOWN: Final = 0.9
 
 
 def evaluation(
-    found: Evaluation, width: int, violated: Sequence[Mapping[str, Any]] | None = None
+    found: Evaluation,
+    width: int,
+    violated: Sequence[Mapping[str, Any]] | None = None,
+    more: Iterable[RenderableType] = (),
 ) -> Iterator[RenderableType]:
-    """Yield the blocks of an evaluation, with the schema violations if they were computed."""
+    """Yield the blocks of an evaluation, with the schema violations if they were computed, and further blocks."""
     macro = found.macro
     vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
     documents = f"{counted(len(found.documents), 'document')}, {macro.failed} failed{vacuous}"
-    summary = "".join(f"\n{line}" for line in (quality(found.document_quality), worst(found.document_table)) if line)
+    flat = found.flat_comparison
+    lines = quality(found.document_quality), worst(found.document_table), "" if flat is None else solidarity(flat)
+    summary = "".join(f"\n{line}" for line in lines if line)
     yield headline(found.micro, found.entries, documents).append(summary)
     columns: dict[str, ScoreColumn] = {"Pooled\n(micro)": found.micro, "Per-document\nmean (macro)": macro}
     yield scores(columns | {"docs in\nmean": macro.documents, "leaves,\npooled": found.leaves}, width)
@@ -359,4 +372,5 @@ def evaluation(
         yield titled(f"Predictions without gold ({len(rows)}), not scored", shortened(rows, "predictions"))
     if violated is not None:
         yield violations(violated)
+    yield from more
     yield signature(found.signature)

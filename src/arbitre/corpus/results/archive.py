@@ -9,8 +9,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from arbitre.comparison.flat import FlatComparison
 from arbitre.corpus.reading.records import Failure, Repair
 from arbitre.corpus.results.chance import Chance
+from arbitre.corpus.results.diagnosis import CorpusDiagnosis
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.storage.files import unreadable
@@ -49,6 +51,8 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "declared": evaluation.declared,
         "repaired": [asdict(repair) for repair in evaluation.repaired],
         "violations": evaluation.violations,
+        "flat": None if evaluation.flat_comparison is None else evaluation.flat_comparison.to_dict(),
+        "diagnosis": None if evaluation.diagnosis is None else evaluation.diagnosis.to_dict(),
         "notes": evaluation.notes,
         "chance": None if chance is None else asdict(chance),
     }
@@ -108,6 +112,8 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         declared=tuple(text["declared"]),
         repaired=tuple(Repair(**repair) for repair in text["repaired"]),
         violations=None if text["violations"] is None else tuple(text["violations"]),
+        flat_comparison=None if text.get("flat") is None else FlatComparison.from_dict(text["flat"]),
+        diagnosis=None if text.get("diagnosis") is None else CorpusDiagnosis.from_dict(text["diagnosis"]),
         notes=tuple(text.get("notes", ())),
         chance_factory=None if chance is None else lambda: chance,
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from arbitre.comparison.levels import of_nodes
 from arbitre.corpus.reading.records import Pair
-from arbitre.diagnosis.entry_pool import build_entry_pool
+from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.engine import compare_batch
 from arbitre.errors import DataError
 from arbitre.paths import wildcard
@@ -119,11 +119,11 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
         seed: Random seed.
     """
     ordered = sorted((pair.as_json() for pair in pairs), key=lambda pair: pair.key)
-    duels = _duels(ordered, seed)
+    comparisons = duels(ordered, seed)
     most, room = max(MIN_COMPARISONS, documents // SHARE), max(MIN_CELLS, cells / SHARE)
-    made: list[tuple[_Duel, Tally]] = []
+    made: list[tuple[Duel, Tally]] = []
     done, size, error = 0, 1, None  # the first comparison shows how many fit into the room
-    while batch := duels[done : min(done + size, most)]:
+    while batch := comparisons[done : min(done + size, most)]:
         made += _tallies(plan, batch)
         done += len(batch)
         used = math.fsum(tally.gold * tally.predicted for _, tally in made)
@@ -135,7 +135,7 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
     alike, compared = (
         zip(*(_agreement(plan, gold, seed) for gold in golds.values()), strict=True) if golds else ((), ())
     )
-    sampled = documents > len(ordered) or len(made) < len(duels)
+    sampled = documents > len(ordered) or len(made) < len(comparisons)
     return Chance(
         Scores(Tally.sum(tally for _, tally in made)) if made else None,
         len(made),
@@ -146,7 +146,7 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
     )
 
 
-class _Duel(NamedTuple):
+class Duel(NamedTuple):
     """A prediction and the gold of another document, with the ids of both documents."""
 
     ids: tuple[str, str]
@@ -154,21 +154,21 @@ class _Duel(NamedTuple):
     gold: Json
 
 
-def _duels(pairs: Sequence[Pair], seed: int) -> list[_Duel]:
+def duels(pairs: Sequence[Pair], seed: int) -> list[Duel]:
     """Return all pairs of a prediction and another document's gold, in random order.
 
     All documents take part once before any of them takes part again, so that few comparisons cover many documents.
     """
     shuffled = [pairs[at] for at in np.random.default_rng(seed).permutation(len(pairs)).tolist()]
     return [
-        _Duel((pair.id, other.id), pair.predicted, other.gold)
+        Duel((pair.id, other.id), pair.predicted, other.gold)
         for shift in range(1, len(shuffled))
         for pair, other in zip(shuffled, shuffled[shift:] + shuffled[:shift], strict=True)
         if pair.id != other.id and pair.predicted is not ABSENT
     ]
 
 
-def _standard_error(made: Sequence[tuple[_Duel, Tally]]) -> float | None:
+def _standard_error(made: Sequence[tuple[Duel, Tally]]) -> float | None:
     """Return the standard error of the pooled f1q, or None if it is unknown.
 
     Comparisons that share a document are dependent: dyadic cluster-robust variance of a ratio (Aronow, Samii and
@@ -203,13 +203,13 @@ def _agreement(plan: Plan, gold: Json, seed: int) -> tuple[float, int]:
     return (len(apart) - math.fsum(apart.tolist())) * (pairs / max(1, len(apart))), pairs
 
 
-def _tallies(plan: Plan, duels: Sequence[_Duel]) -> list[tuple[_Duel, Tally]]:
+def _tallies(plan: Plan, batch: Sequence[Duel]) -> list[tuple[Duel, Tally]]:
     """Return the tallies of the entries, without comparisons that cannot be made. Only the entries are recorded."""
     try:
-        for duel in duels:
+        for duel in batch:
             plan.check_pair(duel.gold, duel.predicted)
-        compared = compare_batch(plan, [duel.gold for duel in duels], [duel.predicted for duel in duels])
+        compared = compare_batch(plan, [duel.gold for duel in batch], [duel.predicted for duel in batch])
     except DataError:
-        return [made for duel in duels for made in _tallies(plan, [duel])] if len(duels) > 1 else []
-    rows = of_nodes(compared.levels(plan.entries), wildcard(plan.entries), len(duels))
-    return list(zip(duels, map(Tally.of, rows), strict=True))
+        return [made for duel in batch for made in _tallies(plan, [duel])] if len(batch) > 1 else []
+    rows = of_nodes(compared.levels(plan.entries), wildcard(plan.entries), len(batch))
+    return list(zip(batch, map(Tally.of, rows), strict=True))

@@ -23,8 +23,10 @@ from arbitre.tally import MacroScores, PathScores, Scores
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.chance import Chance
+    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
     from arbitre.corpus.statistics import Average, Interval, Method
     from arbitre.corpus.statistics.clusters import Cluster
     from arbitre.curve import Curve
@@ -66,6 +68,10 @@ class Evaluation:
     """Predictions that were not valid JSON and were repaired."""
     violations: tuple[Mapping[str, Any], ...] | None = None
     """Schema violations of the predictions; None if they were not looked for."""
+    flat_comparison: FlatComparison | None = None
+    """The best flat matching of the leaves, and the solidarity of the values; None if it was not computed."""
+    diagnosis: CorpusDiagnosis | None = None
+    """Faults by path and class, and what they cost; None if they were not looked for."""
     notes: tuple[str, ...] = ()
     """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
@@ -197,7 +203,7 @@ class Evaluation:
         The same corpus always gives the same bytes.
         """
         macro = self.macro
-        return {
+        plain = {
             "format": FORMAT,
             "signature": self.signature.to_dict(),
             "entries": self.entries,
@@ -217,6 +223,8 @@ class Evaluation:
             "without_gold": list(self.without_gold),
             "trust": self.trust,
         }
+        plain |= {} if self.flat_comparison is None else self.flat_comparison.to_dict()
+        return plain if self.diagnosis is None else plain | {"diagnosis": self.diagnosis.to_dict()}
 
     def _repr_html_(self) -> str:
         scores = {name: self.interval(name) for name in html.SHOWN[:4]}

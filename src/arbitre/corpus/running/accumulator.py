@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.arrays import exact_sum
+from arbitre.arrays import exact_parts, exact_sum
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.running.document_results import PATH_WIDTH, TALLY_WIDTH
@@ -62,7 +62,7 @@ class Accumulator:
         self._qualities.extend(outcomes.qualities)
         self._failed.extend(outcomes.failed)
         self._leaves = [
-            _compressed([*parts, *column.tolist()])
+            exact_parts([*parts, *column.tolist()])
             for parts, column in zip(self._leaves, outcomes.leaves.T, strict=True)
         ]
         self._steps.add(*outcomes.steps)
@@ -105,13 +105,3 @@ class Accumulator:
             declared=tuple(row.path for row in plan.rows),
             chance_factory=chance_factory,
         )
-
-
-def _compressed(values: list[float]) -> list[float]:
-    """Return a few non-overlapping numbers with exactly the same sum (Shewchuk, 1997)."""
-    parts: list[float] = []
-    while rest := math.fsum([*values, *(-part for part in parts)]):
-        parts.append(rest)
-        if not math.isfinite(rest):
-            break
-    return parts

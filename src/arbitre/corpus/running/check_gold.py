@@ -12,6 +12,8 @@ from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.records import Failure, Record
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.gold_checks import UNREADABLE, GoldFinding, findings_of
+from arbitre.diagnosis.gold_coverage import Coverage
+from arbitre.diagnosis.gold_warnings import warnings_of
 from arbitre.errors import DataError
 from arbitre.parsing.json_form import json_form
 
@@ -29,19 +31,26 @@ class GoldCheck:
     Attributes:
         documents: Number of gold documents, including those that could not be read.
         findings: The problems, document by document.
+        warnings: What may be a mistake, document by document, then the parts of the schema that gold does not use or
+            rarely uses.
     """
 
     documents: int
     findings: tuple[GoldFinding, ...] = ()
+    warnings: tuple[GoldFinding, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether there are no findings."""
+        """Whether there are no findings; warnings are allowed."""
         return not self.findings
 
     def to_dict(self) -> dict[str, Json]:
         """Return a JSON-serialisable dictionary."""
-        return {"documents": self.documents, "findings": [finding.to_dict() for finding in self.findings]}
+        return {
+            "documents": self.documents,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "warnings": [warning.to_dict() for warning in self.warnings],
+        }
 
 
 Gold = str | Path | Iterable[Any]
@@ -50,11 +59,18 @@ Gold = str | Path | Iterable[Any]
 
 def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
-    count, findings = 0, list[GoldFinding]()
+    count, findings, warnings, coverage = 0, list[GoldFinding](), list[GoldFinding](), Coverage(plan)
     for record in records_of(gold, id_key, plan):
         count += 1
-        findings += _findings(plan, record)
-    return GoldCheck(count, tuple(findings))
+        if isinstance(record, Failure):
+            own: tuple[GoldFinding, ...] = (GoldFinding(UNREADABLE, record.pointer, record.reason),)
+        else:
+            own = findings_of(plan, record.value)
+        findings += _located(own, record)
+        if isinstance(record, Record) and all(finding.check != UNREADABLE for finding in own):
+            warnings += _located(warnings_of(plan, record.value), record)
+            coverage.add(record.value)
+    return GoldCheck(count, tuple(findings), (*warnings, *(coverage.findings() if coverage.documents else ())))
 
 
 def documents(source: str | Path, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
@@ -94,10 +110,6 @@ def records_of(gold: Gold, id_key: str, plan: Plan | None = None) -> Iterator[Re
             yield Record(str(identity), None, json_form(value), "")
 
 
-def _findings(plan: Plan, record: Record | Failure) -> Iterator[GoldFinding]:
-    if isinstance(record, Failure):
-        findings: Iterable[GoldFinding] = [GoldFinding(UNREADABLE, record.pointer, record.reason)]
-    else:
-        findings = findings_of(plan, record.value)
+def _located(findings: Iterable[GoldFinding], record: Record | Failure) -> Iterator[GoldFinding]:
     for finding in findings:
         yield replace(finding, id=record.id, file=record.file or None, line=record.line)

@@ -58,7 +58,6 @@ class _ColumnBuilder:
     predicted: Sequence[Json]
     many_keys: float
     columns: list[Column] = field(default_factory=list)
-    sites: list[Site] = field(default_factory=list)
     pending: deque[Callable[[], None]] = field(default_factory=deque)
     """Functions that build the child columns of finished columns."""
     built: int = 0
@@ -99,8 +98,8 @@ class _ColumnBuilder:
         families = np.unique(family).tolist()
         if len(families) == 1:
             return self._single(Kind(families[0]), site, values, types, place)
-        mixed = MixedColumn(**self._common(values, place))
-        self._register(mixed, site)
+        mixed = MixedColumn(**self._common(site, values, place))
+        self._register(mixed)
         for kind in families:
             rows = (family == kind).nonzero()[0]
             part = [values[row] for row in rows.tolist()]
@@ -128,16 +127,16 @@ class _ColumnBuilder:
         if kind.scalar:
             return self._leaf(site, values, types, place)
         if kind is Kind.ARRAY:
-            lists = ListColumn(**self._common(values, place), matcher=site.list.matcher)
-            self._register(lists, site)
+            lists = ListColumn(**self._common(site, values, place), matcher=site.list.matcher)
+            self._register(lists)
             self.pending.append(lambda: self._items(lists, site, values, place))
             return lists
-        objects = ObjectColumn(**self._common(values, place))
-        self._register(objects, site)
+        objects = ObjectColumn(**self._common(site, values, place))
+        self._register(objects)
         self.pending.append(lambda: self._fields(objects, site.object, values, place))
         return objects
 
-    def _common(self, values: Sequence[Json], place: ValueOrigin) -> dict[str, Any]:
+    def _common(self, site: Site, values: Sequence[Json], place: ValueOrigin) -> dict[str, Any]:
         parent = place.parent
         path: Path = ()
         if parent is not None:
@@ -153,13 +152,14 @@ class _ColumnBuilder:
             "token": place.token,
             "tokens": place.tokens,
             "item": place.item,
+            "site": site,
+            "tags": place.tags,
         }
 
-    def _register(self, column: Column, site: Site) -> None:
+    def _register(self, column: Column) -> None:
         if len(column.path) >= MAX_DEPTH and not isinstance(column, LeafColumn):
             self.check_depth()
         self.columns.append(column)
-        self.sites.append(site)
 
     @staticmethod
     def _interned(site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Interned:
@@ -185,8 +185,8 @@ class _ColumnBuilder:
                 except DataError as error:
                     raise replace(place, token=site.alternatives).located(error, row) from error
             raise
-        column = LeafColumn(**self._common(values, place), **parts._asdict())
-        self._register(column, site)
+        column = LeafColumn(**self._common(site, values, place), **parts._asdict())
+        self._register(column)
         return column
 
     def _fields(
@@ -350,21 +350,29 @@ class _ColumnBuilder:
 
 
 def build_columns(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, many_keys: float = math.inf
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    many_keys: float = math.inf,
+    site: Site | None = None,
+    tags: Indices | None = None,
 ) -> list[Column]:
     """Build the columns of documents, parents before children; the first column is the root.
 
     The rows of the root are the gold documents, then the predicted documents. From `many_keys` consecutive undeclared
-    keys with single values, these share one column (see `CellLimits.keys`).
+    keys with single values, these share one column (see `CellLimits.keys`). With `site`, the values are not documents
+    but belong to this position of the schema; `tags` are their branches if the position depends on them.
 
     Raises:
         DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
     """
     builder = _ColumnBuilder(plan, gold, predicted, many_keys)
     documents = [*gold, *predicted]
-    builder.open(plan.sites[0], documents, ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold)))
+    place = ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold), tags=tags)
+    builder.open(site or plan.sites[0], documents, place)
     while builder.pending:
         builder.pending.popleft()()
-    for column, site in zip(reversed(builder.columns), reversed(builder.sites), strict=True):
-        link_children(column, site)
+    for column in reversed(builder.columns):
+        link_children(column, column.site)
     return builder.columns

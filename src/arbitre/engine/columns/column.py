@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from arbitre.distances.base import Pool
     from arbitre.engine.columns.readings import Readings
     from arbitre.matching import Matcher
-    from arbitre.schema.nodes import Leaf
+    from arbitre.schema.nodes import Leaf, Site
 
 Values = TypeVar("Values", bound=npt.NDArray[Any])
 
@@ -67,6 +67,10 @@ class Column:
     """Mass of each row in a tally: the total weight of an object's fields, the number of a list's items, 1 in a mixed
     column. Shape (size,), empty for leaves."""
     links: list[Link] = field(default_factory=list)
+    site: Site = field(kw_only=True)
+    """The position in the schema."""
+    tags: Indices | None = None
+    """The parent's branch of a union for each row, if the values depend on it; shape (size,)."""
 
     @property
     def slices(self) -> Sequence[Slices]:
@@ -337,6 +341,16 @@ class MixedColumn(Column):
 def by_kind(column: Column) -> Sequence[Link]:
     """Return a link for each kind of a mixed column; for any other column, one link to itself."""
     return column.links if isinstance(column, MixedColumn) else (Link(column, 1.0),)
+
+
+def below_transport(column: Column) -> bool:
+    """Return whether the rows lie in items of lists that are matched by transport."""
+    while column.parent is not None:
+        above = column.parent
+        if isinstance(above, ListColumn) and above.items is column and above.matcher.transport is not None:
+            return True
+        column = above
+    return False
 
 
 def leaf_columns(columns: Iterable[Column]) -> Iterator[LeafColumn]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.diagnosis import metricity
+from arbitre.diagnosis.metricity import metricity
 from arbitre.engine import compare_to_levels
 from arbitre.matching import catalogue
 from arbitre.paths import STAR

@@ -19,6 +19,8 @@ from arbitre.report.html.view import (
     FactorLevel,
     FactorPathRow,
     FactorView,
+    FaultsView,
+    FlatView,
     HeadlineScore,
     IntervalView,
     LeaderboardRow,
@@ -106,6 +108,8 @@ def build_subject(
         notes=[*held.get("notes", ()), *trust.notes],
         never=trust.never,
         noted=held.get("noted", {}),
+        faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
+        flat=FlatView.of(evaluation),
     )
 
 

@@ -102,12 +102,14 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             title=_title(plain, say),
             several=several,
             explored=explored,
+            diagnosed=any(one["faults"] for one in plain["subjects"]),
             policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
             "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
             style=Markup(style),  # noqa: S704  (files of this package, and escaped JSON)
             script=Markup(script),  # noqa: S704
             data=Markup(_data(plain, language, several=several)),  # noqa: S704
             glyphs=entry_classes.GLYPHS,
+            verdict_glyphs=GLYPHS,
             formulas=FORMULAS,
             at=lambda number, pointer: f"{number}{pointer}" if several else pointer,
             sentences=partial(_sentences, say=say),

@@ -171,6 +171,49 @@ class TrustView:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultsView:
+    """Faults by path and class, the most costly first, and what their repair would gain.
+
+    Attributes:
+        groups: Path, class (`fault`), number (`count`), `cost` and `share` of the faults of one class at one path.
+        classes: Gain in f1q if all faults of a class were repaired, greatest first; only classes with faults.
+        paths: Gain in f1q if all faults at a path were repaired, greatest first.
+    """
+
+    groups: Sequence[Mapping[str, Any]]
+    classes: Mapping[str, float]
+    paths: Mapping[str, float]
+
+    @classmethod
+    def of(cls, diagnosis: Mapping[str, Any]) -> FaultsView:
+        """Build the view from `diagnosis` in `evaluation.json`."""
+        groups = diagnosis["faults"]
+        present = {group["fault"] for group in groups}
+        classes = {name: gain for name, gain in diagnosis["repair_gain"].items() if name in present}
+        return cls(groups, _greatest_first(classes), _greatest_first(diagnosis["repair_gain_by_path"]))
+
+
+@dataclass(frozen=True, slots=True)
+class FlatView:
+    """The `solidarity` of the values, the `f1q` of the flat matching, and whether it is `exact`."""
+
+    solidarity: float | None
+    f1q: float | None
+    exact: bool
+
+    @classmethod
+    def of(cls, evaluation: Mapping[str, Any]) -> FlatView | None:
+        """Build the view from `evaluation.json`; None if there is no flat comparison."""
+        if "flat" not in evaluation:
+            return None
+        return cls(evaluation["solidarity"], evaluation["flat"]["f1q"], evaluation["flat_exact"])
+
+
+def _greatest_first(gains: Mapping[str, float]) -> dict[str, float]:
+    return dict(sorted(gains.items(), key=lambda one: -one[1]))
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """Results of one system on a corpus.
 
@@ -217,6 +260,10 @@ class Subject:
     """Paths that the schema declares and gold never has."""
     noted: Mapping[str, int] = field(default_factory=dict)
     """Number of `repaired` predictions and of schema `violations`, if known."""
+    faults: FaultsView | None = None
+    """Faults of the predictions; None if they were not looked for."""
+    flat: FlatView | None = None
+    """Solidarity and flat f1q; None if they were not computed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from arbitre.corpus.results.archive import RESULTS, write_archive
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.storage.files import atomic_file, unreadable
 from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.tables import fault_table
 from arbitre.report.tables.match_table import MatchTableObserver
 from arbitre.report.text_files import (
     STANDARD,
@@ -50,9 +51,10 @@ PATHS: Final = "paths.csv"
 MATCHES: Final = "matches.csv"
 FAILURES: Final = "failures.csv"
 FAILURE_LINES: Final = "failures.jsonl"
+FAULTS: Final = "faults.csv"
 VIOLATIONS: Final = "violations.csv"
 REPAIRED: Final = "repaired.csv"
-FILES: Final = (EVALUATION, DOCUMENTS, PATHS, MATCHES, RESULTS, FAILURES, FAILURE_LINES, REPAIRED, VIOLATIONS)
+FILES: Final = (EVALUATION, DOCUMENTS, PATHS, MATCHES, FAULTS, RESULTS, FAILURES, FAILURE_LINES, REPAIRED, VIOLATIONS)
 
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
 VIOLATION_COLUMNS: Final = ("id", "run", "pointer", "keyword", "message")
@@ -80,8 +82,8 @@ def evaluate_into(
     """Evaluate a corpus and write its results to a folder.
 
     Writes `evaluation.json`, `documents.csv` (one row per document), `paths.csv` (one row per path), `matches.csv` (one
-    row per entry) and, if there are failures, `failures.csv` and `failures.jsonl`. Existing files are replaced at the
-    end, all or none.
+    row per entry), `faults.csv` (one row per fault) if the faults are observed, and, if there are failures,
+    `failures.csv` and `failures.jsonl`. Existing files are replaced at the end, all or none.
 
     Args:
         folder: Folder of the results.
@@ -101,12 +103,17 @@ def evaluate_into(
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(atomic_text_file(folder / name))
-            for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES)
+            for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES, *[FAULTS] * (FAULTS in how.observers))
         }
         csv_writer(files[MATCHES], dialect).writerow([*matches.head, dataframe.SIGNATURE])
+        if FAULTS in files:
+            csv_writer(files[FAULTS], dialect).writerow(fault_table.COLUMNS)
 
         def taken(outcomes: DocumentResults) -> None:
             files[MATCHES].writelines(map(str, outcomes.seen.pop(MATCHES, ())))
+            notes: Sequence[Any] = outcomes.seen.get(FAULTS, ())
+            for note in notes:
+                files[FAULTS].write(note["rows"])
             how.on_results(outcomes)
 
         observers: Observers = {**how.observers, MATCHES: matches}
@@ -121,7 +128,7 @@ def evaluate_into(
             write_rows(files[FAILURES], _FAILURE, failures, dialect)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
             files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
-    for name in {FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
+    for name in {FAULTS, FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
         (folder / name).unlink(missing_ok=True)
     return evaluation, (*files, RESULTS)
 
@@ -134,8 +141,8 @@ def holds(folder: Path, evaluation: Evaluation) -> bool:
         return False
 
 
-def read_matches(path: Path) -> Frame:
-    """Read `matches.csv` as columns: distances and qualities as numbers, everything else as text.
+def read_table(path: Path) -> Frame:
+    """Read `matches.csv` or `faults.csv` as columns: distances, qualities and costs are numbers, all else is text.
 
     Raises:
         DataError: The file cannot be read.
@@ -151,8 +158,11 @@ def read_matches(path: Path) -> Frame:
     return {name: _read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
 
 
+_NUMBERS: Final = frozenset({"distance", "quality", "cost"})
+
+
 def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Column:
-    if name.rpartition(".")[2] in {"distance", "quality"}:
+    if name.rpartition(".")[2] in _NUMBERS:
         return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
     return [cell or None for cell in cells]
 

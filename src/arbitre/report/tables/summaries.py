@@ -18,8 +18,10 @@ from arbitre.tally import COUNTS, NAMES, OUTCOMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.statistics.clusters import Cluster
+    from arbitre.corpus.storage.arrow import Frame
     from arbitre.corpus.systems.factors import Factor
     from arbitre.corpus.systems.ranking import PairwiseResult, Ranking
     from arbitre.corpus.systems.run_stability import RunStability
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Literal["documents", "paths", "scores"]
 
-ROWS: Final = ("documents", "paths", "scores", "groups")
+ROWS: Final = ("documents", "paths", "scores", "groups", "faults")
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
 PATHS_SHOWN: Final = (*SHOWN, "exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious")
 WHOLE: Final = "(the whole)"
@@ -56,10 +58,13 @@ def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", s
     return made.text(kind)
 
 
-def export_tables(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
+def export_tables(
+    evaluation: Evaluation, scores: Sequence[str] = (), faults: Callable[[], Frame] | None = None
+) -> dict[str, ExportTable]:
     """Return the tables of a corpus by name.
 
-    Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters.
+    Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters,
+    and a table `faults` if it has a diagnosis: formatted, the faults by path and class; as a frame, all `faults`.
     """
     found = {
         "documents": ExportTable(
@@ -76,7 +81,19 @@ def export_tables(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[st
         found["groups"] = ExportTable(
             lambda: by_cluster(evaluation, by, scores or SHOWN), lambda: by_cluster(evaluation, by, NAMES).frame
         )
+    if (diagnosis := evaluation.diagnosis) is not None and faults is not None:
+        found["faults"] = ExportTable(lambda: fault_groups(diagnosis, evaluation.signature), faults)
     return found
+
+
+def fault_groups(diagnosis: CorpusDiagnosis, signature: Signature) -> Table:
+    """Return the faults by path and class, the most costly first."""
+    columns = (
+        *(TableColumn("path"), TableColumn("fault"), TableColumn("number", count)),
+        *(TableColumn("cost", SCORE), TableColumn("share", SHARE)),
+    )
+    rows = [(one.path or WHOLE, one.fault, one.count, one.cost, one.share) for one in diagnosis.faults]
+    return Table("Faults by path and class", columns, tuple(rows), signature.short)
 
 
 def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:

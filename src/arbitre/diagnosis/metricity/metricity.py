@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import scipy
 
-from arbitre.diagnosis.inequalities import draw_tuples, quadruples, repair, repair_table, snowflake, survey, triples
-from arbitre.diagnosis.matrix_checks import check_matrix
+from arbitre.diagnosis.metricity.inequalities import (
+    draw_tuples,
+    quadruples,
+    repair,
+    repair_table,
+    snowflake,
+    survey,
+    triples,
+)
+from arbitre.diagnosis.metricity.matrix_checks import check_matrix
 from arbitre.errors import ArbitreError, DataError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.diagnosis.inequalities import InequalityViolations
+    from arbitre.diagnosis.metricity.inequalities import InequalityViolations
 
 EXACT_UP_TO: Final = 500**3
 """Maximum number of inequalities for an exhaustive check: a pool of 500 points, or a table of 105 by 105."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.diagnosis.matrix_checks import check_matrix
+from arbitre.diagnosis.metricity.matrix_checks import check_matrix
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:

@@ -1,0 +1,70 @@
+"""The faults of a document or a corpus as tables for terminals."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.text import Text
+
+from arbitre.cli.output.console import titled
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.output.result_tables import MAX_SHOWN, number, table
+from arbitre.report.tables.table import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.comparison.diagnosis import Diagnosis
+    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
+
+    _Row = tuple[str, str, int, float, float | None]
+    """Path, class, number, cost and share of some faults."""
+
+
+def faults(found: CorpusDiagnosis) -> Iterator[RenderableType]:
+    """Yield a table of the most costly faults of a corpus by path and class, and what their repair would gain."""
+    rows = [(one.path, one.fault, one.count, one.cost, one.share) for one in found.faults]
+    gains = (found.repair_gain, found.repair_gain_by_path)
+    yield _table(rows, gains, "Cost: decrease in pooled f1q; all costs add up to 1 - f1q.")
+
+
+def faults_of_document(found: Diagnosis, *, rematch: bool) -> Iterator[RenderableType]:
+    """Yield the same table for one document; nothing without faults. `rematch` is the option of the comparison."""
+    if not found.faults:
+        return
+    costs: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for fault in found.faults:
+        costs[fault.path, fault.fault].append(fault.cost)
+    lost = math.fsum(fault.cost for fault in found.faults)
+    sums = {key: math.fsum(values) for key, values in costs.items()}
+    rows = [(*key, len(costs[key]), cost, cost / lost if lost else None) for key, cost in sums.items()]
+    rows.sort(key=lambda row: -row[3])
+    legend = "Cost: decrease in f1q; all costs add up to 1 - f1q."
+    legend += " The gains are those of repaired documents, compared again." * rematch
+    yield _table(rows, (found.repair_gain, found.repair_gain_by_path), legend)
+
+
+def _table(rows: Sequence[_Row], gains: Sequence[Mapping[str, float]], legend: str) -> RenderableType:
+    """Return a table with a legend, and the greatest gains by class and by path."""
+    if not rows:
+        return Text("No faults")
+    grid = table("path", "fault", "number", "cost", "share", left=2)
+    for path, fault, count, cost, share in rows[:MAX_SHOWN]:
+        shown = NONE if share is None else f"{share:.1%}"
+        grid.add_row(escape_hidden(path or "(the whole)"), fault, str(count), number(cost), shown)
+    more = len(rows) - MAX_SHOWN
+    lines = [f"... and {more} more with --format json"] * (more > 0)
+    lines += [legend, *map(_gains, ("of one class", "at one path"), gains)]
+    return titled("Faults by path and class", Group(grid, Text("\n".join(filter(None, lines)), style="dim")))
+
+
+def _gains(which: str, gains: Mapping[str, float]) -> str:
+    """Return a line with the greatest gains; empty if nothing would be gained."""
+    ranked = sorted(((gain, key) for key, gain in gains.items() if gain > 0.0), key=lambda one: (-one[0], one[1]))
+    shown = [f"{escape_hidden(key or '(the whole)')} {number(gain)}" for gain, key in ranked[:MAX_SHOWN]]
+    return f"Gain in f1q if all faults {which} were repaired: {', '.join(shown)}." if shown else ""

@@ -1,0 +1,149 @@
+"""The diagnosis of a corpus: its faults by path and class, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arbitre.arrays import exact_parts
+from arbitre.diagnosis.causes.faults import FaultResults, verdict_counts
+from arbitre.diagnosis.causes.repair_gain import f1q_gain
+from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS
+from arbitre.paths import order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from arbitre.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class FaultGroup:
+    """The faults of one class at one path.
+
+    Attributes:
+        path: Wildcard path.
+        fault: Class of the faults.
+        count: Number of faults.
+        cost: Decrease in pooled f1q due to the faults; the costs of all faults add up to 1 - f1q.
+        share: Share of the cost of all faults; None if they cost nothing.
+    """
+
+    path: str
+    fault: str
+    count: int
+    cost: float
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDiagnosis:
+    """Why the predictions of a corpus are wrong.
+
+    Attributes:
+        faults: The faults by path and class, the most costly first.
+        repair_gain: Increase in pooled f1q if all faults of a class were repaired, by class.
+        repair_gain_by_path: Increase in pooled f1q if all faults at a path were repaired, by wildcard path.
+        verdicts: Number of values by wildcard path, side ("gold" or "predicted") and verdict.
+    """
+
+    faults: tuple[FaultGroup, ...]
+    repair_gain: Mapping[str, float]
+    repair_gain_by_path: Mapping[str, float]
+    verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON. `from_dict` is the inverse."""
+        return asdict(self) | {"faults": [asdict(group) for group in self.faults]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CorpusDiagnosis:
+        """Create a diagnosis from the result of `to_dict`."""
+        return cls(**{**data, "faults": tuple(FaultGroup(**group) for group in data["faults"])})
+
+
+@dataclass(slots=True)
+class DiagnosisTotals:
+    """Sums over documents, from which the diagnosis of a corpus follows. Their order does not matter."""
+
+    _sums: defaultdict[tuple[str, ...], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Summands by what they count, compressed without changing their sum."""
+    _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, documents: Iterable[Any]) -> None:
+        """Add the notes of documents (see `notes_of`)."""
+        touched = set()
+        for document in documents:
+            for key, value in document["sums"]:
+                self._sums[tuple(key)].append(value)
+                touched.add(tuple(key))
+            for path, fault, count in document["counts"]:
+                self._counts[path, fault] += count
+        for key in touched:
+            self._sums[key] = exact_parts(self._sums[key])
+
+    def _sum(self, *key: str) -> float:
+        return math.fsum(self._sums.get(key, ()))
+
+    def diagnosis(self) -> CorpusDiagnosis:
+        """Return the diagnosis."""
+        size, mass = self._sum("size"), self._sum("mass")
+        tally = np.array([size, 0.0, 0.0, mass, 0.0])
+        paths = sorted({path for path, _ in self._counts}, key=order)
+        gains = {
+            kind: dict(zip(names, self._gains(kind, names, tally), strict=True))
+            for kind, names in (("class", FAULTS), ("path", paths))
+        }
+        costs = {key: self._sum("lost", *key) / size if size else 0.0 for key in self._counts}
+        total = math.fsum(costs.values())
+        faults = [
+            FaultGroup(*key, count, costs[key], costs[key] / total if total else None)
+            for key, count in self._counts.items()
+        ]
+        faults.sort(key=lambda group: (-group.cost, -group.count, order(group.path), FAULTS.index(group.fault)))
+        return CorpusDiagnosis(tuple(faults), gains["class"], gains["path"], self._verdicts())
+
+    def _gains(self, kind: str, names: Sequence[str], tally: np.ndarray[Any, Any]) -> list[float]:
+        changes = [[self._sum(kind, name, part) for part in _CHANGES] for name in names]
+        gains: list[float] = f1q_gain(tally, np.array(changes).reshape(-1, len(_CHANGES))).tolist()
+        return gains
+
+    def _verdicts(self) -> dict[str, Mapping[str, Mapping[str, float]]]:
+        keys = [key[1:] for key in self._sums if key[0] == "verdict"]
+        paths = list(dict.fromkeys(path for path, _, _ in keys))
+        counts = np.zeros((len(paths), len(SIDES), len(VERDICTS)))
+        numbers = {path: number for number, path in enumerate(paths)}
+        for path, side, verdict in keys:
+            place = numbers[path], SIDES.index(side), VERDICTS.index(verdict)
+            counts[place] = self._sum("verdict", path, side, verdict)
+        return verdict_counts(paths, counts)
+
+
+_CHANGES = ("predicted", "quality")
+
+
+def notes_of(results: FaultResults) -> list[Json]:
+    """Return what `DiagnosisTotals` adds up, as JSON, for each document."""
+    taxonomy, rows = results.taxonomy, results.rows
+    notes: list[Any] = [
+        {"sums": [[["size"], size], [["mass"], mass]], "counts": []}
+        for size, mass in zip(taxonomy.size.tolist(), taxonomy.tallies[:, 3].tolist(), strict=True)
+    ]
+    lost: defaultdict[tuple[int, str, str], list[float]] = defaultdict(list)
+    for document, path, fault, loss in zip(rows.documents, rows.paths, rows.faults, rows.lost, strict=True):
+        lost[document, path, fault].append(loss)
+    for (document, path, fault), losses in lost.items():
+        notes[document]["counts"].append([path, fault, len(losses)])
+        notes[document]["sums"].append([["lost", path, fault], math.fsum(losses)])
+    for kind, names, changes in zip(("class", "path"), (FAULTS, taxonomy.paths), results.changes, strict=True):
+        for document, repair, part in np.argwhere(changes).tolist():
+            key = [kind, names[repair], _CHANGES[part]]
+            notes[document]["sums"].append([key, float(changes[document, repair, part])])
+    for document, path, side, verdict in np.argwhere(results.counts).tolist():
+        key = ["verdict", taxonomy.paths[path], SIDES[side], VERDICTS[verdict]]
+        notes[document]["sums"].append([key, float(results.counts[document, path, side, verdict])])
+    return notes

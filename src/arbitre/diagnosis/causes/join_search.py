@@ -1,0 +1,331 @@
+"""Splits and merges: one gold item that was predicted as several items, or several that were predicted as one.
+
+The items of every pair of lists are searched in four steps:
+
+1. Parts are the items without a partner, and those whose partner has a quality below `WEAK`. The wholes of a part are
+   the items on the other side that contain most of its values (see `SharedValues`).
+2. Each part is joined with the partner of a whole, or with the best part of a whole that has no such partner. The gain
+   is the quality of the joined item with the whole, minus the best quality of one of its parts with the whole. Each
+   part goes to the whole where it gains most. Parts without a gain, such as duplicates, are left out.
+3. If a whole has several parts, they are added one after the other; parts that no longer gain are left out.
+4. Joins are accepted from the greatest gain to the smallest, if the gain is above the margin, `f1q` of the list
+   increases, and no item is used twice.
+
+Lists are searched from the outside in. Lists inside an item of an accepted join are not searched.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.diagnosis.causes.join_values import joined_variants
+from arbitre.diagnosis.causes.shared_values import SharedValues, TextWords, ValueSearch
+from arbitre.engine import qualities_at
+from arbitre.engine.solve.solver import QualitySolver
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.diagnosis.causes.list_pairs import ListPairs
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+    _Job = tuple[int, bool, list[int]]
+    """A whole, whether its parts are gold items, and the parts, as rows."""
+    _Trial = tuple[int, bool, int, int, float]
+    """A whole, whether its parts are gold items, two parts, and the greater quality of a part with the whole."""
+
+WEAK: Final = 0.45
+"""Quality below which a matched item may be a part of another item."""
+
+SHARE: Final = 0.4
+"""Minimum share of the values of a part that the whole contains."""
+
+WHOLE_SHARE: Final = 0.55
+"""Minimum share of the values of every part of a split, and of one part of a merge, that the whole contains."""
+
+NEAREST: Final = 2
+"""Number of wholes that are tried for each part."""
+
+ALPHA: Final = 0.05
+"""Share of the other items that may gain as much as a part (see `JoinOptions.permutations`)."""
+
+ROUNDING: Final = 1e-9
+"""Qualities that differ by less than this are equal."""
+
+ROUNDS: Final = 4
+"""Number of times that the parts of a whole are joined again without those that did not gain."""
+
+PAIR: Final = 2
+"""Minimum number of parts."""
+
+TRIED: Final = 32
+"""Maximum number of joins that are tried for one whole in a round."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinOptions:
+    """When a join is accepted.
+
+    Attributes:
+        margin: Minimum gain in quality.
+        permutations: Number of other items of the list that replace each part as a test: a join is accepted only if
+            each part gains more than 95 % of them. 0 for no test; `margin` is then the only condition on the gain.
+    """
+
+    margin: float = 0.02
+    permutations: int = 0
+
+
+DEFAULT_OPTIONS: Final = JoinOptions()
+
+
+@dataclass(eq=False, slots=True)
+class _Group:
+    """A whole and its parts.
+
+    Attributes:
+        whole: Row of the whole.
+        merge: Whether the parts are gold items.
+        parts: Rows of the parts; the first is the one that the others were joined with.
+        single: Greatest quality of a part with the whole.
+        quality: Quality of the joined parts with the whole.
+        value: The joined parts.
+        gains: Gain of the first part joined with each other part.
+    """
+
+    whole: int
+    merge: bool
+    parts: list[int]
+    single: float
+    quality: float = 0.0
+    value: Json = None
+    gains: list[float] = field(default_factory=list)
+
+    @property
+    def gain(self) -> float:
+        return self.quality - self.single
+
+    @property
+    def rows(self) -> list[int]:
+        return [*self.parts, self.whole]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class JoinSearch:
+    """Searches the pairs of lists of one level for joins.
+
+    Attributes:
+        plan: The compiled schema.
+        pairs: The pairs of lists.
+        options: When a join is accepted.
+        words: The words of the documents.
+    """
+
+    plan: Plan
+    pairs: ListPairs
+    options: JoinOptions
+    words: TextWords
+
+    def search(self) -> list[_Group]:
+        """Return the accepted groups, list by list."""
+        by_list: defaultdict[int, list[_Group]] = defaultdict(list)
+        for group in self._extended(self._groups()):
+            if group.gain > self.options.margin:
+                by_list[int(self.pairs.owner[group.whole])].append(group)
+        accepted = [group for number in sorted(by_list) for group in self._accepted(number, by_list[number])]
+        return self._unlike_others(accepted) if self.options.permutations else accepted
+
+    def _groups(self) -> list[_Group]:
+        """Return the wholes with the parts that gain when each of them is joined with the first one."""
+        trials = self._trials()
+        results = self._evaluate([(whole, merge, [first, part]) for whole, merge, first, part, _ in trials])
+        best: dict[int, tuple[float, int]] = {}
+        for number, ((*_, part, single), (quality, _)) in enumerate(zip(trials, results, strict=True)):
+            gain = quality - single
+            if gain > max(ROUNDING, best.get(part, (0.0, 0))[0]):
+                best[part] = gain, number
+        groups: dict[tuple[int, bool], _Group] = {}
+        for part, (gain, number) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
+            whole, merge, first, _, single = trials[number]
+            group = groups.setdefault((whole, merge), _Group(whole, merge, [first], single, *results[number]))
+            group.parts.append(part)
+            group.single = max(group.single, single)
+            group.gains.append(gain)
+        return list(groups.values())
+
+    def _trials(self) -> list[_Trial]:
+        """Return the pairs of parts to join."""
+        pairs = self.pairs
+        is_part = (pairs.owner >= 0) & ((pairs.partner < 0) | (pairs.quality < WEAK - ROUNDING))
+        searched = (np.isin(pairs.owner, np.unique(pairs.owner[is_part])) & (pairs.owner >= 0)).nonzero()[0]
+        if len(searched) == 0:
+            return []
+        values = SharedValues.of(pairs.items, searched, pairs.owner[searched], self.words)
+        searches = [values.within(pairs.gold[searched] == side) for side in (True, False)]  # in gold, in the prediction
+        parts = is_part.nonzero()[0]
+        found = [
+            search.containing(parts[pairs.gold[parts] != gold], SHARE, NEAREST)
+            for search, gold in zip(searches, (True, False), strict=True)
+        ]
+        part, whole = np.concatenate(found, axis=1)
+        merges = pairs.gold[part]
+        left, right = np.where(merges, part, whole), np.where(merges, whole, part)
+        quality = QualitySolver().evaluate(pairs.items, left, right).quality if len(part) else np.empty(0)
+        first: dict[int, tuple[float, int]] = {}
+        for row, other, single in zip(whole.tolist(), part.tolist(), quality.tolist(), strict=True):
+            partner = int(pairs.partner[row])
+            if partner >= 0 and not is_part[partner]:
+                first[row] = float(pairs.quality[row]), partner
+            elif row not in first or single > first[row][0]:
+                first[row] = single, other
+        trials = [
+            (row, merge, first[row][1], other, max(single, first[row][0]))
+            for row, merge, other, single in zip(
+                whole.tolist(), merges.tolist(), part.tolist(), quality.tolist(), strict=True
+            )
+            if other != first[row][1]
+        ]
+        return [trial for merge in (True, False) for trial in self._plausible(trials, searches, merge=merge)]
+
+    def _plausible(self, trials: Sequence[_Trial], searches: Sequence[ValueSearch], *, merge: bool) -> list[_Trial]:
+        """Return the splits in which the whole contains most values of both parts, or the merges with one such part.
+
+        A model that merges items may lose values of all but one of them. If the other part loses its partner, the first
+        part must not contain values of this partner: otherwise, the model exchanged values between two items.
+        """
+        chosen = [trial for trial in trials if trial[1] == merge]
+        if not chosen:
+            return []
+        whole, first, part = (np.array([trial[place] for trial in chosen], dtype=np.intp) for place in (0, 2, 3))
+        both = [searches[merge].shares(rows, whole) for rows in (first, part)]
+        plausible = np.minimum(*both) >= (0.0 if merge else WHOLE_SHARE)
+        partner = self.pairs.partner[part]
+        lost = ((partner >= 0) & (partner != whole)).nonzero()[0]
+        plausible[lost] &= searches[not merge].shares(partner[lost], first[lost]) < SHARE
+        return [trial for trial, passed in zip(chosen, plausible.tolist(), strict=True) if passed]
+
+    def _extended(self, groups: list[_Group]) -> list[_Group]:
+        """Return the groups with all of their parts that gain one after the other."""
+        several = [group for group in groups if len(group.parts) > PAIR]
+        for _ in range(ROUNDS):
+            steps = [_steps(len(group.parts)) for group in several]
+            jobs = [
+                (group.whole, group.merge, group.parts[:size])
+                for group, sizes in zip(several, steps, strict=True)
+                for size in sizes
+            ]
+            results, start, again = self._evaluate(jobs), 0, []
+            for group, sizes in zip(several, steps, strict=True):
+                if _drop_useless(group, sizes, results[start : start + len(sizes)]):
+                    again.append(group)
+                start += len(sizes)
+            several = again
+        for group in several:
+            group.quality = 0.0
+        return groups
+
+    def _evaluate(self, jobs: Sequence[_Job]) -> list[tuple[float, Json]]:
+        """Return the best quality of the joined parts of each job with its whole, and the joined parts."""
+        items = self.pairs.items
+        sides: tuple[list[Json], list[Json]] = [], []
+        tags: tuple[list[int], list[int]] = [], []
+        wholes: dict[int, int] = {}
+        cells: tuple[list[int], list[int]] = [], []
+        job_of: list[int] = []
+        for number, (whole, merge, parts) in enumerate(jobs):
+            joined, other = (0, 1) if merge else (1, 0)
+            if whole not in wholes:
+                wholes[whole] = len(sides[other])
+                sides[other].append(items.raw[whole])
+                tags[other].append(whole)
+            rows = sorted(parts)
+            values = [items.raw[row] for row in rows]
+            for variant in joined_variants(self.plan, items.site, values, rows.index(parts[0])):
+                cells[joined].append(len(sides[joined]))
+                cells[other].append(wholes[whole])
+                sides[joined].append(variant)
+                tags[joined].append(parts[0])
+                job_of.append(number)
+        if not jobs:
+            return []
+        branch = None if items.tags is None else items.tags[np.array([*tags[0], *tags[1]], dtype=np.intp)]
+        left, right = (np.array(side, dtype=np.intp) for side in cells)
+        qualities = qualities_at(self.plan, items, *sides, pairs=(left, right), tags=branch).tolist()
+        best: list[tuple[float, Json]] = [(-1.0, None)] * len(jobs)
+        for number, quality, at in zip(job_of, qualities, range(len(job_of)), strict=True):
+            if quality > best[number][0] + ROUNDING:
+                joined = 0 if jobs[number][1] else 1
+                best[number] = quality, sides[joined][cells[joined][at]]
+        return best
+
+    def _accepted(self, number: int, groups: list[_Group]) -> list[_Group]:
+        """Return the groups of a pair of lists that increase its f1q, from the greatest gain to the smallest."""
+        pairs = self.pairs
+        gold, partners = pairs.pairs_of(number)
+        mass = dict(zip(gold.tolist(), pairs.quality[gold].tolist(), strict=True))
+        partner_of = dict(zip(partners.tolist(), gold.tolist(), strict=True))
+        size = sum(len(pairs.rows_of(number, gold=side)) for side in (True, False))
+        used: set[int] = set()
+        accepted = []
+        for group in sorted(groups, key=lambda group: (-group.gain, group.whole)):
+            total = sum(mass.values())
+            broken = {partner_of.get(row, row) for row in group.rows}
+            after = total - sum(mass.get(row, 0.0) for row in broken) + group.quality
+            smaller = size - len(group.parts) + 1
+            if used.isdisjoint(group.rows) and after / smaller > total / size + ROUNDING:
+                used.update(group.rows)
+                size = smaller
+                for row in broken:
+                    mass.pop(row, None)
+                mass[group.whole] = group.quality
+                accepted.append(group)
+        return accepted
+
+    def _unlike_others(self, groups: list[_Group]) -> list[_Group]:
+        """Return the groups whose parts gain more than other items of the same list would in their place."""
+        pairs = self.pairs
+        jobs: list[_Job] = []
+        counts = []
+        for group in groups:
+            others = pairs.rows_of(int(pairs.owner[group.whole]), gold=group.merge)
+            others = others[~np.isin(others, group.parts)]
+            spread = np.linspace(0, max(0, len(others) - 1), min(len(others), self.options.permutations))
+            jobs += [(group.whole, group.merge, [group.parts[0], int(row)]) for row in others[spread.astype(np.intp)]]
+            counts.append(len(spread))
+        results, start, passed = self._evaluate(jobs), 0, []
+        for group, count in zip(groups, counts, strict=True):
+            gains = [quality - group.single for quality, _ in results[start : start + count]]
+            start += count
+            if count == 0 or min(group.gains) > np.quantile(gains, 1.0 - ALPHA):
+                passed.append(group)
+        return passed
+
+
+def _steps(parts: int) -> list[int]:
+    """Return the numbers of parts to try: each number up to `TRIED`, fewer of the greater ones."""
+    if parts <= TRIED:
+        return list(range(PAIR, parts + 1))
+    return np.unique(np.geomspace(PAIR, parts, TRIED).round().astype(int)).tolist()  # type: ignore[no-any-return]
+
+
+def _drop_useless(group: _Group, sizes: Sequence[int], results: Sequence[tuple[float, Json]]) -> bool:
+    """Drop the parts that did not increase the quality when they were added; set the result if there are none.
+
+    Returns:
+        Whether the remaining parts must be joined again.
+    """
+    parts, gains, before, start = group.parts[:1], list[float](), group.single, 1
+    for size, (quality, _) in zip(sizes, results, strict=True):
+        if quality > before + ROUNDING:
+            parts += group.parts[start:size]
+            gains += group.gains[start - 1 : size - 1]
+        before, start = quality, size
+    complete = len(parts) == len(group.parts)
+    group.parts, group.gains = parts, gains
+    group.quality, group.value = results[-1] if complete else (0.0, None)
+    return not complete and len(parts) > 1

@@ -1,0 +1,134 @@
+"""Solidarity: the share of the leaf quality that is reached by values in their own entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arbitre.comparison.flat import FlatComparison
+from arbitre.comparison.levels import sum_by_index
+from arbitre.engine.columns.column import Column, LeafColumn, below_transport
+from arbitre.engine.flat_matching import FlatMatching, KnownPairs, Values, match_flat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.comparison.levels import Level
+
+
+@dataclass(eq=False, slots=True)
+class LeafSums:
+    """Leaf quality in the entries and in the best flat matching, of documents that were compared together.
+
+    Attributes:
+        exact: Mask of the documents whose flat matchings are all optimal; shape (documents,).
+        reached: Sum of the qualities of the leaves in their own entries, by wildcard path; shapes (documents,).
+        flat: Sums of the flat matching by wildcard path: gold, predicted, matched, quality; shapes (4, documents).
+        transported: Paths whose leaves are matched by transport.
+    """
+
+    exact: Mask
+    reached: dict[str, Floats] = field(default_factory=dict)
+    flat: dict[str, Floats] = field(default_factory=dict)
+    transported: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, levels: Sequence[Level], documents: int, close: float) -> LeafSums:
+        """Return the sums of documents.
+
+        Args:
+            levels: The levels of the documents.
+            documents: Number of documents.
+            close: Minimum quality of the pairs in the same entry that are kept where the matching is approximated.
+        """
+        sums = cls(np.ones(documents, dtype=np.bool_))
+        columns: dict[int, list[Level]] = {}
+        for level in levels:
+            columns.setdefault(id(level.source), []).append(level)
+        for group in columns.values():
+            sums._add(group, close)
+        return sums
+
+    def _add(self, levels: Sequence[Level], close: float) -> None:
+        """Add the leaves of a column, given its levels."""
+        paths: dict[str, int] = {}
+        size = len(self.exact)
+        sides: tuple[list[tuple[Indices, Indices]], list[tuple[Indices, Indices]]] = [], []
+        reached: list[tuple[Indices, Floats]] = []
+        for level in levels:
+            gold, predicted, matched = level.leaf_masks()
+            if not (gold.any() or predicted.any()):
+                continue
+            problems = _path_numbers(level, paths) * size + level.document
+            for side, rows, mask in zip(sides, (level.left, level.right), (gold, predicted), strict=True):
+                side.append((rows[mask], problems[mask]))
+            reached.append((problems, level.masses_of(gold, predicted, matched)[3]))
+        if not paths:
+            return
+        shape, source = (len(paths), size), levels[0].source
+        if isinstance(source, Column) and below_transport(source):
+            self.transported |= paths.keys()
+        leaves = [_distinct(side) for side in sides]
+        if isinstance(source, LeafColumn):
+            flat = match_flat(source, leaves[0], leaves[1], len(paths) * size, _known(levels, paths, size, close))
+        else:
+            counts = [np.bincount(side.documents, minlength=len(paths) * size) for side in leaves]
+            flat = FlatMatching.of_equal(counts[0], counts[1])
+        problems, qualities = (np.concatenate(arrays) for arrays in zip(*reached, strict=True))
+        own = sum_by_index(problems, qualities, len(paths) * size).reshape(shape)
+        quality = np.where(flat.exact, flat.quality, np.maximum(flat.quality, own.ravel()))
+        self.exact &= flat.exact.reshape(shape).all(axis=0)
+        sums = np.stack([flat.gold, flat.predicted, flat.matched, quality]).reshape(4, *shape)
+        for path, number in paths.items():
+            self.flat[path] = self.flat.get(path, np.zeros((4, size))) + sums[:, number]
+            self.reached[path] = self.reached.get(path, np.zeros(size)) + own[number]
+
+    def sums_of(self, document: int) -> dict[str, list[float]]:
+        """Return the sums of a document by path, as `FlatComparison.of` takes them, except paths without leaves."""
+        sums = {
+            path: [float(self.reached[path][document]), *masses[:, document].tolist()]
+            for path, masses in self.flat.items()
+        }
+        return {path: masses for path, masses in sums.items() if masses[1] or masses[2]}
+
+    def comparison(self, document: int) -> FlatComparison:
+        """Return the flat comparison of a document."""
+        exact = bool(self.exact[document])
+        return FlatComparison.of(self.sums_of(document), transported=self.transported, exact=exact)
+
+    def parts_of(self, document: int) -> dict[str, Any]:
+        """Return the fields of `Diagnosis` on the flat comparison of a document."""
+        comparison = self.comparison(document)
+        return {part.name: getattr(comparison, part.name) for part in fields(FlatComparison)}
+
+
+def _path_numbers(level: Level, paths: dict[str, int]) -> Indices:
+    """Return the number of the path of each node; new paths are added to `paths`."""
+    numbers = np.zeros(len(level), dtype=np.intp)
+    for text, start, stop in level.runs():
+        numbers[start:stop] = paths.setdefault(text, len(paths))
+    return numbers
+
+
+def _known(levels: Sequence[Level], paths: dict[str, int], size: int, close: float) -> KnownPairs:
+    """Return the matched pairs that are at least close."""
+    parts = []
+    for level in levels:
+        at = (level.leaf_masks()[2] & (level.quality >= close)).nonzero()[0]
+        if len(at):
+            problems = _path_numbers(level, paths) * size + level.document
+            parts.append((level.left[at], level.right[at], problems[at], level.quality[at]))
+    if not parts:
+        empty = np.empty(0, dtype=np.intp)
+        return KnownPairs(empty, empty, empty, np.empty(0))
+    return KnownPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _distinct(parts: Sequence[tuple[Indices, Indices]]) -> Values:
+    """Join rows and their documents; a row that transport divides among several nodes counts once."""
+    rows, documents = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    distinct, first = np.unique(rows, return_index=True)
+    return Values(distinct, documents[first])

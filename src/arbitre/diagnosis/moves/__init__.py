@@ -1,0 +1,1 @@
+"""Values that the prediction has in another place than gold."""

@@ -1,0 +1,138 @@
+"""Moved values: values that are missing or wrong in one object, and stand in another object or field.
+
+Values such as small page numbers also agree by chance. All values that may have moved from one object to another are
+therefore tested together: the p-value is the probability that unrelated wrong values agree. The procedure of Benjamini
+and Hochberg (1995) limits the expected share of false findings in each document.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from arbitre.comparison.diagnosis import Moved
+from arbitre.comparison.node_tree import NodeTree
+from arbitre.diagnosis.moves.candidates import Candidate, LeafFaults, owners_of, same_path, siblings
+from arbitre.paths import order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.comparison.levels import Level
+    from arbitre.schema.plan import Plan
+
+FALSE_SHARE: Final = 0.05
+"""Largest expected share of false findings among the pairs of objects between which values moved."""
+
+
+class MovedNodes(NamedTuple):
+    """A moved value: the node of the gold leaf and the node of the predicted leaf."""
+
+    gold: int
+    predicted: int
+
+
+@dataclass(frozen=True, slots=True)
+class MovedResults:
+    """The moved values of documents that were compared together."""
+
+    values: Sequence[tuple[Moved, ...]]
+    """The moved values of each document."""
+    nodes: Sequence[Sequence[MovedNodes]]
+    """The nodes of the moved values of each document."""
+
+    @classmethod
+    def of(cls, plan: Plan, levels: Sequence[Level], documents: int) -> MovedResults:
+        """Return the moved values. Paths below lists that are matched by transport are left out.
+
+        Args:
+            plan: The compiled schema.
+            levels: The levels of the documents.
+            documents: Number of documents.
+        """
+        tree = NodeTree.of(levels)
+        nodes = find_moved(plan, levels, documents)
+        values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
+        ordered = [tuple(sorted(own, key=lambda one: (order(one.source), order(one.target)))) for own in values]
+        return cls(ordered, nodes)
+
+    def parts_of(self, document: int) -> dict[str, Any]:
+        """Return the fields of `Diagnosis` on moved values, for one document."""
+        return {"moved": self.values[document]}
+
+
+def find_moved(plan: Plan, levels: Sequence[Level], documents: int) -> list[list[MovedNodes]]:
+    """Return the moved values of each document, as nodes; see `MovedResults.of` for the arguments."""
+    owners, close = owners_of(levels), plan.close
+    faults = LeafFaults.of(levels, owners, close, documents)
+    declared = frozenset(row.path for row in plan.rows)
+    candidates = [*siblings(faults, declared, close), *(one for path in faults for one in same_path(path, close))]
+    by_document: list[list[Candidate]] = [[] for _ in range(documents)]
+    for candidate in candidates:
+        by_document[candidate.document].append(candidate)
+    sources = _sources(faults, documents)
+    return [_significant(members, sources[document]) for document, members in enumerate(by_document)]
+
+
+def _sources(faults: Sequence[LeafFaults], documents: int) -> list[int]:
+    """Return the number of objects around wrong gold leaves, for each document."""
+    places = {
+        place for path in faults for place in zip(path.gold.documents.tolist(), path.gold.owners.tolist(), strict=True)
+    }
+    counts = Counter(document for document, _ in places)
+    return [counts[document] for document in range(documents)]
+
+
+def _significant(candidates: Sequence[Candidate], sources: int) -> list[MovedNodes]:
+    """Return the candidates that chance does not explain; each leaf at most once.
+
+    Args:
+        candidates: The candidates of a document.
+        sources: Number of objects from which values may have moved: the number of tests.
+    """
+    groups: defaultdict[tuple[int, int], list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        groups[candidate.source, candidate.target].append(candidate)
+    ranked = []
+    for members in groups.values():
+        chosen = _one_to_one(members, set(), set())
+        ranked.append((_p_value(chosen), chosen))
+    ranked.sort(key=lambda test: (test[0], test[1][0].gold))
+    accepted = max((rank for rank, (p, _) in enumerate(ranked, 1) if p <= FALSE_SHARE * rank / sources), default=0)
+    limit = FALSE_SHARE * accepted / max(sources, 1)
+    gold: set[int] = set()
+    predicted: set[int] = set()
+    moved = []
+    for _, members in ranked[:accepted]:
+        remaining = _one_to_one(members, gold, predicted)
+        if remaining and _p_value(remaining) <= limit:
+            moved += [MovedNodes(candidate.gold, candidate.predicted) for candidate in remaining]
+            gold.update(candidate.gold for candidate in remaining)
+            predicted.update(candidate.predicted for candidate in remaining)
+    return sorted(moved)
+
+
+def _one_to_one(candidates: Sequence[Candidate], gold: set[int], predicted: set[int]) -> list[Candidate]:
+    """Return candidates without common leaves and without these leaves, the best first."""
+    gold, predicted, chosen = set(gold), set(predicted), []
+    for candidate in sorted(candidates, key=lambda one: (-one.quality, one.chance, one.gold, one.predicted)):
+        if candidate.gold not in gold and candidate.predicted not in predicted:
+            gold.add(candidate.gold)
+            predicted.add(candidate.predicted)
+            chosen.append(candidate)
+    return chosen
+
+
+def _p_value(candidates: Sequence[Candidate]) -> float:
+    """Return the probability that all these values agree by chance with those of one of the possible targets."""
+    targets = min(candidate.targets for candidate in candidates)
+    return min(1.0, targets * prod(candidate.chance for candidate in candidates))
+
+
+def _value(tree: NodeTree, nodes: MovedNodes) -> Moved:
+    """Return the path, the value and the pointers of a moved value."""
+    level, at = tree.place(nodes.gold)
+    source, target = tree.pointer(nodes.gold, gold=True), tree.pointer(nodes.predicted, gold=False)
+    return Moved(level.texts()[at], tree.value(nodes.gold, gold=True), source or "", target or "")

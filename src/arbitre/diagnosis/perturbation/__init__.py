@@ -1,0 +1,9 @@
+"""Plants faults into copies of gold documents, and records where.
+
+`perturb` copies one document; `entry_faults` has the fault functions, `renaming` renames fields, `noise` garbles texts.
+"""
+
+from arbitre.diagnosis.perturbation.perturb import RATES, Perturbed, perturb
+from arbitre.diagnosis.perturbation.planted_fault import FaultKind, PlantedFault
+
+__all__ = ["RATES", "FaultKind", "Perturbed", "PlantedFault", "perturb"]

@@ -1,0 +1,61 @@
+"""The table of faults, `faults.csv`, written from columns."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.results.diagnosis import notes_of
+from arbitre.diagnosis.causes.diagnose import find_faults
+from arbitre.report.text_files import STANDARD, CsvDialect, cell, csv_writer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.joining.join import Pair
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+COLUMNS: Final = (
+    *("id", "run", "entry", "gold_pointer", "predicted_pointer"),
+    *("path", "fault", "gold", "predicted", "cost", "signature"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultTableObserver:
+    """Corpus observer that records the faults: their rows as CSV, and sums for the diagnosis of the corpus.
+
+    Attributes:
+        plan: The compiled schema.
+        dialect: Notation of the table.
+        table: Whether to record the rows.
+    """
+
+    plan: Plan
+    dialect: CsvDialect = STANDARD
+    table: bool = True
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """Return one note for all documents: the rows as one text, and the sums of each document."""
+        gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
+        results = find_faults(self.plan, gold, predicted, levels)
+        note: Json = {"documents": notes_of(results)}
+        if self.table:
+            rows, dialect = results.rows, self.dialect
+            ids, runs = [cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs]
+            columns = (
+                [ids[document] for document in rows.documents],
+                [runs[document] for document in rows.documents],
+                *(map(cell, texts) for texts in (rows.entries, rows.gold_pointers, rows.predicted_pointers)),
+                map(cell, rows.paths),
+                rows.faults,
+                *([cell(value, dialect) for value in values] for values in (rows.gold, rows.predicted, rows.costs)),
+                [self.plan.signature.short] * len(rows),
+            )
+            file = io.StringIO()
+            csv_writer(file, dialect._replace(mark=False)).writerows(zip(*columns, strict=True))
+            note["rows"] = file.getvalue()
+        return [note]

@@ -1,0 +1,98 @@
+"""Laws of splits and merges: nothing is found in undamaged documents, and results depend on the document alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.builders import parts
+
+from arbitre import Comparator
+from arbitre.diagnosis.causes.joins import JoinResults
+from arbitre.engine import compare_batch
+
+WORDS = ["Ada", "Bob", "Cyd", "oyster", "beds", "salt", "tax", "votes"]
+ENTRY = st.fixed_dictionaries(
+    {"name": st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)},
+    optional={"pages": st.lists(st.integers(0, 30), max_size=6), "year": st.integers(1900, 1905)},
+)
+ENTRIES = st.lists(ENTRY, max_size=8)
+COMPARATOR = Comparator(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "pages": {"type": "array", "items": {"type": "integer"}},
+                "year": {"type": "integer"},
+            },
+        },
+    }
+)
+PLAN = COMPARATOR.plan
+
+
+def results(plan, gold, predicted):
+    return JoinResults.of(plan, gold, predicted, compare_batch(plan, gold, predicted).levels())
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_a_document_compared_with_itself_has_no_joins(data):
+    part = data.draw(parts())
+    document = data.draw(part.documents)
+    found = results(Comparator(part.schema).plan, [document], [document]).parts_of(0)
+    assert (found["merges"], found["splits"]) == ((), ())
+
+
+@settings(max_examples=100, deadline=None)
+@given(ENTRIES.flatmap(lambda entries: st.tuples(st.just(entries), st.permutations(entries))))
+def test_permuted_entries_have_no_joins(pair):
+    found = results(PLAN, [pair[0]], [list(pair[1])]).parts_of(0)
+    assert (found["merges"], found["splits"]) == ((), ())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(ENTRIES, ENTRIES), min_size=1, max_size=4))
+def test_joins_and_their_score_do_not_depend_on_the_batch(pairs):
+    gold, predicted = (list(side) for side in zip(*pairs, strict=True))
+    together = results(PLAN, gold, predicted)
+    for document, (one, other) in enumerate(pairs):
+        assert results(PLAN, [one], [other]).parts_of(0) == together.parts_of(document)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ENTRIES, ENTRIES)
+def test_every_join_gains_and_uses_an_item_once(gold, predicted):
+    found = results(PLAN, [gold], [predicted]).parts_of(0)
+    joins = (*found["merges"], *found["splits"])
+    assert all(join.gain > 0.02 for join in joins)
+    for side in ("gold", "predicted"):
+        used = [position for join in joins for position in getattr(join, side)]
+        assert len(used) == len(set(used))
+
+
+@settings(max_examples=100, deadline=None)
+@given(ENTRIES, ENTRIES)
+def test_without_joins_the_score_after_joins_is_the_strict_score(gold, predicted):
+    comparison = COMPARATOR.compare(gold=gold, predicted=predicted)
+    diagnosis = comparison.diagnosis
+    if not (diagnosis.merges or diagnosis.splits):
+        assert diagnosis.f1q_after_joins == comparison.scores.f1q
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(ENTRY, min_size=2, max_size=8, unique_by=lambda entry: entry["name"]), st.integers(0, 6))
+def test_joining_two_entries_of_gold_restores_a_planted_merge(gold, position):
+    position %= len(gold) - 1
+    one, other = (
+        entry | {"pages": [*entry.get("pages", []), 100 + number]}
+        for number, entry in enumerate(gold[position : position + 2])
+    )
+    gold = [*gold[:position], one, other, *gold[position + 2 :]]
+    merged = one | {"pages": [*one["pages"], *other["pages"]]}
+    diagnosis = COMPARATOR.compare(gold=gold, predicted=[*gold[:position], merged, *gold[position + 2 :]]).diagnosis
+    if [join.gold for join in diagnosis.merges] == [(position, position + 1)]:
+        assert diagnosis.f1q_after_joins == pytest.approx(1.0)

@@ -1,0 +1,234 @@
+"""Solidarity and the flat comparison: definition, edge cases, the corpus, the files and the command line."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import ABSENT, Comparator, Comparison, DataError, FlatComparison, bundled
+from arbitre.cli import app
+from arbitre.engine import flat_matching
+
+SCHEMA = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "pages": {"type": "array", "items": {"type": "integer"}}},
+    },
+}
+PEOPLE = Comparator(SCHEMA)
+GOLD = [{"name": "Curie", "pages": [3, 117]}, {"name": "Joliot", "pages": [8, 342]}]
+SWAPPED = [{"name": "Curie", "pages": [8, 342]}, {"name": "Joliot", "pages": [3, 117]}]
+DOCUMENTS = [("a", GOLD, SWAPPED), ("b", GOLD, GOLD), ("c", GOLD, ABSENT)]
+
+
+def diagnosis(gold, predicted, comparator=PEOPLE):
+    return comparator.compare(gold=gold, predicted=predicted).diagnosis
+
+
+def test_solidarity_is_the_share_of_the_flat_quality_reached_in_the_own_entries():
+    found = diagnosis(GOLD, SWAPPED)
+    in_entries = PEOPLE.compare(gold=GOLD, predicted=SWAPPED).leaves.quality_mass
+    assert found.flat.quality_mass == 6.0
+    assert found.solidarity == pytest.approx(in_entries / 6.0)
+    assert found.solidarity_by_path["/*/pages/*"] * 4.0 + found.solidarity_by_path["/*/name"] * 2.0 == pytest.approx(
+        in_entries
+    )
+
+
+def test_solidarity_is_1_if_nothing_can_be_reached():
+    for predicted in ([], [{"name": "", "pages": []}], ABSENT):
+        assert diagnosis(GOLD, predicted).solidarity == 1.0
+    assert diagnosis([], []).solidarity == 1.0
+
+
+def test_solidarity_is_none_under_transport():
+    found = diagnosis(GOLD, SWAPPED, Comparator(SCHEMA, match="transport"))
+    assert found.solidarity is None
+    assert set(found.solidarity_by_path.values()) == {None}
+    assert found.flat.f1q == 1.0
+
+
+def test_flat_scores_ignore_entries():
+    found = diagnosis(GOLD, [{"name": "Joliot"}, {"pages": [3, 9]}, {"name": "Curie"}])
+    assert (found.flat.gold, found.flat.predicted, found.flat.matched, found.flat.quality_mass) == (6, 4, 4, 3)
+    assert found.flat_by_path["/*/name"].f1q == 1.0
+    assert found.flat.variance is None
+
+
+def test_empty_lists_are_flat_leaves():
+    found = diagnosis([{"pages": []}, {"pages": [1]}], [{"pages": [1]}, {"pages": []}, {"pages": []}])
+    assert found.flat_by_path["/*/pages"].to_dict() | {"gold": 1.0, "predicted": 2.0, "matched": 1.0} == (
+        found.flat_by_path["/*/pages"].to_dict()
+    )
+
+
+def test_values_of_different_kinds_are_not_matched():
+    found = diagnosis([{"name": "8"}], [{"name": 8}])
+    assert (found.flat.gold, found.flat.predicted, found.flat.matched) == (1, 1, 0)
+
+
+def test_a_large_flat_matching_is_a_lower_bound(monkeypatch):
+    names = [f"person {at:02}" for at in range(30)]
+    gold, predicted = [{"name": name} for name in names], [{"name": f"{name}x"} for name in names]
+    exact = diagnosis(gold, predicted)
+    monkeypatch.setattr(flat_matching, "MAX_CELLS", 50)
+    bounded = diagnosis(gold, predicted)
+    assert (exact.flat_exact, bounded.flat_exact) == (True, False)
+    assert 0.0 < bounded.flat.quality_mass <= exact.flat.quality_mass + 1e-9
+    assert bounded.flat.matched == exact.flat.matched
+
+
+def test_a_custom_distance_is_not_called_again():
+    calls = []
+
+    def same(gold, predicted):
+        calls.append((gold, predicted))
+        return 0.1 if gold[0] == predicted[0] else 1.0
+
+    name = {"type": "string", "x-arbitre": {"distance": "same"}}
+    items = {"type": "object", "properties": {"id": {"type": "integer"}, "name": name}}
+    comparator = Comparator(
+        {"type": "array", "items": items, "x-arbitre": {"match": {"keyed": {"key": "id"}}}}, distances={"same": same}
+    )
+    gold = [{"id": at, "name": name} for at, name in enumerate(["Ada", "Bob", "Eve", "Zoe"])]
+    predicted = [{"id": at, "name": name} for at, name in enumerate(["Adam", "Eve", "Bob", "Joe"])]
+    comparison = comparator.compare(gold=gold, predicted=predicted)
+    calls.clear()
+    found = comparison.diagnosis
+    assert calls == []
+    assert found.flat_by_path["/*/name"].quality_mass == pytest.approx(0.9 + 2.0)
+    assert found.solidarity_by_path["/*/name"] == pytest.approx(0.9 / 2.9)
+    assert not found.flat_exact
+
+
+def test_the_diagnosis_is_computed_once():
+    comparison = PEOPLE.compare(gold=GOLD, predicted=SWAPPED)
+    assert comparison.diagnosis is comparison.diagnosis
+
+
+def test_a_comparison_read_from_json_keeps_its_diagnosis():
+    comparison = PEOPLE.compare(gold=GOLD, predicted=SWAPPED)
+    plain = json.loads(json.dumps(comparison.to_dict()))
+    again = Comparison.from_dict(plain)
+    assert again.diagnosis == comparison.diagnosis
+    assert again.to_dict() == plain
+    schema = json.loads((bundled.schemas() / "comparison.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(plain)
+
+
+def test_a_comparison_read_from_json_without_diagnosis_says_so():
+    plain = PEOPLE.compare(gold=GOLD, predicted=SWAPPED).to_dict()
+    del plain["diagnosis"]
+    again = Comparison.from_dict(plain)
+    with pytest.raises(DataError, match="Compare the documents again"):
+        again.diagnosis  # noqa: B018
+    assert "diagnosis" not in again.to_dict()
+
+
+def test_compare_flat_is_the_flat_part_of_the_diagnosis():
+    found = PEOPLE.compare_flat(gold=GOLD, predicted=SWAPPED)
+    plain = diagnosis(GOLD, SWAPPED).to_dict()
+    assert found.to_dict() == {name: plain[name] for name in found.to_dict()}
+
+
+def test_the_solidarity_of_a_corpus_pools_its_documents():
+    evaluation = PEOPLE.evaluate(DOCUMENTS)
+    in_entries = sum(PEOPLE.compare(gold=gold, predicted=given).leaves.quality_mass for _, gold, given in DOCUMENTS)
+    assert evaluation.flat_comparison is None
+    assert evaluation.solidarity == pytest.approx(in_entries / 12.0)
+    assert (evaluation.flat.gold, evaluation.flat.quality_mass) == (18.0, 12.0)
+    assert evaluation.flat_by_path["/*/name"].gold == 6.0
+    assert "solidarity" not in evaluation.to_dict()
+
+
+@pytest.mark.parametrize("option", ["flat", "diagnose"])
+def test_the_files_of_a_corpus_contain_the_flat_comparison(tmp_path, option):
+    evaluation = PEOPLE.evaluate(DOCUMENTS, out=tmp_path, **{option: True})
+    plain = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    schema = json.loads((bundled.schemas() / "evaluation.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(plain)
+    assert FlatComparison.from_dict(plain) == evaluation.flat_comparison
+    assert plain["solidarity"] == evaluation.solidarity
+    loaded = arbitre.load(tmp_path)
+    assert loaded.solidarity == evaluation.solidarity
+    assert loaded.to_dict() == evaluation.to_dict()
+
+
+def test_the_order_of_the_documents_does_not_change_the_flat_comparison():
+    first = PEOPLE.evaluate(DOCUMENTS, flat=True).flat_comparison
+    assert PEOPLE.evaluate(DOCUMENTS[::-1], flat=True).flat_comparison == first
+
+
+def test_a_loaded_evaluation_without_flat_comparison_says_so(tmp_path):
+    PEOPLE.evaluate(DOCUMENTS, out=tmp_path)
+    with pytest.raises(DataError, match="no longer available"):
+        arbitre.load(tmp_path).solidarity  # noqa: B018
+
+
+def test_the_solidarity_of_changed_documents_is_refused():
+    predicted = copy.deepcopy(GOLD)
+    evaluation = PEOPLE.evaluate([("a", GOLD, predicted)])
+    predicted[0]["name"] = "X"
+    with pytest.raises(DataError, match="changed after the evaluation"):
+        evaluation.solidarity  # noqa: B018
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "Solidarity"), ("fr", "Solidarité")])
+def test_the_report_shows_the_solidarity(tmp_path, language, words):
+    PEOPLE.evaluate(DOCUMENTS, out=tmp_path, flat=True, lang=language)
+    assert words in (tmp_path / "report.html").read_text(encoding="utf-8")
+    PEOPLE.evaluate(DOCUMENTS, out=tmp_path / "plain", lang=language)
+    assert words not in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, document in (("schema", SCHEMA), ("gold/a", GOLD), ("predicted/a", SWAPPED)):
+        file = tmp_path / f"{name}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(document), encoding="utf-8")
+    return {name: str(tmp_path / f"{name}.json") for name in ("schema", "gold/a", "predicted/a")}
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(os.fspath, arguments)), env={"COLUMNS": "100"})
+
+
+def test_compare_flat_shows_the_flat_comparison_alone(files):
+    arguments = ["compare", files["gold/a"], files["predicted/a"], "--schema", files["schema"], "--flat"]
+    text = run(*arguments).output
+    assert "Flat f1q 1.0000, solidarity 0." in text
+    assert "Verdicts" not in text
+    plain = json.loads(run(*arguments, "--format", "json").stdout)
+    assert FlatComparison.from_dict(plain) == PEOPLE.compare_flat(gold=GOLD, predicted=SWAPPED)
+
+
+def test_compare_flat_refuses_options_about_other_scores(files):
+    result = run("compare", files["gold/a"], files["predicted/a"], "--schema", files["schema"], "--flat", "--published")
+    assert result.exit_code == 2
+    assert "combined with --flat" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_compare_shows_the_solidarity(files):
+    text = run("compare", files["gold/a"], files["predicted/a"], "--schema", files["schema"]).output
+    assert "solidarity: 0." in text
+    assert "Moved values" in text
+
+
+def test_evaluate_flat_shows_the_flat_comparison_alone(files):
+    arguments = ["evaluate", "--schema", files["schema"]]
+    for side in ("gold", "predicted"):
+        arguments += [f"--{side}", str(Path(files[f"{side}/a"]).parent)]
+    text = run(*arguments, "--flat").output
+    assert "solidarity" in text
+    assert "Confidence intervals" not in text
+    plain = json.loads(run(*arguments, "--flat", "--format", "json").stdout)
+    assert {"solidarity", "flat", "flat_by_path", "flat_exact", "solidarity_by_path", "micro"} <= plain.keys()

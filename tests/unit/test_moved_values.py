@@ -1,0 +1,173 @@
+"""Moved values: what is reported as one moved value, and what chance explains."""
+
+from __future__ import annotations
+
+import copy
+import random
+
+import pytest
+
+from arbitre import Comparator, Moved
+from arbitre.diagnosis.moves.moved import MovedResults
+from arbitre.engine import compare_to_levels
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "first": {"type": "string"},
+        "last": {"type": "string"},
+        "present": {"type": "boolean"},
+        "pages": {"type": "array", "items": {"type": "integer"}},
+    },
+}
+PEOPLE = Comparator({"type": "array", "items": PERSON})
+GOLD = [
+    {"first": "Marie", "last": "Curie", "present": True, "pages": [3, 117, 1204]},
+    {"first": "Irène", "last": "Joliot", "present": False, "pages": [8, 3421]},
+    {"first": "Henri", "last": "Becquerel", "present": True, "pages": [54, 872, 990]},
+    {"first": "Pierre", "last": "Langevin", "present": False, "pages": [7]},
+]
+
+
+def moved(gold, predicted, comparator=PEOPLE):
+    return comparator.compare(gold=gold, predicted=predicted).diagnosis.moved
+
+
+def edited(change, gold=GOLD):
+    predicted = copy.deepcopy(gold)
+    change(predicted)
+    return predicted
+
+
+def test_undamaged_documents_have_no_moved_values():
+    assert moved(GOLD, copy.deepcopy(GOLD)) == ()
+    assert moved(GOLD, GOLD[::-1]) == ()
+
+
+def test_a_value_in_another_entry_is_one_moved_value():
+    predicted = edited(lambda people: people[2]["pages"].append(people[1]["pages"].pop(1)))
+    assert moved(GOLD, predicted) == (Moved("/*/pages/*", 3421, "/1/pages/1", "/2/pages/3"),)
+
+
+def test_swapped_values_are_two_moved_values():
+    def swap(people):
+        people[0]["last"], people[3]["last"] = people[3]["last"], people[0]["last"]
+
+    assert moved(GOLD, edited(swap)) == (
+        Moved("/*/last", "Curie", "/0/last", "/3/last"),
+        Moved("/*/last", "Langevin", "/3/last", "/0/last"),
+    )
+
+
+def test_a_nearly_equal_value_in_another_entry_is_moved():
+    def move(people):
+        people[0]["last"], people[3]["last"] = "Langevim", "Curie"
+
+    found = moved(GOLD, edited(move))
+    assert {(one.value, one.target) for one in found} == {("Langevin", "/0/last"), ("Curie", "/3/last")}
+
+
+def test_a_value_in_a_sibling_field_is_moved():
+    def swap(people):
+        people[2]["first"], people[2]["last"] = people[2]["last"], people[2]["first"]
+
+    assert moved(GOLD, edited(swap)) == (
+        Moved("/*/first", "Henri", "/2/first", "/2/last"),
+        Moved("/*/last", "Becquerel", "/2/last", "/2/first"),
+    )
+
+
+def test_a_sibling_field_is_compared_with_the_distance_of_the_gold_field():
+    def move(person):
+        person["last"], person["first"] = None, "BECQUEREL"
+
+    plain = {"type": "object", "properties": {"first": {"type": "string"}, "last": {"type": "string"}}}
+    folded = copy.deepcopy(plain)
+    folded["properties"]["last"]["x-arbitre"] = {"normalize": ["casefold"]}
+    gold = {"first": "Henri", "last": "Becquerel"}
+    assert moved(gold, edited(move, gold), Comparator(plain)) == ()
+    assert [one.target for one in moved(gold, edited(move, gold), Comparator(folded))] == ["/first"]
+
+
+def test_a_small_number_in_another_entry_may_be_chance():
+    predicted = edited(lambda people: people[1]["pages"].append(people[3]["pages"].pop()))
+    assert moved(GOLD, predicted) == ()
+
+
+def test_several_small_numbers_that_moved_together_are_evidence():
+    gold = [
+        {"last": name, "pages": pages}
+        for name, pages in [("Curie", [4, 5, 6, 7, 9]), ("Joliot", [30]), ("Perrin", [41])]
+    ]
+
+    def move(people):
+        people[1]["pages"] += people[0]["pages"][1:]
+        del people[0]["pages"][1:]
+
+    found = moved(gold, edited(move, gold))
+    assert [(one.value, one.target.split("/")[1]) for one in found] == [(value, "1") for value in (5, 6, 7, 9)]
+
+
+def test_wrong_booleans_are_not_moved():
+    def flip(people):
+        for person in people:
+            person["present"] = not person["present"]
+
+    assert moved(GOLD, edited(flip)) == ()
+
+
+def test_an_undeclared_key_is_not_a_sibling_field():
+    def rename(people):
+        people[0]["surname"] = people[0].pop("last")
+
+    assert moved(GOLD, edited(rename)) == ()
+
+
+def test_values_moved_below_transport_are_left_out():
+    comparator = Comparator({"type": "array", "items": PERSON}, match="transport")
+    predicted = edited(lambda people: people[2]["pages"].append(people[1]["pages"].pop(1)))
+    assert moved(GOLD, predicted, comparator) == ()
+
+
+def test_a_custom_distance_is_not_called_again_for_moved_values():
+    calls = []
+
+    def same(gold, predicted):
+        calls.append((gold, predicted))
+        return float(gold != predicted)
+
+    schema = copy.deepcopy(PERSON)
+    schema["properties"]["last"]["x-arbitre"] = {"distance": "same"}
+    comparator = Comparator({"type": "array", "items": schema}, distances={"same": same})
+
+    def swap(people):
+        people[0]["last"], people[3]["last"] = people[3]["last"], people[0]["last"]
+
+    levels = compare_to_levels(comparator.plan, [GOLD], [edited(swap)])
+    calls.clear()
+    values = MovedResults.of(comparator.plan, levels, 1).values[0]
+    assert [one.value for one in values] == ["Curie", "Langevin"]
+    assert calls == []
+
+
+@pytest.mark.parametrize("size", [5, 20, 60])
+def test_random_faults_are_rarely_reported_as_moved(size):
+    """Wrong page numbers and misread names of independent entries, as in a poor transcription."""
+    reported = wrong = 0
+    for seed in range(10):
+        draw = random.Random(seed)  # noqa: S311
+        gold = [
+            {"last": "".join(draw.choices("abcdefghilmnoprstu", k=8)), "pages": draw.sample(range(1, 1500), 4)}
+            for _ in range(size)
+        ]
+        predicted = copy.deepcopy(gold)
+        for person in predicted:
+            for at in range(4):
+                if draw.random() < 0.3:
+                    person["pages"][at] = draw.randrange(1, 1500)
+                    wrong += 1
+            if draw.random() < 0.3:
+                person["last"] = "".join(draw.choices("abcdefghilmnoprstu", k=8))
+                wrong += 1
+        reported += len(moved(gold, predicted))
+    assert reported <= 0.01 * wrong
