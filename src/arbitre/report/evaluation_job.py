@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
+from arbitre.corpus.running.path_values import corpus_value_rows
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
-    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
@@ -327,6 +327,7 @@ class EvaluationJob:
             factors = self.joined.factors if isinstance(self.joined, Join) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
+        gone = isinstance(self.joined, Iterator)
         return extend(
             found,
             clusters=labels,
@@ -336,9 +337,9 @@ class EvaluationJob:
             diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
             notes=self.notes,
             folder=self.options.out,
-            writer=None if isinstance(self.joined, Iterator) else self._write_again,
-            flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
-            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
+            writer=None if gone else self._write_again,
+            flat_again=None if gone else self._flat_again,
+            value_rows=None if gone else partial(corpus_value_rows, self.plan, self.joined),
         )
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
@@ -347,17 +348,6 @@ class EvaluationJob:
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
-
-    def _value_rows(self, path: str) -> list[Row]:
-        """Compare the documents again and return the values at a path."""
-        rows: list[Row] = []
-
-        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-            rows.extend(value_rows(levels, path))
-            return []
-
-        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
-        return rows
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
