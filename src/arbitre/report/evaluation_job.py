@@ -326,6 +326,7 @@ class EvaluationJob:
             factors = self.joined.factors if isinstance(self.joined, Join) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
+        gone = isinstance(self.joined, Iterator)
         return extend(
             found,
             clusters=labels,
@@ -335,9 +336,9 @@ class EvaluationJob:
             diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
             notes=self.notes,
             folder=self.options.out,
-            writer=None if isinstance(self.joined, Iterator) else self._write_again,
-            flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
-            values=None if isinstance(self.joined, Iterator) else ValueSource(self.plan, self.joined),
+            writer=None if gone else self._write_again,
+            flat_again=None if gone else self._flat_again,
+            values=None if gone else ValueSource(self.plan, self.joined),
         )
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
