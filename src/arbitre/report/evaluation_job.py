@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from arbitre.comparison.leaf_pairs import leaf_pairs
-from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
@@ -19,7 +17,7 @@ from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
-from arbitre.paths import parse, wildcard
+from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
@@ -29,7 +27,7 @@ from arbitre.report.tables.exports import parse_exports, write
 from arbitre.report.tables.fault_table import FaultTableObserver
 from arbitre.report.tables.table import unknown
 from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
-from arbitre.schema.describe import walk
+from arbitre.report.value_source import ValueSource
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -37,9 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.flat import FlatComparison
-    from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.levels import Level
-    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
@@ -330,6 +326,7 @@ class EvaluationJob:
             factors = self.joined.factors if isinstance(self.joined, Join) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
+        gone = isinstance(self.joined, Iterator)
         return extend(
             found,
             clusters=labels,
@@ -339,10 +336,9 @@ class EvaluationJob:
             diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
             notes=self.notes,
             folder=self.options.out,
-            writer=None if isinstance(self.joined, Iterator) else self._write_again,
-            flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
-            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
-            leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
+            writer=None if gone else self._write_again,
+            flat_again=None if gone else self._flat_again,
+            values=None if gone else ValueSource(self.plan, self.joined),
         )
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
@@ -351,37 +347,6 @@ class EvaluationJob:
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
-
-    def _value_rows(self, path: str) -> list[Row]:
-        """Compare the documents again and return the values at a path."""
-        rows: list[Row] = []
-
-        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-            rows.extend(value_rows(levels, path))
-            return []
-
-        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
-        return rows
-
-    def leaf_pairs(self, path: str) -> list[LeafPair]:
-        """Compare the documents again and return the pairs of leaves at a wildcard path, document by document.
-
-        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
-        """
-        steps = [step for step in walk(self.plan.sites) if wildcard(step.path) == path]
-        keys = [self.plan.sites[step.site].alternatives for step in steps]
-        key = next((key for key in keys if isinstance(key, str)), None)
-        collected: list[LeafPair] = []
-
-        def collect(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
-            collected.extend(
-                leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves
-            )
-            return []
-
-        evaluate(self.plan, self.joined, ExecutionOptions({"leaves": collect}, chance=False))
-        return collected
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
