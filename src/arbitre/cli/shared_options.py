@@ -199,6 +199,14 @@ class EvaluateOptions(CorpusOptions):
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="List the faults of the predictions and what they cost (faults.csv).")
     ]
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Texts that were given to the model, one <id>.txt for each document: search them for missing and "
+            "spurious values. Requires --diagnose.",
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.diagnosis.gold_checks import GoldFinding, positions
+from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.errors import ArbitreError
 from arbitre.paths import STAR, pointer
 from arbitre.values import canonical

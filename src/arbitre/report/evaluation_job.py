@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from arbitre.corpus.joining.join import Join
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.source_texts import SourceTexts
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.sources import Sources
-    from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
     from arbitre.corpus.results import evaluation as corpus
+    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
@@ -61,6 +63,8 @@ class EvaluationOptions:
         flat: Whether to match the leaves of each path whatever their entries, and to compute the solidarity of the
             values. Included in `diagnose`.
         diagnose: Whether to list the faults of predictions and what they cost.
+        source: Folder of the texts that were given to the model, `<id>.txt`, in which to search for missing and
+            spurious values; requires `diagnose`.
         cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
             regular expression on ids.
         workers: Number of worker processes; None for the number of processors.
@@ -82,6 +86,7 @@ class EvaluationOptions:
     strict: bool = False
     validate: bool = False
     diagnose: bool = False
+    source: str | Path | None = None
     flat: bool = False
     cluster_by: str | None = None
     workers: int | None = None
@@ -99,6 +104,8 @@ class EvaluationOptions:
         choose_executor(self.engine, self.scheduler, self.workers)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
+        if self.source is not None and not self.diagnose:
+            raise OptionError.of("`source` requires `diagnose`, which looks for the faults.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +140,7 @@ class EvaluationJob:
         plan: Compiled schema.
         joined: Pairs to compare, or (id, gold, predicted) triples.
         options: Executor, output folder and other options.
+        reading: How ids are found in the names of source texts.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
         on_progress: Called when documents have been compared, and when the next phase begins.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
@@ -141,6 +149,7 @@ class EvaluationJob:
     plan: Plan
     joined: Join | Iterable[Triple]
     options: EvaluationOptions = EvaluationOptions()
+    reading: ReadOptions = field(default_factory=ReadOptions)
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
     violations: list[dict[str, Any]] = field(default_factory=list)
@@ -150,8 +159,9 @@ class EvaluationJob:
 
     def __post_init__(self) -> None:
         self._kept = WorstDocuments(self.plan, self.options.keep)
-        if self.options.out is not None and isinstance(self.joined, Iterator):
-            self.joined = list(self.joined)  # the report reads documents again
+        again = self.options.out is not None or self.options.diagnose
+        if again and isinstance(self.joined, Iterator):
+            self.joined = list(self.joined)  # the report and the diagnosis read documents again
 
     @classmethod
     def of_sources(
@@ -165,7 +175,7 @@ class EvaluationJob:
         """Read the documents of a corpus. Raises DataError if a source cannot be read."""
         reading = reading.for_plan(plan)
         joined = sources.joined(reading, lambda done: on_progress("reading", done, None))
-        return cls(reading.signed(plan), joined, options, on_progress=on_progress)
+        return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress)
 
     @property
     def size(self) -> int | None:
@@ -246,7 +256,7 @@ class EvaluationJob:
             )
         if self.options.diagnose:
             observers[result_files.FAULTS] = FaultTableObserver(
-                self.plan, CsvDialect.named(self.options.csv_dialect), table=self.options.out is not None
+                self.plan, CsvDialect.named(self.options.csv_dialect), self.options.out is not None, self._texts()
             )
         if self.options.flat or self.options.diagnose:
             observers[FLAT] = FlatObserver(self.plan)
@@ -257,11 +267,20 @@ class EvaluationJob:
             observers[CLUSTERS] = PointerLabels(pointer)
         return observers
 
+    def _texts(self) -> SourceTexts | None:
+        """Return the source texts. Raises DataError if they cannot be listed or belong to no document."""
+        if self.options.source is None:
+            return None
+        texts = SourceTexts.of(self.options.source, self.reading)
+        texts.check(self.documents.labels)
+        return texts
+
     def _evaluate(self, how: ExecutionOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         out = self.options.out
         if out is None:
             return self._completed(evaluate(self.plan, self.joined, how), clusters), ()
-        noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by), self.options.csv_dialect))
+        chosen = self.options.cluster_by, self.options.csv_dialect, self.options.source
+        noted = sorted((*how.observers, result_files.MATCHES, *map(str, chosen)))
         if self.given is None:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
 
@@ -297,15 +316,27 @@ class EvaluationJob:
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
             flat_comparison=self._flat.comparison() if self.options.flat or self.options.diagnose else None,
-            diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
+            diagnosis=self._diagnosis() if self.options.diagnose else None,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
             flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
         )
 
+    def _diagnosis(self) -> CorpusDiagnosis:
+        return self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
+
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
         """Return the flat comparison of the documents. Raises DataError if they have changed."""
-        options = replace(self.options, out=None, resume=False, strict=False, diagnose=False, flat=True, no_chance=True)
+        options = replace(
+            self.options,
+            out=None,
+            resume=False,
+            strict=False,
+            diagnose=False,
+            source=None,
+            flat=True,
+            no_chance=True,
+        )
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
@@ -313,7 +344,7 @@ class EvaluationJob:
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
         options = replace(self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose)
-        return EvaluationJob(self.plan, self.joined, options, evaluation)()[1]
+        return EvaluationJob(self.plan, self.joined, options, self.reading, evaluation)()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:
         tables = found.document_table, given.document_table

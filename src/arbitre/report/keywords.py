@@ -76,6 +76,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     strict: bool
     validate: bool
     diagnose: bool
+    source: str | Path | None
     flat: bool
     cluster: str | None
 

@@ -76,6 +76,11 @@ class Join:
         """Names of the pairs in results, in order. Does not read any document."""
         return (key(item.id, item.run) for item in self._items())
 
+    @property
+    def labels(self) -> Iterator[tuple[str, str | None]]:
+        """Ids and runs of the pairs, in order. Does not read any document."""
+        return ((item.id, item.run) for item in self._items())
+
     def _items(self) -> Iterator[PairLocation | Pair]:
         return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)
 
