@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
     ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo", "parsing"),
-    ("tally", "curve", "signature", "catalogue"),
+    ("tally", "curve", "signature", "catalogue", "classification"),
     ("distances", "authority", "normalizers", "matching"),
     ("schema",),
     ("comparison",),
@@ -21,6 +21,8 @@ LAYERS = (
     ("corpus",),
     ("report",),
     ("comparator",),
+    ("agreement",),
+    ("entities",),
     ("cli",),
 )
 """The modules and packages right below `arbitre`, lowest layer first.

@@ -1,10 +1,17 @@
+from . import classification, entities
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
+from .comparator.documents import compare
+from .comparator.entry_metricity import entry_metricity
+from .comparator.fault_scores import faults
+from .comparator.schemas import check_schema, infer_schema
+from .comparator.suggestions import perturb_gold, suggest_aliases, suggest_gate
 from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
+from .corpus.systems.evaluation_diff import diff
 from .curve import Curve
 from .diagnosis.metricity import Distortion, Metricity, distortion, metricity
 from .diagnosis.perturbation import Perturbed, PlantedFault, perturb
@@ -22,7 +29,7 @@ from .errors import (
 from .matching import transport
 from .published_scores import published
 from .report.evaluation import Evaluation
-from .report.saved_results import load
+from .report.saved_results import load, write_figures, write_report
 from .schema.loading.field import Field
 from .signature import Signature
 from .tally import MacroScores, PathScores, Scores, Tally
@@ -68,15 +75,28 @@ __all__ = [
     "Signature",
     "SolverError",
     "Tally",
+    "check_schema",
+    "classification",
+    "compare",
+    "diff",
     "distortion",
+    "entities",
+    "entry_metricity",
     "evaluate",
+    "faults",
     "gate",
+    "infer_schema",
     "load",
     "metricity",
     "perturb",
+    "perturb_gold",
     "published",
     "rank",
     "read_answer",
     "side_by_side",
+    "suggest_aliases",
+    "suggest_gate",
     "transport",
+    "write_figures",
+    "write_report",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from jsonschema import Draft202012Validator
 
@@ -87,7 +87,7 @@ class Catalogue(Generic[T]):
         """All names, sorted."""
         return tuple(sorted(self.entries))
 
-    def with_factory(self, name: str, entry: Factory[T]) -> Catalogue[T]:
+    def with_factory(self, name: str, entry: Factory[T]) -> Self:
         """Return a catalogue with one more entry.
 
         Raises:

@@ -12,7 +12,7 @@ import arbitre
 from arbitre.cli import app
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.corpus.systems.evaluation_diff import ScoreChange, diff_evaluations
+from arbitre.corpus.systems.evaluation_diff import ScoreChange
 from arbitre.errors import DataError
 
 SCHEMA = {
@@ -49,7 +49,7 @@ def written(name, predictions, *, shards=True, close=0.8):
 def test_changes_are_listed_worst_first():
     before = written("before", {"a": GOLD, "b": GOLD, "c": HALF, "d": []})
     after = written("after", {"a": HALF, "b": [], "c": GOLD, "d": []})
-    found = diff_evaluations(before, after)
+    found = arbitre.diff(before, after)
     assert [(one.name, one.difference) for one in found.documents] == [("b", -1.0), ("a", -0.5), ("c", 0.5)]
     assert found.macro == ScoreChange("macro", 0.625, 0.375)
     assert [one.name for one in found.paths] == ["/*", "/*/age", "/*/name"]
@@ -59,34 +59,34 @@ def test_changes_are_listed_worst_first():
 
 def test_a_corpus_is_not_worse_than_itself():
     before = written("before", {"a": HALF, "b": GOLD})
-    found = diff_evaluations(before, before)
+    found = arbitre.diff(before, before)
     assert not found.worse
     assert (found.documents, found.paths) == ((), ())
 
 
 def test_more_failures_are_worse_even_with_an_equal_score():
     before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
-    found = diff_evaluations(before, after)
+    found = arbitre.diff(before, after)
     assert (found.failed, found.micro.difference, found.worse) == ((0, 1), 0.0, True)
 
 
 def test_a_failure_scores_zero_where_a_wrong_prediction_has_no_score():
     before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
-    assert diff_evaluations(before, after, "imq").documents == (ScoreChange("a", None, 0.0),)
+    assert arbitre.diff(before, after, "imq").documents == (ScoreChange("a", None, 0.0),)
 
 
 def test_documents_present_in_one_evaluation_only_are_named():
-    found = diff_evaluations(written("before", {"a": GOLD, "b": GOLD}), written("after", {"b": GOLD, "c": GOLD}))
+    found = arbitre.diff(written("before", {"a": GOLD, "b": GOLD}), written("after", {"b": GOLD, "c": GOLD}))
     assert (found.only_before, found.only_after, found.documents) == (("a",), ("c",), ())
 
 
 def test_documents_are_not_compared_where_one_side_did_not_keep_them():
-    found = diff_evaluations(written("before", {"a": GOLD}), written("after", {"a": []}, shards=False))
+    found = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": []}, shards=False))
     assert (found.documents, found.only_before, found.micro.after) == ((), (), 0.0)
 
 
 def test_changed_settings_are_named():
-    found = diff_evaluations(written("before", {"a": GOLD}), written("after", {"a": GOLD}, close=0.9))
+    found = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": GOLD}, close=0.9))
     assert found.settings == ("close",)
 
 
@@ -96,7 +96,7 @@ def test_a_rounding_difference_is_not_a_change():
     for one in (plain["micro"], plain["macro"], *plain["by_path"].values()):
         one["f1q"] -= 1e-12
     after.write_text(json.dumps(plain), encoding="utf-8")
-    found = diff_evaluations(before, after)
+    found = arbitre.diff(before, after)
     assert (found.worse, found.paths) == (False, ())
 
 
@@ -111,7 +111,7 @@ def test_a_rounding_difference_is_not_a_change():
 def test_a_score_where_higher_is_not_better_is_refused(score, message):
     path = written("before", {"a": GOLD})
     with pytest.raises(DataError, match=message):
-        diff_evaluations(path, path, score)
+        arbitre.diff(path, path, score)
 
 
 def run(*arguments, code=0):

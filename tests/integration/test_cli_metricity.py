@@ -148,8 +148,8 @@ def test_a_sample_is_drawn_with_the_seed():
 
 def test_sampled_rates_have_an_interval(monkeypatch):
     monkeypatch.setattr(
-        "arbitre.metricity",
-        lambda matrix, seed: arbitre.diagnosis.metricity.metricity(matrix, seed=seed, exact_up_to=10),
+        "arbitre.comparator.entry_metricity.metricity",
+        lambda matrix, seed: arbitre.metricity(matrix, seed=seed, exact_up_to=10),
     )
     low, high = (float(part) for part in cells(run(*distances("levenshtein")).stdout)["  95% interval"].split(" to "))
     assert low < 2 / 60 < high

@@ -18,6 +18,7 @@ from arbitre.cli import app
 from arbitre.corpus.statistics import Sample
 from arbitre.corpus.statistics.score_selection import estimate, weigh_for_beta
 from arbitre.corpus.systems.factors import factor
+from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.corpus.systems.ranking import rank
 from arbitre.errors import DataError
 from arbitre.report.html.language import Language, Translator
@@ -84,13 +85,17 @@ def test_enough_documents_separate_systems_into_groups():
 
 def test_the_confidence_level_decides_the_groups():
     systems = {"a": right(*[4] * 5), "b": right(*[3] * 5)}
-    assert rank(systems, "irq", level=0.9).groups == (("a",), ("b",))
-    assert rank(systems, "irq", level=0.95).groups == (("a", "b"),)
+    assert rank(systems, "irq", options=StatisticsOptions(level=0.9)).groups == (("a",), ("b",))
+    assert rank(systems, "irq").groups == (("a", "b"),)
 
 
 def test_clusters_are_resampled_as_units():
     systems = {"a": right(4, 4, 4, 4), "b": right(3, 3, 3, 3)}
-    found = rank(systems, "irq", cluster={f"page_{at:02}": "odd" if at % 2 else "even" for at in range(4)})
+    found = rank(
+        systems,
+        "irq",
+        options=StatisticsOptions(cluster={f"page_{at:02}": "odd" if at % 2 else "even" for at in range(4)}),
+    )
     assert (found.documents, found.clusters, found.smallest_p) == (4, 2, 0.5)
     assert found.pairs[0].p == 0.5
 

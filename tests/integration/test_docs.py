@@ -6,6 +6,7 @@ import doctest
 import json
 import re
 import shlex
+from itertools import zip_longest
 from pathlib import Path
 from types import FunctionType
 
@@ -112,9 +113,74 @@ def test_every_example_runs_as_shown(page, tmp_path, monkeypatch):
             variables = test.globs
 
 
+FUNCTION = {
+    "compare": r"compare\(|side_by_side\(",
+    "evaluate": r"evaluate\(",
+    "demo": r"evaluate\(|report\(",  # the demo evaluates two systems and writes a report
+    "rank": r"rank\(",
+    "agree": r"agree\(",
+    "diff": r"diff\(",
+    "report": r"report\(",
+    "figures": r"figures\(",
+    "metricity": r"metricity\(",
+    "faults": r"faults\(",
+    "perturb": r"perturb_gold\(",
+    "schema infer": r"infer_schema\(",
+    "schema check": r"check_schema\(",
+    "schema explain": r"explain\(",
+    "schema suggest-aliases": r"suggest_aliases\(",
+    "schema suggest-gate": r"suggest_gate\(",
+}
+"""What the Python form of each command calls."""
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.\d)")
+
+
+def shown_again(number, among):
+    """Whether a number is one of these, all as texts, up to the digits that both have."""
+    digits = [len(one.partition(".")[2]) for one in (number, *among)]
+    pairs = zip(among, digits[1:], strict=True)
+    return any(abs(float(number) - float(one)) <= 0.5000001 * 10.0 ** -min(digits[0], own) for one, own in pairs)
+
+
+def without_python(text):
+    """The commands on a page whose next block is not their Python form with the same figures.
+
+    Each decimal number of the Python block is in the output of the commands, unless that is shown in part. A block with
+    decimal numbers repeats at least one of them, any other block at least one word.
+    """
+    blocks = list(FENCED.finditer(text))
+    for block, following in zip_longest(blocks, blocks[1:]):
+        if block["language"] != "console":
+            continue
+        typed = [line.partition("\n")[::2] for line in re.split(r"^\$ ", block["body"], flags=re.MULTILINE)[1:]]
+        lines = [line for line, _ in typed if line.startswith("arbitre ")]
+        output = "".join(output for line, output in typed if line in lines)
+        source = following["body"] if following and following["language"] == "python" else ""
+        values = "".join(example.want for example in doctest.DocTestParser().get_examples(source))
+        figures, known = [one for one in NUMBER.findall(values) if "." in one], NUMBER.findall(output)
+        repeated = [one for one in figures if shown_again(one, known)]
+        if any("." in one for one in known):
+            same = bool(repeated) and (repeated == figures or "\n...\n" in f"\n{output}")
+        else:
+            same = not output.strip() or bool(set(re.findall(r"\w+", output)) & set(re.findall(r"\w+", values)))
+        for line in lines:
+            words = shlex.split(line)[1:]
+            name = " ".join(words[: 1 + (words[0] == "schema")])
+            if not same or not re.search(FUNCTION[name], source):
+                yield line
+
+
+@each_page
+def test_every_command_is_followed_by_python_with_the_same_figures(page):
+    assert not list(without_python(read(page)))
+
+
 def test_an_example_with_other_output_is_detected():
     with pytest.raises(AssertionError):
         typed("$ arbitre --version\narbitre 17\n", [])
+    page = "```console\n$ arbitre schema explain s.json\n/a  0.5\n```\n\n```python\n>>> explain({})\n{}\n```\n"
+    assert [*without_python(page.format("", "0.5"))] == [] != [*without_python(page.format("", "0.6"))]
+    assert [*without_python(page.format("", "0.5").replace("python", "text"))] == ["arbitre schema explain s.json"]
     assert names("| name | of |\n|---|---|\n| `a`, `b` | `c` |\n") == ["a", "b"]
 
 

@@ -258,4 +258,4 @@ def test_rematch_refuses_transport():
     schema = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": "transport"}}
     comparison = arbitre.Comparator(schema).compare(gold=["a", "b"], predicted=["a", "c", "d"], rematch=True)
     with pytest.raises(arbitre.DataError, match="transport"):
-        comparison.diagnosis  # noqa: B018
+        comparison.to_dict()

@@ -127,6 +127,22 @@ SETS = [list(part) for n in range(4) for part in itertools.product([1, "1", True
     [1, 2],
     [2, 1],
 ]
+SPANS = [
+    *({"start": start, "end": end} for start in range(4) for end in range(start + 1, 5)),
+    *({"start": start, "end": end, "label": name} for start, end in ((0, 2), (1, 4)) for name in ("city", "person")),
+    {"start": 0, "end": 2, "other": 1},
+    {"start": 0, "end": 1, "label.": 1},
+    *({"start": 0.0, "end": 0.1}, {"start": 0.1, "end": 0.3}, {"start": -2.5, "end": 1e15}, {"start": 0, "end": 2**60}),
+    *(
+        {},
+        {"start": 0},
+        {"start": 2, "end": 2},
+        {"start": 3, "end": 1},
+        {"start": True, "end": 2},
+        {"start": "0", "end": 1},
+    ),
+]
+TOUCHING = ({"start": 0, "end": 2}, {"start": 1, "end": 3}, {"start": 2, "end": 4})
 ORDER = ["low", "medium", "high", 4, True]
 CYCLE = [*range(-1, 15), 0.0, 1.0, 11.0, 12.0, 2.5, -0.5, 11.5, 1e308, 2**53, 2**53 + 1, 10**400]
 GRID = [*NUMBERS, 0.25, 0.75, 1.25, -0.25, 1.5, 2.25]
@@ -250,6 +266,10 @@ LAWS = [
     Law("uuid", UUIDS, separating=False),
     Law("uri", URIS, separating=False),
     Law("jaccard", SETS, separating=False, witnesses={"separating": ([1], [1, 1])}),
+    Law("span", SPANS, separating=False),
+    Law({"span": {"label": "label"}}, SPANS, separating=False),
+    Law({"span": {"overlap": "equal"}}, SPANS, separating=False),
+    Law({"span": {"overlap": "any"}}, SPANS, separating=False, triangle=False, witnesses={"triangle": TOUCHING}),
     Law("dice", SETS, separating=False, triangle=False, witnesses={"triangle": (["a"], ["a", "b"], ["b"])}),
     Law({"taxonomy": {"parents": PARENTS}}, LABELS),
     Law({"taxonomy": {"parents": {"leaf": "root"}}}, LABELS),

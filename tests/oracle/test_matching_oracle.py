@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arbitre.matching.assignment import TIE, greedy, hungarian, keyed, ordered
+from arbitre.matching.batch_assignment import assign_above
 from arbitre.matching.sequence import sequence
 
 VALUES = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 0.6, 0.9, 1.0]) | st.floats(0, 1, allow_subnormal=False)
@@ -154,3 +155,21 @@ def test_no_matching_beats_hungarian_and_ordered_is_a_sequence(quality):
     mass = {name: total(quality, made(name(quality))) for name in (hungarian, sequence, greedy, ordered)}
     assert max(mass.values()) <= mass[hungarian] + 1e-12
     assert mass[ordered] <= mass[sequence] + 1e-9
+
+
+@given(
+    st.lists(
+        st.lists(st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0]), min_size=3, max_size=3), max_size=5), max_size=5
+    )
+)
+def test_matching_lists_with_a_gate_together_gives_as_much_as_each_alone(tables):
+    tables = [np.array(table).reshape(-1, 3) for table in tables]
+    heights, widths = np.array([len(table) for table in tables], dtype=np.intp), np.full(len(tables), 3, dtype=np.intp)
+    quality = np.concatenate([np.empty(0), *(table.ravel() for table in tables)])
+    cells, owner = assign_above(quality, heights, widths, 0.5)
+    assert (quality[cells] >= 0.5).all()
+    for number, table in enumerate(tables):
+        alone = hungarian(table, gate=0.5)
+        ours = cells[owner == number]
+        assert len(ours) == len(alone.gold)
+        assert quality[ours].sum() == pytest.approx(table[alone.gold, alone.predicted].sum())

@@ -80,11 +80,11 @@ def test_unused_paths_values_and_branches_are_reported():
     }
     gold = {"role": "senator", "year": 1931, "event": {"kind": "speech", "subject": "salt"}}
     assert warned(schema, gold) == [
-        ("unused", "/event", "No gold value is an object with kind, result"),
-        ("unused", "/event/result", "No gold document has a value"),
-        ("unused", "/note", "No gold document has a value"),
-        ("unused", "/role", 'No gold value is "minister"'),
-        ("unused", "/year", "No gold value is of type string"),
+        ("unused", "/event", "Not evaluated: no gold value is an object with kind, result"),
+        ("unused", "/event/result", "Not evaluated: no gold document has a value"),
+        ("unused", "/note", "Not evaluated: no gold document has a value"),
+        ("unused", "/role", 'Not evaluated: no gold value is "minister"'),
+        ("unused", "/year", "Not evaluated: no gold value is of type string"),
     ]
     other = {"role": "minister", "year": "1931", "note": "x", "event": {"kind": "vote", "result": "lost"}}
     assert warned(schema, gold, other) == []
@@ -94,7 +94,7 @@ def test_paths_with_few_values_are_reported_with_their_number():
     documents = [[person(number, pages=[])] for number in range(14)]
     few = warned(PEOPLE, *documents, checks=("few", "unused"))
     assert few == [
-        ("unused", "/*/pages/*", "No gold document has a value"),
+        ("unused", "/*/pages/*", "Not evaluated: no gold document has a value"),
         ("few", "/*/name", "Fewer than 15 gold values (14)"),
     ]
     assert warned(PEOPLE, *documents, [person(14)], checks=("few",)) == [
@@ -110,7 +110,7 @@ def test_values_in_maps_recursive_parts_and_prefixes_are_counted():
     assert warned(counts, {"a": 1, "xb": "y"}) == []
     pair = {"type": "array", "prefixItems": [NAME, {"type": "integer"}]}
     assert warned(pair, ["a", 1]) == []
-    assert warned(pair, ["a"]) == [("unused", "/1", "No gold document has a value")]
+    assert warned(pair, ["a"]) == [("unused", "/1", "Not evaluated: no gold document has a value")]
 
 
 def test_clean_gold_has_no_warnings():

@@ -23,11 +23,10 @@ from hypothesis import strategies as st
 
 import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
-from arbitre.arrays import exact_sum
+from arbitre.arrays import exact_parts, exact_sum
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import read_records
 from arbitre.corpus.results import dataframe
-from arbitre.corpus.running.accumulator import _compressed
 from arbitre.corpus.statistics import means
 from arbitre.corpus.storage import spill_array as module
 from arbitre.corpus.storage.database import Database
@@ -181,7 +180,7 @@ masses = st.floats(0, 1e9) | st.sampled_from([0.0, 0.1, 1 / 3, 5e-324, 1e300])
 def test_sums_over_chunks_equal_the_sum_of_all(blocks):
     parts = []
     for block in blocks:
-        parts = _compressed([*parts, *block])
+        parts = exact_parts([*parts, *block])
     assert math.fsum(parts) == math.fsum(mass for block in blocks for mass in block)
 
 

@@ -11,16 +11,16 @@ import typer
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
 from arbitre.cli import COMMANDS, app
-from arbitre.cli.commands import evaluate, rank
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
-from arbitre.report.keywords import CorpusKeywords, SharedKeywords
+from arbitre.report.keywords import CorpusKeywords
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 OF_SCHEMA = {"texts", "fields"}
@@ -96,26 +96,88 @@ def test_the_command_line_has_every_option_of_the_python_interface(option_set, o
     assert options == {field.name: field.default for field in fields(operation) if field.name not in OF_SCHEMA}
 
 
-def test_an_evaluation_takes_every_option_of_the_command_line_by_its_name():
-    options = {option.name: option for option in signature(with_option_sets(evaluate.evaluate)).parameters.values()}
-    assert options.keys() - CorpusKeywords.__annotations__.keys() == {
-        *("schema", "overlay", "close", "functions", "max_calls", "format_assertion"),  # of the comparator
-        *("pairs", "projection", "tables", "scores", "fail_under", "fail_over"),
-        *("output", "no_color", "quiet"),  # of the terminal
-    }
-    assert CorpusKeywords.__annotations__.keys() - options.keys() == {"project", "cluster"}  # `cluster` is `cluster_by`
+TERMINAL = {"output", "no_color", "quiet"}
+"""Options about the terminal, which Python does not have."""
+IN_PYTHON = {
+    "compare": (
+        arbitre.compare,
+        {
+            "validate": "Comparison.violations",
+            "published": "arbitre.published",
+            "flat": "Comparator.compare_flat",
+        },
+    ),
+    "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
+    "rank": (arbitre.rank, {}),
+    "agree": (agreement.agree, {}),
+    "diff": (arbitre.diff, {}),
+    "entities": (
+        arbitre.entities.evaluate,
+        {
+            "level": "EntityEvaluation.counts and .per_class",
+            "average": "EntityEvaluation.classes",
+            **dict.fromkeys(("flat", "gold_column", "predicted_column"), "arbitre.entities.read"),
+            **dict.fromkeys(("fail_under", "fail_over"), "arbitre.gate"),
+        },
+    ),
+    "report": (arbitre.write_report, {"evaluations": "results"}),
+    "figures": (arbitre.write_figures, {"evaluations": "results"}),
+    "metricity": (arbitre.entry_metricity, {}),
+    "faults": (arbitre.faults, {"score": "all scores are returned"}),
+    "perturb": (arbitre.perturb_gold, {}),
+    "schema infer": (arbitre.infer_schema, {}),
+    "schema check": (arbitre.check_schema, {"certificate": "SchemaCheck.comparator.certificate"}),
+    "schema explain": (arbitre.Comparator, {}),
+    "schema suggest_aliases": (arbitre.suggest_aliases, {}),
+    "schema suggest_gate": (arbitre.suggest_gate, {}),
+}
+"""The function of each command, and its options that have another place in Python."""
+NAMES_IN_PYTHON = {"projection": "project", "chosen": "match"}
 
 
-def test_a_ranking_takes_every_option_of_the_command_line_by_its_name():
-    options = {option.name for option in signature(with_option_sets(rank.rank)).parameters.values()}
-    known = SharedKeywords.__annotations__.keys() | signature(arbitre.rank).parameters.keys()
-    assert options - known == {
-        *("overlay", "close", "functions", "max_calls"),  # of the comparator
-        *("manifest", "factors"),  # `arbitre.corpus.systems.factors.factor` compares factors
-        *("projection", "scores", "tables", "fail_under", "fail_over"),
-        *("output", "no_color", "quiet"),  # of the terminal
+def keywords(function):
+    """The names of the arguments of a function, with those of its keyword sets."""
+    names = set()
+    for parameter in signature(function).parameters.values():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            names.add(parameter.name)
+        elif parameter.annotation == "Any":  # the arguments of a comparator
+            names |= keywords(arbitre.Comparator)
+        else:
+            keyword_set = parameter.annotation.removeprefix("Unpack[").removesuffix("]")
+            names |= function.__globals__[keyword_set].__annotations__.keys()
+    return names
+
+
+def test_every_command_has_a_function():
+    groups = {"schema": ["infer", "check", "explain", "suggest_aliases", "suggest_gate"]}
+    names = {f"{name} {one}".strip() for name in COMMANDS for one in groups.get(name, [""])}
+    assert names - IN_PYTHON.keys() == {"demo"}  # shows the other commands on the bundled corpus
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_python_takes_every_option_of_the_command_line_by_its_name(name):
+    module, _, group = name.partition(" ")
+    command = getattr(importlib.import_module(f"arbitre.cli.commands.{module}"), group or module)
+    command = command if group else with_option_sets(command)  # that of a group is one of option sets already
+    function, elsewhere = IN_PYTHON[name]
+    options = {NAMES_IN_PYTHON.get(option, option) for option in signature(command).parameters}
+    assert options - TERMINAL - elsewhere.keys() <= keywords(function)
+    assert elsewhere.keys() <= options
+
+
+def test_keyword_sets_have_the_arguments_of_the_comparator():
+    assert ComparatorKeywords.__annotations__.keys() | {"schema"} == signature(arbitre.Comparator).parameters.keys()
+    options = {
+        NAMES_IN_PYTHON.get(field.name, field.name)
+        for kind in (Sources, ReadOptions, EvaluationOptions)
+        for field in fields(kind)
     }
-    assert SharedKeywords.__annotations__.keys() - options == {"project"}
+    assert CorpusKeywords.__annotations__.keys() == options - OF_SCHEMA - {"pairs"} | {
+        "cluster",
+        "fail_under",
+        "fail_over",
+    }
 
 
 class TestSources:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.builders import PEOPLE
 
@@ -9,7 +10,9 @@ from arbitre import ABSENT, Comparator
 from arbitre.diagnosis.causes.join_search import JoinOptions
 from arbitre.diagnosis.causes.joins import JoinResults, find_joins
 from arbitre.diagnosis.causes.order import kendall_tau
+from arbitre.diagnosis.causes.shared_values import SharedValues, TextWords
 from arbitre.engine import compare_batch
+from arbitre.engine.solve.limits import CellLimits
 
 PAGES = {"type": "array", "items": {"type": "integer"}}
 SPEAKERS = {
@@ -299,6 +302,18 @@ def test_the_joins_of_a_document_do_not_depend_on_the_batch():
         alone = JoinResults.of(plan, [one], [other], compare_batch(plan, [one], [other]).levels())
         assert alone.parts_of(0) == together.parts_of(document)
     assert [len(joins) for joins in together.joins] == [1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("keys", [1, 256], ids=["in one column", "in columns of their own"])
+def test_undeclared_keys_are_compared_by_key_when_they_share_a_column(keys):
+    plan = Comparator({"type": "array", "items": {"type": "object"}}).plan
+    gold = [{"author": "Ada Lovelace", "topic": "engines"}, {"author": "Charles", "topic": "Ada Lovelace"}]
+    result = compare_batch(plan, [gold], [[gold[0]]], limits=CellLimits(keys=keys))
+    items = result.columns[0].items
+    rows = np.arange(items.size)
+    values = SharedValues.of(items, rows, np.zeros_like(rows), TextWords())
+    search = values.within(rows == 2)
+    assert search.shares(np.array([0, 1]), np.array([2, 2])).tolist() == [1.0, 0.0]
 
 
 def test_documents_are_not_modified():

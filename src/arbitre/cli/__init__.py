@@ -20,6 +20,8 @@ COMMANDS: Final = {
     "compare": "Compare one prediction with its gold document: scores, and the verdict on every node that differs.",
     "evaluate": "Evaluate a corpus: compare each prediction with the gold document of the same id.",
     "rank": "Rank systems on the same gold documents, with confidence intervals and paired tests.",
+    "agree": "Measure how far annotators agree beyond chance, on whole documents and by path.",
+    "entities": "Compare predicted named entities with gold: scores of each label, confusion matrix, four schemes.",
     "diff": "Show what changed between two evaluations: overall, by path and by document.",
     "schema": "Infer, check or explain a schema; suggest aliases or a gate.",
     "demo": "Evaluate two systems on a small bundled corpus: speakers on six pages of an index.",

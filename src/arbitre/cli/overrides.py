@@ -1,5 +1,6 @@
 """The options `--match` and `--distance`, which override the schema."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Final
@@ -8,12 +9,13 @@ import typer
 
 from arbitre import matching
 from arbitre.catalogue import Catalogue
-from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.shared_options import ComparatorOptions
 from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
+from arbitre.comparator.functions import load_functions
 from arbitre.corpus.reading import strict_json
 from arbitre.errors import ArbitreError
 from arbitre.schema import SchemaSource
+from arbitre.values import Json
 
 
 def _parse(text: str, catalogue: Catalogue[Any], option: str | None = None) -> NamedChoice:
@@ -62,7 +64,14 @@ class OverrideOptions:
             SchemaError: The schema is invalid, or a choice applies to no part of it.
             typer.BadParameter: A distance is unknown.
         """
-        known = load_functions(options.functions)["distances"]
-        distance = [_parse(text, known, "--distance") for text in self.distance or ()]
         build = partial(options.comparator, format_assertion=format_assertion)
+        distance = self._distances(options.functions)
         return configurations(schema, match=self.match or (), distance=distance, build=build)
+
+    def distances(self, functions: Sequence[str] | None) -> list[Json]:
+        """Return the distances as in a schema. Raises typer.BadParameter if one is unknown."""
+        return [named.choice for named in self._distances(functions)]
+
+    def _distances(self, functions: Sequence[str] | None) -> list[NamedChoice]:
+        known, _ = load_functions(functions or ())
+        return [_parse(text, known, "--distance") for text in self.distance or ()]

@@ -12,7 +12,6 @@ import typer
 from typer.models import OptionInfo
 
 import arbitre
-from arbitre.cli.custom_distances import load_functions
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import MAX_CALLS
 from arbitre.corpus.joining.sources import Sources
@@ -20,7 +19,7 @@ from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.running.executors import Engine
 from arbitre.corpus.statistics import Average
-from arbitre.corpus.statistics.bootstrap import LEVEL
+from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.text_files import CsvDialectName
@@ -84,6 +83,17 @@ ManifestFile = Annotated[
 ]
 
 
+def export_option(examples: str) -> OptionInfo:
+    """Return the `--table` option; `examples` are table names that the command supports."""
+    option: OptionInfo = typer.Option(
+        "--table",
+        metavar="NAME",
+        help=f"Extra table to write to --out, such as {examples}: a table name plus .md, .tex, .csv or .parquet. "
+        "May be repeated.",
+    )
+    return option
+
+
 @dataclass(frozen=True, kw_only=True)
 class ComparatorOptions:
     """Options of a comparator, besides the schema."""
@@ -102,7 +112,7 @@ class ComparatorOptions:
             overlay=self.overlay,
             close=self.close,
             max_calls=self.max_calls,
-            **load_functions(self.functions),
+            functions=self.functions or (),
             **overrides,
         )
 
@@ -207,32 +217,30 @@ class EvaluateOptions(CorpusOptions):
             "spurious values. Requires --diagnose.",
         ),
     ]
+    table: Annotated[list[str], export_option("paths.tex or documents.parquet")]
+    score: Annotated[
+        list[str],
+        typer.Option(metavar="SCORE", help="Score column of the Markdown and LaTeX tables. May be repeated."),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingOptions:
+class RankingOptions(StatisticsOptions):
     """Statistical options for comparing systems or factor levels."""
 
-    scores: Annotated[
+    score: Annotated[
         list[str] | None,
-        typer.Option(
-            "--score", metavar="SCORE", help="Score to rank by, such as f1q or fq(2). Repeat it to show further scores."
-        ),
+        typer.Option(metavar="SCORE", help="Score to rank by, such as f1q or fq(2). Repeat it to show further scores."),
     ] = None
     aggregate: Annotated[
         Average, typer.Option(help="How to average scores: per document (macro) or pooled over entries (micro).")
-    ] = "macro"
+    ]
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Random seed of the bootstrap and the permutation tests.")
-    ] = 0
+    ]
     level: Annotated[
         float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")
-    ] = LEVEL
-
-    @property
-    def statistics(self) -> dict[str, Any]:
-        """Arguments of the statistical functions."""
-        return {"aggregate": self.aggregate, "level": self.level, "seed": self.seed}
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,17 +263,6 @@ class OutputOptions(TerminalOptions):
     """Options for the output and its format."""
 
     output: Annotated[Literal["text", "json"], typer.Option("--format", help="Print text tables or one JSON document.")]
-
-
-def export_option(examples: str) -> OptionInfo:
-    """Return the `--table` option; `examples` are table names that the command supports."""
-    option: OptionInfo = typer.Option(
-        "--table",
-        metavar="NAME",
-        help=f"Extra table to write to --out, such as {examples}: a table name plus .md, .tex, .csv or .parquet. "
-        "May be repeated.",
-    )
-    return option
 
 
 def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Unpack
 
-from arbitre.catalogue import Catalogue
+from arbitre.comparator.functions import load_functions
 from arbitre.comparison import Comparison
 from arbitre.comparison import html_repr as html
+from arbitre.corpus.reading.records import readable
 from arbitre.corpus.results.suggested_gate import suggest_gate
-from arbitre.corpus.running.check_gold import check_gold
+from arbitre.corpus.running.check_gold import check_gold, records_of
 from arbitre.corpus.running.suggested_aliases import suggest_aliases
 from arbitre.diagnosis.causes.diagnose import diagnose
 from arbitre.diagnosis.causes.solidarity import LeafSums
 from arbitre.diagnosis.metricity import witnesses
 from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
-from arbitre.distances import DistanceCatalogue, catalogue
+from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.normalizers import catalogue as normalisers
-from arbitre.normalizers import with_normalizer
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
@@ -27,15 +28,14 @@ from arbitre.schema.loading.infer import infer
 from arbitre.values import NotJsonError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from arbitre.comparator.functions import Distances, Normalizers
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.results.suggested_gate import SuggestedGate
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.diagnosis.renamed_fields import AliasSuggestions
-    from arbitre.normalizers import Normalizer
     from arbitre.report.evaluation import Evaluation
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
@@ -62,6 +62,8 @@ class Comparator:
             your functions (gold, predicted) by name, in addition to the built-in distances.
         normalizers: Normalisers that the schema may name: a catalogue (see
             `arbitre.normalizers.with_normalizer`), or your functions of one text by name.
+        functions: Further distances and normalisers, as MODULE:NAME of a function or a catalogue in an installed module
+            or one in the current folder.
         match: Matching for every array, instead of the one in the schema.
         distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
@@ -71,6 +73,7 @@ class Comparator:
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.
+        OptionError: A name of `functions` does not exist, or is not a function or a catalogue.
 
     >>> comparator = Comparator({"type": "array", "items": {"type": "string"}})
     >>> comparator.compare(gold=["Ada", "Bob"], predicted=["Bob"]).scores.irq
@@ -83,19 +86,21 @@ class Comparator:
         *,
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
-        distances: DistanceCatalogue | Mapping[str, Callable[[Any, Any], Any]] = catalogue,
-        normalizers: Catalogue[Normalizer] | Mapping[str, Callable[[Any], Any]] = normalisers,
+        distances: Distances = catalogue,
+        normalizers: Normalizers = normalisers,
+        functions: Iterable[str] = (),
         match: Json = None,
         distance: Json = None,
         max_calls: int | None = MAX_CALLS,
         format_assertion: bool = False,
     ) -> None:
+        known_distances, known_normalizers = load_functions(functions, distances, normalizers)
         self.plan: Plan = compile_plan(
             load(schema),
             overlay=overlay,
             close=close,
-            distances=distances if isinstance(distances, DistanceCatalogue) else _with_distances(distances),
-            normalizers=normalizers if isinstance(normalizers, Catalogue) else _with_normalizers(normalizers),
+            distances=known_distances,
+            normalizers=known_normalizers,
             match=match,
             distance=distance,
             max_calls=max_calls,
@@ -105,7 +110,7 @@ class Comparator:
     @classmethod
     def infer(
         cls,
-        documents: Iterable[Json],
+        documents: Iterable[Json] | str | Path,
         *,
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
@@ -113,13 +118,15 @@ class Comparator:
         """Create a comparator with a schema inferred from gold documents.
 
         Args:
-            documents: The gold documents.
+            documents: The gold documents, or a path of them: a folder, a file or a glob, as for `check_gold`.
             overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
             close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
 
         Raises:
-            DataError: There are no documents.
+            DataError: There are no documents, or one cannot be read.
         """
+        if isinstance(documents, (str, Path)):
+            documents = [readable(item).value for item in records_of(documents, "id")]
         return cls(infer(documents), overlay=overlay, close=close)
 
     @property
@@ -274,6 +281,8 @@ class Comparator:
         Raises:
             DataError: A source cannot be read, a file cannot be written, or a document fails and `strict` is set.
             OptionError: An option is unknown, or options contradict each other.
+            QualityGateError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written
+                first.
         """
         from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
 
@@ -353,19 +362,3 @@ class Comparator:
         [('alias', '/date')]
         """
         return check_gold(self.plan, gold, id_key=id_key)
-
-
-def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
-    """Return the built-in distances and these functions, for which no properties are claimed."""
-    extended = catalogue
-    for name, function in functions.items():
-        extended = extended.with_distance(name, function)
-    return extended
-
-
-def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:
-    """Return the built-in normalisers and these functions of texts."""
-    extended = normalisers
-    for name, function in functions.items():
-        extended = with_normalizer(name, function, known=extended)
-    return extended

@@ -11,7 +11,10 @@ import numpy as np
 
 from arbitre import matching
 from arbitre.comparator.comparator import Comparator
+from arbitre.comparator.documents import as_document
+from arbitre.comparator.functions import load_functions
 from arbitre.comparison.node_tree import NodeTree
+from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import DataError, SchemaError
 from arbitre.paths import STAR
@@ -22,6 +25,7 @@ from arbitre.signature import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from arbitre.catalogue import Catalogue
     from arbitre.comparison import Comparison
@@ -106,20 +110,22 @@ class SideBySideRow:
 def side_by_side(
     schema: SchemaSource | None = None,
     *,
-    gold: Json,
-    predicted: Json,
+    gold: Json | Path,
+    predicted: Json | Path,
     match: Sequence[Json] = (),
     distance: Sequence[Json] = (),
+    max_depth: int = MAX_DEPTH,
     **options: Any,  # noqa: ANN401  (arguments of different types)
 ) -> tuple[SideBySideRow, ...]:
     """Compare one pair of documents with every combination of matchings and distances.
 
     Args:
         schema: The schema, as in `Comparator`; inferred from gold by default.
-        gold: The gold document.
-        predicted: The predicted document.
+        gold: The gold document, or its path. A string is always a path.
+        predicted: The predicted document, or its path.
         match: Matchings for every array, each a name or an object as in a schema. If empty, as the schema says.
         distance: Distances for all non-exact leaves of their kinds, in the same form. If empty, as the schema says.
+        max_depth: Maximum number of nested containers in a file.
         **options: Further arguments of `Comparator`.
 
     Returns:
@@ -133,7 +139,8 @@ def side_by_side(
     >>> [(row.choice.label, row.numbers["S"], row.numbers["W1"], row.more) for row in rows]
     [('hungarian', 1.0, 0.4, ()), ('ordered', 0.19999999999999996, 0.4, (('/0', '/0'),))]
     """
-    catalogue = options.get("distances", builtin_distances)
+    catalogue, _ = load_functions(options.get("functions", ()), options.get("distances", builtin_distances))
+    gold, predicted = as_document(gold, max_depth), as_document(predicted, max_depth)
     choices = configurations(
         infer([gold]) if schema is None else schema,
         match=[NamedChoice.of(choice, matching.catalogue) for choice in match],

@@ -16,6 +16,7 @@ from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_
 from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
 from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.comparison.path_sums import by_path
+from arbitre.comparison.value_classes import classify, value_rows
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from arbitre.arrays import Floats
+    from arbitre.classification import Classification
     from arbitre.comparison.levels import Level
     from arbitre.paths import Path
     from arbitre.schema.loading.references import Subschema
@@ -84,6 +86,21 @@ class Comparison:
         """Return scores and outcomes by wildcard path, for paths with leaves and for list items, in document order."""
         sums = by_path(self.levels, 1, self.close)
         return {path: PathScores.of(sums[path][0].tolist()) for path in sorted(sums, key=order)}
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path, with the scores of each class.
+
+        A missing value has no predicted label, a spurious value no gold label. A predicted spelling that is matched
+        with a gold value at quality 1, for example after `casefold`, counts as this value everywhere.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path.
+        """
+        return classify(value_rows(self.levels, path), path, self.by_path(), labels)
 
     @property
     def outside(self) -> dict[str, PathScores]:

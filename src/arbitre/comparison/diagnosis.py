@@ -61,7 +61,8 @@ class Fault:
         fault: Class of the fault: close, wrong, wrong type, missing, spurious, moved, split or merged.
         gold: Value in gold; ABSENT if there is none.
         predicted: Predicted value; ABSENT if there is none.
-        cost: Decrease in the f1q of the entries due to the fault.
+        cost: Share of the fault in the f1q that the entries lost; the costs of a document add up to 1 - f1q. 0 outside
+            the entries.
     """
 
     entry: str | None

@@ -102,7 +102,11 @@ class Coverage:
             counts[wildcard(path)] += number
         declared = {wildcard(path) for path, _ in self._positions()}
         leaves = [row.path for row in self.plan.rows if row.distance and not row.notes and row.path in declared]
-        unused = [GoldFinding("unused", leaf, "No gold document has a value") for leaf in leaves if not counts[leaf]]
+        unused = [
+            GoldFinding("unused", leaf, "Not evaluated: no gold document has a value")
+            for leaf in leaves
+            if not counts[leaf]
+        ]
         unused += self._unused_branches()
         yield from sorted(unused, key=lambda finding: order(finding.pointer or ""))
         for leaf in leaves:
@@ -126,12 +130,14 @@ class Coverage:
                 for number, branch, kind in declared
                 if (number if kind is Kind.OBJECT else None, kind) not in used
             )
-            yield from (GoldFinding("unused", wildcard(path), f"No gold value is {name}") for name in names)
+            yield from (
+                GoldFinding("unused", wildcard(path), f"Not evaluated: no gold value is {name}") for name in names
+            )
         for path, values in listed.items():
             absent = [value for key, value in values.items() if key not in self._listed[path]]
             if absent:
                 shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in absent)
-                yield GoldFinding("unused", wildcard(path), f"No gold value is {clipped(shown)}")
+                yield GoldFinding("unused", wildcard(path), f"Not evaluated: no gold value is {clipped(shown)}")
 
     def _positions(self) -> Iterator[Position]:
         """Yield the positions of the schema; recursive parts are visited once."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from arbitre.catalogue import Catalogue, Factory
-from arbitre.distances import dates, discrete, identifiers, numbers, sets, taxonomy, times
+from arbitre.distances import dates, discrete, identifiers, numbers, sets, spans, taxonomy, times
 from arbitre.distances.base import Distance
 from arbitre.distances.custom import user_distance
 from arbitre.distances.text import edit, ngrams, prose, ratcliff, translation
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from arbitre.distances.base import Facts
     from arbitre.values import Json
@@ -38,6 +38,13 @@ def _run(default: int) -> dict[str, Json]:
 def _fixed(distance: Distance, summary: str, source: str = "") -> Factory[Distance]:
     """Return the catalogue entry of a distance without options."""
     return Factory(lambda _: distance, summary, source=source)
+
+
+def _one_option(
+    make: Callable[[Any], Distance], option: str, schema: Mapping[str, Json], summary: str, source: str = ""
+) -> Factory[Distance]:
+    """Return the catalogue entry of a distance with one required option."""
+    return Factory(lambda options: make(options[option]), summary, {option: schema}, required=(option,), source=source)
 
 
 class DistanceCatalogue(Catalogue[Distance]):
@@ -84,8 +91,7 @@ class DistanceCatalogue(Catalogue[Distance]):
         (0.0, False)
         """
         distance = user_distance(name, function, facts, bound=bound, batch=batch, kinds=kinds)
-        entries = self.with_factory(name, _fixed(distance, "A custom distance.")).entries
-        return DistanceCatalogue(self.term, entries)
+        return self.with_factory(name, _fixed(distance, "A custom distance."))
 
 
 _ANYTHING: Final = {
@@ -156,58 +162,58 @@ _TEXTS: Final = {
     ),
     "uuid": _fixed(identifiers.UUID, "0 for two notations of the same UUID, else 1."),
     "uri": _fixed(identifiers.URI, "`yujian-bo` of the URIs, normalised according to RFC 3986."),
-    "taxonomy": Factory(
-        lambda options: taxonomy.taxonomy(options["parents"]),
+    "taxonomy": _one_option(
+        taxonomy.taxonomy,
+        "parents",
+        {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},
         "Path length between two labels of a tree / diameter of the tree.",
-        {"parents": {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}},
-        required=("parents",),
-        source="Rada et al., 1989",
+        "Rada et al., 1989",
     ),
 }
 _NUMBERS: Final = {
-    "absolute": Factory(
-        lambda options: numbers.absolute(options["scale"]),
-        "|a - b| / `scale`, at most 1.",
-        {"scale": _SCALE},
-        required=("scale",),
-    ),
+    "absolute": _one_option(numbers.absolute, "scale", _SCALE, "|a - b| / `scale`, at most 1."),
     "relative": _fixed(numbers.RELATIVE, "|a - b| / max(|a|, |b|), at most 1.", "Marczewski and Steinhaus, 1958"),
-    "log": Factory(
-        lambda options: numbers.log(options["scale"]),
+    "log": _one_option(
+        numbers.log,
+        "scale",
+        _SCALE,
         "x / (1 + x), where x is the difference of asinh(value / `scale`): logarithmic far above the scale.",
-        {"scale": _SCALE},
-        required=("scale",),
-        source="Johnson, 1949",
+        "Johnson, 1949",
     ),
-    "rounded": Factory(
-        lambda options: numbers.rounded(options["grid"]),
-        "0 if equal after rounding to a multiple of `grid`, else 1.",
-        {"grid": _GRID},
-        required=("grid",),
+    "rounded": _one_option(
+        numbers.rounded, "grid", _GRID, "0 if equal after rounding to a multiple of `grid`, else 1."
     ),
     "tolerance": Factory(
         lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
         "0 if |a - b| is at most `within`, or at most `relative` times the larger magnitude, else 1.",
         {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
-    "cycle": Factory(
-        lambda options: numbers.cycle(int(options["period"])),
+    "cycle": _one_option(
+        lambda period: numbers.cycle(int(period)),
+        "period",
+        {"type": "integer", "minimum": 2, "maximum": 2**53},
         "Shorter way around a cycle of `period` steps / half of the period; for integers from 0 to `period`.",
-        {"period": {"type": "integer", "minimum": 2, "maximum": 2**53}},
-        required=("period",),
-        source="Lee, 1958",
+        "Lee, 1958",
     ),
 }
 _SETS: Final = {
     "jaccard": _fixed(sets.JACCARD, "1 - intersection / union of the sets of items.", "Jaccard, 1901"),
     "dice": _fixed(sets.DICE, "1 - F1 of the sets of items.", "Dice, 1945"),
 }
+_OBJECTS: Final = {
+    "span": Factory(
+        lambda options: spans.span(options["overlap"], options.get("label")),
+        "1 - intersection / union of two objects with `start` and `end`; 1 if their labels differ.",
+        {
+            "overlap": {"enum": list(get_args(spans.Overlap)), "default": "iou"},
+            "label": {"type": "string", "minLength": 1},
+        },
+        source="Jaccard, 1901",
+    ),
+}
 _LABELS: Final = {
-    "ordinal": Factory(
-        lambda options: discrete.ordinal(options["order"]),
-        "Difference in rank / largest difference, in the given order.",
-        {"order": _SCALARS},
-        required=("order",),
+    "ordinal": _one_option(
+        discrete.ordinal, "order", _SCALARS, "Difference in rank / largest difference, in the given order."
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
@@ -246,5 +252,5 @@ _PROSE: Final = {
     ),
 }
 
-catalogue: Final = DistanceCatalogue("distance", _ANYTHING | _TEXTS | _NUMBERS | _SETS | _LABELS | _PROSE)
+catalogue: Final = DistanceCatalogue("distance", _ANYTHING | _TEXTS | _NUMBERS | _SETS | _OBJECTS | _LABELS | _PROSE)
 """The built-in distances; `catalogue.with_distance` returns a copy with a custom distance."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import scipy
 
+from arbitre.matching.assignment import TIE
+
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
 
@@ -52,6 +54,30 @@ def assign_all(quality: Floats, heights: Indices, widths: Indices) -> tuple[Indi
         cells, owner = np.concatenate([cells, hard_cells]), np.concatenate([owner, hard_owner])
     order = cells.argsort(kind="stable")
     return cells[order], owner[order]
+
+
+def assign_above(quality: Floats, heights: Indices, widths: Indices, gate: float) -> tuple[Indices, Indices]:
+    """Return the optimal matching of each problem with pairs of at least the quality `gate` (see `hungarian`).
+
+    Solving all problems together takes a third of the time of solving each alone, on lists of two items.
+
+    Args:
+        quality: The qualities of all pairs, in [0, 1]; shape (cells,).
+        heights: Number of gold items of each problem; shape (problems,).
+        widths: Number of predicted items of each problem; shape (problems,).
+        gate: Minimum quality of a pair.
+
+    Returns:
+        The matched cells, increasing, and the problem of each; shapes (pairs,).
+
+    >>> assign_above(np.array([0.95, 0.69, 0.69, 0.3]), np.array([2]), np.array([2]), 0.7)[0]
+    array([0])
+    """
+    bonus = TIE / np.maximum(np.minimum(heights, widths), 1)
+    allowed = quality >= gate
+    cells, owner = assign_all(np.where(allowed, quality + bonus.repeat(heights * widths), 0.0), heights, widths)
+    kept = allowed[cells]
+    return cells[kept], owner[kept]
 
 
 def _solved(

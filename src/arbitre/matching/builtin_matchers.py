@@ -48,6 +48,7 @@ class Matcher:
         candidates: Pairs of items that may be matched.
         key: Tokens of each key field below an item.
         full_matching: Whether the matching is optimal and has min(n, m) pairs if all pairs are allowed.
+        gate: Minimum quality of a pair of the optimal matching; None for other matchings, and without a minimum.
         metric: Whether the list distance is a pseudo-metric if the item distance is a metric; with `separating`, it is
             a metric.
         separating: Whether different lists always have a distance above 0.
@@ -62,6 +63,7 @@ class Matcher:
     candidates: Candidates = Candidates.ALL
     key: tuple[tuple[str, ...], ...] = ()
     full_matching: bool = False
+    gate: float | None = None
     metric: bool = True
     separating: bool = True
     identity: bool = True
@@ -87,6 +89,7 @@ def _hungarian(options: Mapping[str, Any]) -> Matcher:
         "hungarian",
         partial(hungarian, gate=gate) if gate else hungarian,
         full_matching=not gate,
+        gate=gate or None,
         metric=not gate,
         options=options,
     )

@@ -9,27 +9,32 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from arbitre.comparison.value_classes import classify
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
-from arbitre.corpus.results.gates import gate
+from arbitre.corpus.results.gates import gate, require
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.errors import DataError, Problem, QualityGateError, did_you_mean
+from arbitre.errors import DataError, did_you_mean
 from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
 from arbitre.report.tables import result_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from arbitre.classification import Classification
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.value_classes import Row
     from arbitre.tally import Scores
+    from arbitre.values import Json
 
 TABLES: Final = ("documents", "paths", "matches", "faults")
 """Names of the tables of an evaluation."""
+
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 """Files of the results; files without content are not written."""
 
@@ -55,6 +60,8 @@ class Evaluation(corpus.Evaluation):
 
     flat_again: Callable[[corpus.Evaluation], FlatComparison | None] | None = field(default=None, repr=False)
     """Computes the flat comparison; None if the documents are no longer available."""
+    value_rows: Callable[[str], list[Row]] | None = field(default=None, repr=False)
+    """Compares the documents again and returns the values at a path; None if they are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -72,7 +79,7 @@ class Evaluation(corpus.Evaluation):
         if name == "paths":
             return DataTable(dataframe.path_frame(self.by_path, self.signature))
         if name == "matches":
-            return DataTable(result_files.read_table(self._details / result_files.MATCHES))
+            return DataTable(result_files.read_table(self.details / result_files.MATCHES))
         if name == "faults":
             return self.faults()
         raise DataError.of(
@@ -87,7 +94,10 @@ class Evaluation(corpus.Evaluation):
         Raises:
             DataError: The documents are no longer available.
         """
-        folder = self._details if self.diagnosis is not None else self._diagnosed
+        folder = self.folder
+        written = self.diagnosis is not None and folder is not None and (folder / result_files.FAULTS).exists()
+        if folder is None or not written or not result_files.holds(folder, self):
+            folder = self.details if self.diagnosis is not None else self._diagnosed
         return DataTable(result_files.read_table(folder / result_files.FAULTS))
 
     @property
@@ -133,6 +143,22 @@ class Evaluation(corpus.Evaluation):
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
 
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path of all documents, with the scores of each class.
+
+        The documents are compared again. See `Comparison.classification`.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path, or the documents are no longer available.
+        """
+        if self.value_rows is None:
+            raise _unavailable()
+        return classify(self.value_rows(path), path, self.by_path, labels)
+
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.
 
@@ -145,7 +171,7 @@ class Evaluation(corpus.Evaluation):
             DataError: The documents are no longer available, or the file cannot be written.
         """
         chosen = Language.named(language)
-        write_page(Path(path), read_view([self._details / result_files.EVALUATION]), chosen)
+        write_page(Path(path), read_view([self.details / result_files.EVALUATION]), chosen)
 
     def save(self, folder: str | Path) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.
@@ -159,7 +185,7 @@ class Evaluation(corpus.Evaluation):
         Raises:
             DataError: The documents are no longer available, or a file cannot be written.
         """
-        source, target = self._details, Path(folder)
+        source, target = self.details, Path(folder)
         names = tuple(name for name in FILES if (source / name).exists())
         if target.resolve() != source.resolve():
             for name in names:
@@ -193,11 +219,10 @@ class Evaluation(corpus.Evaluation):
         for path, least in (paths or {}).items():
             by_score = least if isinstance(least, Mapping) else {"f1q": least}
             bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
-        if missed := gate(self, fail_under=bounds):
-            raise QualityGateError(*(Problem(str(one)) for one in missed))
+        require(gate(self, fail_under=bounds))
 
     @property
-    def _details(self) -> Path:
+    def details(self) -> Path:
         """Folder with all files of these results; written now if there is none."""
         folder = self.folder
         if folder is not None and (self.writer is None or (folder / ALIGNMENTS).exists()):
@@ -239,8 +264,16 @@ _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if i
 """Names of the attributes that are computed on first access."""
 
 
+E = TypeVar("E", bound=Evaluation)
+
+
 def extend(found: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
     """Return the results of a corpus with the values of further fields; what is already computed is kept."""
-    made = Evaluation(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
+    return extend_to(Evaluation, found, **more)
+
+
+def extend_to(kind: type[E], found: corpus.Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
+    """Return the results like `extend`, as an object of a class with further fields."""
+    made = kind(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
     vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
     return made

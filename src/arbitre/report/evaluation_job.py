@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.source_texts import SourceTexts
@@ -19,14 +20,17 @@ from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError, OptionError
-from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.html.language import Language
-from arbitre.report.tables import result_files
+from arbitre.report.pointer_labels import PointerLabels
+from arbitre.report.tables import result_files, summaries
+from arbitre.report.tables.exports import parse_exports, write
 from arbitre.report.tables.fault_table import FaultTableObserver
-from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
+from arbitre.report.tables.table import unknown
+from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file
+from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,15 +38,16 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.records import Failure, Pair
     from arbitre.corpus.results import evaluation as corpus
-    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
     from arbitre.corpus.running.phases import OnProgress
     from arbitre.report.evaluation import Evaluation
+    from arbitre.report.tables.exports import Export
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -74,11 +79,14 @@ class EvaluationOptions:
         no_chance: Whether to compute no chance scores.
         keep: Number of documents that the report shows entry by entry; None for as many as fit.
         lang: Language of the report.
+        table: Names of further tables to write to `out`, such as "paths.tex" or "documents.parquet".
+        score: Score columns of these tables in Markdown and LaTeX; if empty, f1q, imq, irq and amq.
         csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
             French (semicolon, decimal comma, byte-order mark).
 
     Raises:
         OptionError: Options contradict each other.
+        DataError: A table or a score is unknown.
     """
 
     out: Path | None = None
@@ -96,6 +104,8 @@ class EvaluationOptions:
     no_chance: bool = False
     keep: int | None = None
     lang: Language = Language.EN
+    table: Sequence[str] = ()
+    score: Sequence[str] = ()
     csv_dialect: CsvDialectName = "standard"
 
     def __post_init__(self) -> None:
@@ -106,30 +116,21 @@ class EvaluationOptions:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
         if self.source is not None and not self.diagnose:
             raise OptionError.of("`source` requires `diagnose`, which looks for the faults.")
+        if self.score and not self.table:
+            raise OptionError.of("`score` requires `table`: the scores are columns of the tables.")
+        for score in self.score:
+            if score not in NAMES:
+                raise unknown("column", score, NAMES)
+        for export in self.exports:
+            if export.rows == "groups" and self.cluster_by is None:
+                raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
+            if export.rows == "faults" and not self.diagnose:
+                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which looks for the faults.")
 
-
-@dataclass(frozen=True, slots=True)
-class PointerLabels:
-    """Observer that returns the value at a pointer in each gold document, as its cluster label."""
-
-    pointer: str
-
-    def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
-        """Return a label per document. Raises DataError if a document has no value at the pointer."""
-        return [self._label(pair) for pair in pairs]
-
-    def _label(self, pair: Pair) -> str:
-        value = pair.gold
-        try:
-            for token in parse(self.pointer):
-                value = value[int(str(token))] if isinstance(value, list) else value[token]
-        except (KeyError, IndexError, TypeError, ValueError):
-            raise DataError.of(
-                f"Gold document {pair.key!r} has no value to cluster by",
-                pointer=self.pointer,
-                hint="Choose a --cluster-by pointer that exists in all gold documents.",
-            ) from None
-        return value if isinstance(value, str) else compact(value)
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """The further tables. Raises DataError if one is unknown."""
+        return parse_exports(self.table, summaries.ROWS, self.out)
 
 
 @dataclass(slots=True)
@@ -143,6 +144,7 @@ class EvaluationJob:
         reading: How ids are found in the names of source texts.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
         on_progress: Called when documents have been compared, and when the next phase begins.
+        observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
     """
 
@@ -152,6 +154,7 @@ class EvaluationJob:
     reading: ReadOptions = field(default_factory=ReadOptions)
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
+    observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
     _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
@@ -207,7 +210,7 @@ class EvaluationJob:
             DataError: A document failed and `strict` is set, or a file cannot be written.
         """
         evaluation, files = self.compare(on_results)
-        return evaluation, (*files, *self.write_report(evaluation))
+        return evaluation, tuple(dict.fromkeys((*files, *self.write_report(evaluation), *self._export(evaluation))))
 
     def compare(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
@@ -236,6 +239,14 @@ class EvaluationJob:
         how = ExecutionOptions(self._observers(), collect, executor, chance=not options.no_chance)
         return self._evaluate(how, clusters)
 
+    def _export(self, evaluation: Evaluation) -> tuple[str, ...]:
+        """Write the further tables and return their names."""
+        options = self.options
+        if options.out is None or not options.table:
+            return ()
+        sheets = summaries.export_tables(evaluation, options.score, lambda: evaluation.faults().columns)
+        return write(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
+
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""
         if self.options.strict and failures:
@@ -249,15 +260,15 @@ class EvaluationJob:
             )
 
     def _observers(self) -> Observers:
-        observers: dict[str, Any] = {}
+        observers: dict[str, Any] = {**self.observers}
         if self.options.validate:
             observers[result_files.VIOLATIONS] = result_files.ViolationObserver(
                 self.plan.root, self.plan.format_assertion
             )
         if self.options.diagnose:
-            observers[result_files.FAULTS] = FaultTableObserver(
-                self.plan, CsvDialect.named(self.options.csv_dialect), self.options.out is not None, self._texts()
-            )
+            source, dialect = self.options.source, CsvDialect.named(self.options.csv_dialect)
+            texts = None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
+            observers[result_files.FAULTS] = FaultTableObserver(self.plan, dialect, self.options.out is not None, texts)
         if self.options.flat or self.options.diagnose:
             observers[FLAT] = FlatObserver(self.plan)
         if self.options.out is not None and not self.options.no_report:
@@ -266,14 +277,6 @@ class EvaluationJob:
         if pointer is not None and pointer.startswith("/"):
             observers[CLUSTERS] = PointerLabels(pointer)
         return observers
-
-    def _texts(self) -> SourceTexts | None:
-        """Return the source texts. Raises DataError if they cannot be listed or belong to no document."""
-        if self.options.source is None:
-            return None
-        texts = SourceTexts.of(self.options.source, self.reading)
-        texts.check(self.documents.labels)
-        return texts
 
     def _evaluate(self, how: ExecutionOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         out = self.options.out
@@ -316,34 +319,42 @@ class EvaluationJob:
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
             flat_comparison=self._flat.comparison() if self.options.flat or self.options.diagnose else None,
-            diagnosis=self._diagnosis() if self.options.diagnose else None,
+            diagnosis=self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
+            if self.options.diagnose
+            else None,
+            notes=self.notes,
             folder=self.options.out,
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
             flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
+            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
         )
-
-    def _diagnosis(self) -> CorpusDiagnosis:
-        return self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
         """Return the flat comparison of the documents. Raises DataError if they have changed."""
-        options = replace(
-            self.options,
-            out=None,
-            resume=False,
-            strict=False,
-            diagnose=False,
-            source=None,
-            flat=True,
-            no_chance=True,
+        chosen = self.options
+        options = EvaluationOptions(
+            flat=True, no_chance=True, workers=chosen.workers, engine=chosen.engine, scheduler=chosen.scheduler
         )
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
 
+    def _value_rows(self, path: str) -> list[Row]:
+        """Compare the documents again and return the values at a path."""
+        rows: list[Row] = []
+
+        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            rows.extend(value_rows(levels, path))
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
+        return rows
+
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
-        options = replace(self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose)
+        options = replace(
+            self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
+        )
         return EvaluationJob(self.plan, self.joined, options, self.reading, evaluation)()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:

@@ -12,6 +12,7 @@ from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.reading.records import Pair
+from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.evaluation import extend
 from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.joining.join import Join
     from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
@@ -64,6 +66,7 @@ class SharedKeywords(TypedDict, total=False):
 class CorpusKeywords(SharedKeywords, total=False):
     """Options of an evaluation: `Sources`, `EvaluationOptions` and `SharedKeywords`.
 
+    `fail_under` and `fail_over` are bounds on scores, as for `arbitre.gate`.
     `cluster` is another name of `cluster_by`, as in `Evaluation.interval`.
     """
 
@@ -78,7 +81,11 @@ class CorpusKeywords(SharedKeywords, total=False):
     diagnose: bool
     source: str | Path | None
     flat: bool
+    table: str | Sequence[str]
+    score: str | Sequence[str]
     cluster: str | None
+    fail_under: Bounds
+    fail_over: Bounds
 
 
 def evaluate_corpus(
@@ -90,6 +97,7 @@ def evaluate_corpus(
         if given.get("cluster_by") is not None:
             raise OptionError.of("Expected one of `cluster` and `cluster_by`, got both.")
         given["cluster_by"] = given.pop("cluster")
+    gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
     reading, evaluation_options = option_sets(given, CorpusKeywords)
     if pairs is None or _is_source(pairs):
         sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))
@@ -108,6 +116,7 @@ def evaluate_corpus(
             progress(compared, job.size)
 
     evaluation, files = job(on_results)
+    require(gate(evaluation, fail_under=gates))
     return extend(evaluation, files=files)
 
 
@@ -163,9 +172,14 @@ def option_sets(
         project = Projection.from_expressions(project)
     elif isinstance(project, (str, Path)):
         project = Projection.load(str(project))
-    out = given.get("out")
-    evaluation = _taken(EvaluationOptions, {**given, "out": None if out is None else Path(out)})
+    out, lists = given.get("out"), {name: as_names(given[name]) for name in ("table", "score") if name in given}
+    evaluation = _taken(EvaluationOptions, {**given} | lists | {"out": None if out is None else Path(out)})
     return _taken(ReadOptions, {**given, "projection": project}), evaluation
+
+
+def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one or several names as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
 
 
 def _is_source(pairs: Pairs) -> bool:

@@ -1,72 +1,96 @@
-"""Ranks systems that are given as evaluations or as paths, and writes the results."""
+"""Ranks systems that are given as evaluations, as paths or in a manifest, and writes the results."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.results import evaluation as corpus
+from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError
+from arbitre.report.evaluation_job import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.ranking_job import RankingJob, ranked, write_comparison
 from arbitre.report.report_files import REPORT, write_ranking
-from arbitre.report.text_files import CsvDialect
+from arbitre.report.tables.exports import parse_exports
+from arbitre.report.tables.ranking_files import RankingResults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.systems.options import StatisticsOptions
     from arbitre.corpus.systems.ranking import Ranking
     from arbitre.report.evaluation import Evaluation
+    from arbitre.report.evaluation_job import EvaluationJob
+    from arbitre.report.tables.ranking_files import FactorsResults
     from arbitre.schema import Plan
 
-EITHER: Final = "Expected evaluations alone, or paths with `schema` and `gold`."
+EITHER: Final = (
+    "Expected evaluations alone, or paths with `schema` and `gold`, or `manifest` and `factor` with `schema`."
+)
 
 
 def rank_evaluations(
     systems: Mapping[str, Evaluation | Paths],
     scores: Sequence[str],
-    *,
-    statistics: Mapping[str, Any],
-    out: str | Path | None,
-    **options: Unpack[SharedKeywords],
+    statistics: StatisticsOptions,
+    options: Mapping[str, Any],
 ) -> Ranking:
-    """Rank evaluations; see `arbitre.rank`."""
+    """Rank evaluations; see `arbitre.rank`. `options` may set `out`, `table`, `lang`, `fail_under` and `fail_over`."""
+    given = dict(options)
+    gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
+    lang, out, table = Language.named(given.pop("lang", "en")), given.pop("out", None), given.pop("table", ())
     evaluations = {name: system for name, system in systems.items() if isinstance(system, corpus.Evaluation)}
-    lang = Language.named(options.pop("lang", "en"))
-    if len(evaluations) < len(systems) or options:
+    if len(evaluations) < len(systems) or given:
         raise OptionError.of(EITHER)
-    results = ranked(evaluations, scores, statistics)
+    parse_exports(table, RankingResults.rows, out)
+    ranking = ranked(evaluations, scores, statistics)
     if out is not None:
+        folder = Path(out)
         for name, evaluation in evaluations.items():
-            evaluation.save(Path(out, name))
-            evaluation.report(Path(out, name, REPORT), language=lang)
-        write_ranking(Path(out), results.ranking, lang)
-        write_comparison(Path(out), results, report=True)
-    return results.ranking
+            evaluation.save(folder / name)
+            evaluation.report(folder / name / REPORT, language=lang)
+        write_ranking(folder, ranking, lang)
+        write_comparison(EvaluationOptions(out=folder), RankingResults(ranking), table)
+    require(gate(evaluations, fail_under=gates))
+    return ranking
 
 
 def rank_paths(
     plan: Plan,
-    gold: Paths,
-    systems: Mapping[str, Evaluation | Paths],
     scores: Sequence[str],
+    statistics: StatisticsOptions,
     *,
-    statistics: Mapping[str, Any],
-    out: str | Path | None,
-    **options: Unpack[SharedKeywords],
-) -> Ranking:
-    """Evaluate the predictions at the paths and rank the systems; see `arbitre.rank`."""
+    gold: Paths | None,
+    systems: Mapping[str, Evaluation | Paths],
+    manifest: str | Path | None,
+    factors: Sequence[str],
+    options: Mapping[str, Any],
+) -> Ranking | FactorsResults:
+    """Evaluate predictions and rank the systems, or compare the levels of the factors; see `arbitre.rank`."""
     paths = {name: system for name, system in systems.items() if not isinstance(system, corpus.Evaluation)}
-    if len(paths) < len(systems):
+    by_name, by_factor = bool(gold and paths), bool(manifest and factors)
+    if len(paths) < len(systems) or by_name == by_factor or bool(gold or paths) == bool(manifest or factors):
         raise OptionError.of(EITHER)
-    reading, evaluation = option_sets({"workers": 1, **options}, SharedKeywords)
-    report = out is not None and not evaluation.no_report
-    reading = reading.for_plan(plan)
-    evaluation = replace(evaluation, out=Path(out) if out is not None and report else None)
-    results = RankingJob(reading.signed(plan), reading, scores, statistics, evaluation).systems(gold, paths)
-    if out is not None:
-        write_comparison(Path(out), results, (), CsvDialect.named(evaluation.csv_dialect), report=report)
-    return results.ranking
+    given: dict[str, Any] = {"workers": 1, **options}
+    evaluations: dict[str, Evaluation] = {}
+    gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
+    table = given.pop("table", ())
+    reading, evaluation = option_sets(given, RankingKeywords)
+
+    def compare(job: EvaluationJob, name: str) -> Evaluation:
+        evaluations[name] = job.compare()[0]
+        return evaluations[name]
+
+    job = RankingJob(plan, reading, scores, statistics, evaluation, table, compare)
+    result, _ = job.factors(manifest, factors) if manifest else job.systems(gold or (), paths)
+    require(gate(evaluations, fail_under=gates))
+    return result
+
+
+class RankingKeywords(SharedKeywords, total=False):
+    """Options of a ranking that become evaluation options: `SharedKeywords` and `out`."""
+
+    out: str | Path | None

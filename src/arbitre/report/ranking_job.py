@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.manifest import Manifest
@@ -16,20 +16,22 @@ from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.html.build_view import build_factors
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
+from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.ranking_files import FactorsResults, RankingResults, write_results
 from arbitre.report.tables.result_files import EVALUATION
-from arbitre.report.text_files import STANDARD, CsvDialect
+from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.results import evaluation as corpus
+    from arbitre.corpus.systems.options import StatisticsOptions
+    from arbitre.corpus.systems.ranking import Ranking
     from arbitre.corpus.systems.run_stability import RunStability
     from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationOptions
-    from arbitre.report.tables.exports import Export
     from arbitre.schema import Plan
 
 
@@ -40,42 +42,59 @@ def compare(job: EvaluationJob, _name: str) -> Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class RankingJob:
-    """Evaluates systems or the rows of a manifest, and compares them.
+    """Evaluates systems or the rows of a manifest, compares them, and writes the results.
 
     Attributes:
         plan: Compiled schema.
         reading: How documents are read.
         scores: Score to rank by, then those to show beside it.
-        statistics: Further arguments of `rank` and `factor`.
-        evaluation: How documents are evaluated; `out` is the folder for the report, with a folder for each evaluation.
+        statistics: Statistical options.
+        evaluation: How documents are evaluated; `out` is the folder of the results, with a folder for each evaluation
+            unless `no_report` is set.
+        table: Names of further tables to write to `out`, such as "pairs.tex".
         compare: Evaluates a job, given the name of the system.
     """
 
     plan: Plan
     reading: ReadOptions
     scores: Sequence[str]
-    statistics: Mapping[str, Any]
+    statistics: StatisticsOptions
     evaluation: EvaluationOptions
+    table: Sequence[str] = ()
     compare: Callable[[EvaluationJob, str], Evaluation] = compare
 
-    def systems(self, gold: Paths, systems: Mapping[str, Paths]) -> RankingResults:
-        """Evaluate every system on the same gold and rank them. Raises DataError if a source cannot be read."""
+    def systems(self, gold: Paths, systems: Mapping[str, Paths]) -> tuple[Ranking, tuple[str, ...]]:
+        """Evaluate every system on the same gold and rank them.
+
+        Returns:
+            The ranking and the names of the files written.
+
+        Raises:
+            DataError: A source cannot be read, or a table is unknown.
+            OptionError: There are tables, but no folder.
+        """
+        parse_exports(self.table, RankingResults.rows, self.evaluation.out)
         jobs = {name: self._job(Sources(gold=gold, predicted=paths), name) for name, paths in systems.items()}
         evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
-        results = ranked(evaluations, self.scores, self.statistics)
-        if self.evaluation.out is not None:
+        ranking = ranked(evaluations, self.scores, self.statistics)
+        if (folder := self._folder) is not None:
             first = most_differing(evaluations, self.scores[0])
             for name, job in jobs.items():
                 job.write_report(evaluations[name], first)
-            write_ranking(self.evaluation.out, results.ranking, Language.named(self.evaluation.lang))
-        return results
+            write_ranking(folder, ranking, Language.named(self.evaluation.lang))
+        return ranking, write_comparison(self.evaluation, RankingResults(ranking), self.table)
 
-    def factors(self, manifest: str, names: Sequence[str]) -> FactorsResults:
+    def factors(self, manifest: str | Path, names: Sequence[str]) -> tuple[FactorsResults, tuple[str, ...]]:
         """Compare the levels of each factor, holding the other named factors fixed.
 
+        Returns:
+            The comparisons and the names of the files written.
+
         Raises:
-            DataError: The manifest cannot be read, or a factor is not one of its columns.
+            DataError: The manifest cannot be read, a factor is not one of its columns, or a table is unknown.
+            OptionError: There are tables, but no folder.
         """
+        parse_exports(self.table, FactorsResults.rows, self.evaluation.out)
         columns = Manifest(manifest, self.reading).factors
         for name in names:
             check_factor(name, columns)
@@ -86,44 +105,49 @@ class RankingJob:
         for name in names:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
             design[name] = [known[key] for key in evaluation.document_table.keys]
-        comparisons = (factor(evaluation, name, design, self.scores[0], **self.statistics) for name in design)
+        comparisons = (factor(evaluation, name, design, self.scores[0], self.statistics) for name in design)
         results = FactorsResults(tuple(comparisons), evaluation.signature)
-        if self.evaluation.out is not None:
-            view = read_view([self.evaluation.out / WHOLE_CORPUS / EVALUATION])
+        if (folder := self._folder) is not None:
+            view = read_view([folder / WHOLE_CORPUS / EVALUATION])
             view = replace(view, factors=build_factors(results.to_dict()))
-            write_page(self.evaluation.out / REPORT, view, Language.named(self.evaluation.lang))
-        return results
+            write_page(folder / REPORT, view, Language.named(self.evaluation.lang))
+        return results, write_comparison(self.evaluation, results, self.table)
+
+    @property
+    def _folder(self) -> Path | None:
+        """Folder of the report; None if none is written."""
+        return None if self.evaluation.no_report else self.evaluation.out
 
     def _job(self, sources: Sources, folder: str) -> EvaluationJob:
-        options = replace(self.evaluation, out=self.evaluation.out and self.evaluation.out / folder)
-        return EvaluationJob(self.plan, sources.joined(self.reading), options)
+        options = replace(self.evaluation, out=self._folder and self._folder / folder)
+        reading = self.reading.for_plan(self.plan)
+        return EvaluationJob(reading.signed(self.plan), sources.joined(reading), options)
 
 
 def ranked(
-    evaluations: Mapping[str, corpus.Evaluation], scores: Sequence[str], statistics: Mapping[str, Any]
-) -> RankingResults:
+    evaluations: Mapping[str, corpus.Evaluation], scores: Sequence[str], statistics: StatisticsOptions
+) -> Ranking:
     """Rank systems and measure the run-to-run stability of each system with several runs."""
-    ranking = rank(evaluations, scores[0], beside=scores[1:], **statistics)
+    ranking = rank(evaluations, scores[0], beside=scores[1:], options=statistics)
     stability: dict[str, RunStability] = {}
     notes = []
     for name, evaluation in evaluations.items():
         if len(set(evaluation.document_table.ids)) < len(evaluation.document_table):
             try:
-                stability[name] = run_stability(evaluation, scores[0], aggregate=statistics["aggregate"])
+                stability[name] = run_stability(evaluation, scores[0], aggregate=statistics.aggregate)
             except DataError as error:
                 notes.append(f"{name}: stability over runs not computed. {error.message}.")
-    return RankingResults(replace(ranking, notes=(*ranking.notes, *notes)), stability)
+    return replace(ranking, notes=(*ranking.notes, *notes), stability=stability)
 
 
 def write_comparison(
-    out: Path,
-    results: RankingResults | FactorsResults,
-    exports: Iterable[Export] = (),
-    dialect: CsvDialect = STANDARD,
-    *,
-    report: bool,
+    options: EvaluationOptions, results: RankingResults | FactorsResults, table: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Write the results of a comparison, whose report was written if `report`; return the names of the files."""
-    if not report:
+    """Write the tables of a comparison whose report is written, if there is a folder; return the names of all files."""
+    out = options.out
+    if out is None:
+        return ()
+    if options.no_report:
         (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
-    return (*write_results(out, results, exports, dialect), *([REPORT] if report else []))
+    exports, dialect = parse_exports(table, results.rows, out), CsvDialect.named(options.csv_dialect)
+    return (*write_results(out, results, exports, dialect), *([] if options.no_report else [REPORT]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,15 +11,20 @@ from arbitre.corpus.reading import strict_json
 from arbitre.corpus.results.archive import RESULTS, read_archive
 from arbitre.corpus.storage.files import unreadable
 from arbitre.corpus.systems.ranking import Ranking
-from arbitre.errors import DataError
-from arbitre.report.evaluation import FILES, extend
+from arbitre.errors import DataError, OptionError
+from arbitre.report.documents.worst_documents import ALIGNMENTS
+from arbitre.report.evaluation import FILES, Evaluation, extend
+from arbitre.report.figures.specifications import write_figures as write_view_figures
+from arbitre.report.html.language import Language
+from arbitre.report.report_files import REPORT, read_view, write_page
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from arbitre.report.evaluation import Evaluation
 
 RANKING = "ranking.json"
+Results = str | Path | Evaluation | Sequence[str | Path | Evaluation]
+"""Folders or files of results, as `arbitre report` takes them, or evaluations."""
 
 
 def load(folder: str | Path) -> Evaluation | Ranking:
@@ -55,3 +62,78 @@ def load(folder: str | Path) -> Evaluation | Ranking:
             file=str(file),
             hint="Rank again with this version of arbitre.",
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """A report that was written: its file, and notes on what it could not show."""
+
+    file: Path
+    notes: tuple[str, ...] = ()
+
+
+def write_report(
+    results: Results, out: str | Path | None = None, *, lang: str = "en", keep: int | None = None
+) -> WrittenReport:
+    """Write the HTML report of results, as `arbitre report` does.
+
+    Args:
+        results: An evaluation or several; or folders of `evaluate --out` or `rank --out`, or their `evaluation.json`,
+            `ranking.json` and `factors.json`. Several evaluations are compared, named after their folders.
+        out: File of the report; by default `report.html` beside the results.
+        lang: "en" or "fr".
+        keep: Maximum number of documents to show entry by entry, for each system; None for all that were kept.
+
+    Returns:
+        The file, with notes if fewer documents than `keep` are available.
+
+    Raises:
+        OptionError: `out` is missing, or the language is unknown.
+        DataError: Results cannot be read or do not belong together, or the file cannot be written.
+    """
+    language, sources = Language.named(lang), _sources(results)
+    if out is None:
+        if len(sources) > 1 or isinstance(sources[0], Evaluation):
+            raise OptionError.of("`out` is required for the report of several evaluations, or of one in memory.")
+        first = Path(sources[0])
+        out = first / REPORT if first.is_dir() else first.with_name(REPORT)
+    view = read_view([_path(source) for source in sources], keep=keep)
+    if not view.subjects:
+        raise OptionError.of("factors.json needs its evaluation: add evaluation/evaluation.json.")
+    write_page(Path(out), view, language)
+    short = () if keep is None else [one for one in view.subjects if len(one.explorer) < min(keep, one.documents)]
+    notes = (
+        f"{one.name or Path(out).name}: {ALIGNMENTS} has only {len(one.explorer)} of {one.documents} "
+        f"document{'s' * (one.documents > 1)}. Evaluate again with `keep` {keep} to show more."
+        for one in short
+    )
+    return WrittenReport(Path(out), tuple(notes))
+
+
+def write_figures(results: Results, out: str | Path, *, lang: str = "en") -> tuple[str, ...]:
+    """Draw the figures of results as SVG, PDF and PNG, as `arbitre figures` does. Requires the extra `report`.
+
+    Args:
+        results: As for `write_report`; also a `factors.json` alone.
+        out: Folder of the figures.
+        lang: "en" or "fr".
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        OptionError: The language is unknown.
+        DataError: Results cannot be read or do not belong together, or a file cannot be written.
+        ArbitreError: The extra `report` is not installed.
+    """
+    language = Language.named(lang)
+    return tuple(write_view_figures(Path(out), read_view([_path(source) for source in _sources(results)]), language))
+
+
+def _sources(results: Results) -> Sequence[str | Path | Evaluation]:
+    return [results] if isinstance(results, (str, Path, Evaluation)) else results
+
+
+def _path(source: str | Path | Evaluation) -> Path:
+    """Return the folder or file of results; those of an evaluation in memory are written to a temporary folder."""
+    return source.details if isinstance(source, Evaluation) else Path(source)

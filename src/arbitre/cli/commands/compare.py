@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,8 +26,7 @@ from arbitre.comparator.configurations import compare_choices
 from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
-from arbitre.corpus.reading.reader import CELLS, LINES, TABLE
-from arbitre.corpus.reading.sources import split_name
+from arbitre.corpus.reading.single_document import is_corpus, read_document
 from arbitre.corpus.results.gates import gate
 from arbitre.errors import DataError
 from arbitre.schema.loading.infer import infer
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.values import Json
 
 MaybeSchema = Annotated[
     str | None,
@@ -89,7 +85,7 @@ def compare(
     if note := swapped_names([gold], [predicted], "exchange the two arguments"):
         screen.note(note)
     try:
-        documents = [read(source, max_depth) for source in (gold, predicted)]
+        documents = [read_document(source, max_depth) for source in (gold, predicted)]
     except DataError as error:
         if not any(is_corpus(source) for source in (gold, predicted)):
             raise
@@ -135,18 +131,6 @@ def _refuse(given: bool, reason: str, *more: str) -> None:  # noqa: FBT001
     if given:
         *first, last = "--fail-under", "--fail-over", "--validate", "--published", "--rematch", *more
         raise typer.BadParameter(f"{', '.join(first)} and {last} {reason}")
-
-
-def is_corpus(source: str) -> bool:
-    """Return whether a source is a folder, or a file that contains one record per line or row."""
-    return source != STDIN and (Path(source).is_dir() or split_name(Path(source))[1] in {*LINES, *CELLS, TABLE})
-
-
-def read(source: str, max_depth: int) -> Json:
-    """Read a document from a file or from standard input (`-`). Raises DataError if it cannot be read."""
-    if source == STDIN:
-        return strict_json.parse(sys.stdin.buffer.read(), file="<stdin>", max_depth=max_depth)
-    return strict_json.load(Path(source), max_depth=max_depth)
 
 
 def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -> dict[str, Any]:

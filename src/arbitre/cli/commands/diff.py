@@ -15,8 +15,8 @@ from arbitre.cli.output.console import titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import OutputOptions
 from arbitre.cli.thresholds import GateOptions, close
-from arbitre.corpus.results.gates import gate_plain
-from arbitre.corpus.systems.evaluation_diff import EvaluationDiff, ScoreChange, diff_evaluations, read_evaluation
+from arbitre.corpus.systems.evaluation_diff import EvaluationDiff, ScoreChange, check_file
+from arbitre.corpus.systems.evaluation_diff import diff as diff_evaluations
 from arbitre.report.tables.summaries import AVERAGES
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def diff(
     """
     screen = output.terminal()
     found = diff_evaluations(before, after, score)
-    missed = gate_plain(read_evaluation(after), gates.gates) if gates.gates else ()
+    missed = check_file(after, gates.gates)
     screen.result(found.to_dict, partial(_blocks, found))
     if found.settings:
         screen.note(f"The evaluations differ in {', '.join(found.settings)}: their scores may not be comparable.")

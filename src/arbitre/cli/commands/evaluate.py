@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arbitre.cli.output import fault_tables, flat_tables, result_tables
+from arbitre.cli.output import class_tables, fault_tables, flat_tables, result_tables
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -17,29 +17,28 @@ from arbitre.cli.shared_options import (
     Schema,
     SourceOptions,
     check_format_assertion,
-    export_option,
 )
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading.options import MAX_NAMES
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.gates import gate
 from arbitre.report.evaluation_job import EvaluationJob
-from arbitre.report.tables import result_files, summaries
-from arbitre.report.tables.exports import Export, parse_exports, write
-from arbitre.report.tables.table import unknown
-from arbitre.report.text_files import CsvDialect
-from arbitre.tally import NAMES
+from arbitre.report.tables import result_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.corpus.reading.records import Repair
-    from arbitre.report.evaluation_job import EvaluationOptions
 
-Tables = Annotated[list[str] | None, export_option("paths.tex or documents.parquet")]
-Scores = Annotated[
+
+Classified = Annotated[
     list[str] | None,
-    typer.Option("--score", metavar="SCORE", help="Score column of the Markdown and LaTeX tables. May be repeated."),
+    typer.Option(
+        "--classification",
+        metavar="PATH",
+        help="Also print the confusion matrix and the scores of each class for the values at a wildcard path, such as "
+        "/people/*/role. Compares the documents again. May be repeated.",
+    ),
 ]
 
 
@@ -50,8 +49,7 @@ def evaluate(
     sources: SourceOptions,
     reading: ReadingOptions,
     evaluation_options: EvaluateOptions,
-    tables: Tables = None,
-    scores: Scores = None,
+    classified: Classified = None,
     format_assertion: FormatAssertion = False,
     gates: GateOptions,
     output: OutputOptions,
@@ -59,7 +57,6 @@ def evaluate(
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     out, validate = evaluation_options.out, evaluation_options.validate
     check_format_assertion(format_assertion=format_assertion, validate=validate)
-    requested = _requested_exports(tables or (), scores or (), evaluation_options)
     screen = output.terminal()
     plan = options.comparator(schema, format_assertion=format_assertion).plan
     with shown_progress(screen) as on_progress:
@@ -67,16 +64,13 @@ def evaluate(
         for note in job.notes:
             screen.note(note)
         evaluation, files = job()
-    if out is not None:
-        dialect = CsvDialect.named(evaluation_options.csv_dialect)
-        sheets = summaries.export_tables(evaluation, scores or (), lambda: evaluation.faults().columns)
-        exported = write(out, requested, sheets, dialect)
-        files = tuple(dict.fromkeys((*files, *exported)))
+        classes = {path: evaluation.classification(path) for path in classified or ()}
     missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": job.violations} if validate else {}
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
+        plain |= {"classification": {path: one.to_dict() for path, one in classes.items()}} if classes else {}
         screen.json(plain)
     elif evaluation_options.flat and evaluation.flat_comparison is not None:
         found = flat_tables.flat(evaluation.flat_comparison, screen.width)
@@ -84,28 +78,15 @@ def evaluate(
     else:
         faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
         violations = job.violations if validate else None
-        screen.show(result_tables.evaluation(evaluation, screen.width, violations, faults))
+        blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults)]
+        for path, one in classes.items():  # before the signature
+            blocks[-1:-1] = class_tables.classification(path, one, evaluation, screen.width)
+        screen.show(blocks)
     if out is not None and not screen.as_json:
         screen.wrote(files, out)
     if repaired:
         screen.note(_repair_note(repaired))
     raise typer.Exit(close(screen, missed))
-
-
-def _requested_exports(names: Sequence[str], scores: Sequence[str], options: EvaluationOptions) -> tuple[Export, ...]:
-    """Parse `--table` and `--score`. Raises typer.BadParameter or DataError if a value is invalid."""
-    found = parse_exports(names, summaries.ROWS, options.out)
-    if scores and not names:
-        raise typer.BadParameter("--score requires --table: the scores are columns of the tables.")
-    for score in scores:
-        if score not in NAMES:
-            raise unknown("column", score, NAMES)
-    for one in found:
-        if one.rows == "groups" and options.cluster_by is None:
-            raise typer.BadParameter(f"--table {one.name} requires --cluster-by, which defines the groups.")
-        if one.rows == "faults" and not options.diagnose:
-            raise typer.BadParameter(f"--table {one.name} requires --diagnose, which looks for the faults.")
-    return found
 
 
 def _repair_note(repairs: Sequence[Repair]) -> str:

@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
 
 import arbitre
-from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
 from arbitre.cli.overrides import parse_matching
 from arbitre.cli.shared_options import OutputOptions
 from arbitre.comparator.configurations import NamedChoice
-from arbitre.diagnosis.perturbation.score_reactions import plant_each, score_faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from arbitre.tally import Scores
+    from arbitre.comparator.fault_scores import FaultScores
 
-    ScoreRow = tuple[NamedChoice, Mapping[str, Scores]]
-
-SCHEMA: Final = "examples/speakers.schema.json"
-ENTRIES: Final = "speakers"
 DIGITS: Final = 3
-
-MATCHINGS: Final = (
-    "hungarian",
-    '{"hungarian": {"gate": 0.7}}',
-    "greedy",
-    "ordered",
-    "sequence",
-    '{"keyed": {"key": "name"}}',
-    "set",
-    '{"transport": {"solver": "exact"}}',
-    '{"transport": {"solver": "exact", "masses": "size"}}',
-    '{"transport": {"solver": "sinkhorn"}}',
-    '{"transport": {"solver": "partial", "mass": 0.8}}',
-    '{"transport": {"solver": "unbalanced"}}',
-    '{"transport": {"solver": "dummy"}}',
-)
 
 
 class ScoreName(StrEnum):
@@ -87,35 +64,21 @@ def faults(
     The faults are planted into the bundled corpus.
     """
     screen = output.terminal()
-    lines = map(json.loads, (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines())
-    gold = {line.pop("id"): line for line in lines}
-    faulty = plant_each(gold, at=f"/{ENTRIES}", share=share, seed=seed)
-    matchings = chosen or [parse_matching(text) for text in MATCHINGS]
-    schema, site = bundled.schema(SCHEMA), f"/{ENTRIES}"  # nested lists are matched as the schema says
-    plans = [arbitre.Comparator(schema, overlay={site: {"match": match.choice}}).plan for match in matchings]
-    rows = [(match, score_faults(plan, gold, faulty)) for match, plan in zip(matchings, plans, strict=True)]
-    screen.result(lambda: _plain(rows, share, seed), lambda _: _blocks(rows, score or list(ScoreName), len(gold)))
+    rows = arbitre.faults([match.choice for match in chosen or ()], share=share, seed=seed)
+    screen.result(rows.to_dict, lambda _: _blocks(rows, score or list(ScoreName)))
 
 
-def _plain(rows: Sequence[ScoreRow], share: float, seed: int) -> dict[str, Any]:
-    matchings = [
-        {"match": match.choice, "faults": {name: scores.to_dict() for name, scores in row.items()}}
-        for match, row in rows
-    ]
-    return {"share": share, "seed": seed, "matchings": matchings}
-
-
-def _blocks(rows: Sequence[ScoreRow], scores: Sequence[ScoreName], pages: int) -> Iterator[RenderableType]:
-    columns = rows[0][1]
+def _blocks(rows: FaultScores, scores: Sequence[ScoreName]) -> Iterator[RenderableType]:
+    columns = rows.matchings[0].faults
     sizes = columns["none"]
     yield Text.assemble(
         ("Gold compared with copies that contain planted faults", "bold"),
-        f"\n{pages} pages, {result_tables.count(sizes.gold)} speakers",
+        f"\n{rows.documents} pages, {result_tables.count(sizes.gold)} speakers",
     )
     for score in scores:
         grid = result_tables.table("matching", *columns)
-        for match, row in rows:
-            grid.add_row(match.label, *(_number(getattr(found, score)) for found in row.values()))
+        for row in rows.matchings:
+            grid.add_row(row.label, *(_number(getattr(found, score)) for found in row.faults.values()))
         yield titled(f"{score}, pooled (micro)", grid)
 
 

@@ -9,9 +9,8 @@ import typer
 
 from arbitre.cli.commands.report import Evaluations
 from arbitre.cli.shared_options import Lang, TerminalOptions
-from arbitre.report.figures.specifications import write_figures
 from arbitre.report.html.language import Language
-from arbitre.report.report_files import read_view
+from arbitre.report.saved_results import write_figures
 
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")]
 
@@ -27,4 +26,4 @@ def figures(
 
     Each figure comes with its Vega-Lite specification, which you can edit and render yourself.
     """
-    output.terminal().wrote(write_figures(out, read_view(evaluations), lang), out)
+    output.terminal().wrote(write_figures(evaluations, out, lang=lang), out)

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
-from arbitre.cli.commands.schema import read_documents
 from arbitre.cli.output.console import counted
 from arbitre.cli.shared_options import IdKey, TerminalOptions
-from arbitre.corpus.reading.sources import expand_globs
+from arbitre.comparator.suggestions import perturb_gold
 from arbitre.diagnosis.perturbation import RATES, FaultKind
-from arbitre.diagnosis.perturbation import perturb as perturbed
-from arbitre.report.text_files import atomic_text_file
 
 
 class Rate(NamedTuple):
@@ -73,16 +69,12 @@ def perturb(
     Writes one record per line for `arbitre evaluate --pairs`: the id, the gold document, the copy as the prediction,
     and the planted faults.
     """
-    screen, planted, number = output.terminal(), Counter[str](), 0
-    chosen = dict(rates) if rates else RATES
-    with nullcontext(sys.stdout) if out is None else atomic_text_file(out) as file:
-        for source in gold:
-            for record in (record for path in expand_globs(source) for record in read_documents(str(path), id_key)):
-                copy = perturbed(record.value, chosen, at=at, seed=seed, key=record.id)
-                faults = [fault.to_dict() for fault in copy.faults]
-                line = {"id": record.id, "gold": record.value, "predicted": copy.document, "planted": faults}
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-                planted.update(copy.counts)
-                number += 1
+    screen, planted = output.terminal(), Counter[str]()
+    copies = perturb_gold(gold, dict(rates) if rates else RATES, at=at, seed=seed, out=out, id_key=id_key)
+    if out is None:
+        for copy in copies:
+            sys.stdout.write(json.dumps(copy.to_dict(), ensure_ascii=False) + "\n")
+    for copy in copies:
+        planted.update(copy.perturbed.counts)
     summary = ", ".join(f"{planted[kind]} {kind}" for kind in FaultKind if planted[kind]) or "none"
-    screen.note(f"{counted(number, 'document')}; planted faults: {summary}")
+    screen.note(f"{counted(len(copies), 'document')}; planted faults: {summary}")

@@ -21,17 +21,14 @@ from arbitre.cli.shared_options import (
     Schema,
     export_option,
 )
+from arbitre.cli.sources import named_sources
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.results.gates import gate
 from arbitre.corpus.systems.ranking import SCORES
-from arbitre.report.ranking_job import RankingJob, write_comparison
-from arbitre.report.tables.exports import parse_exports
-from arbitre.report.text_files import CsvDialect
+from arbitre.report.ranking_job import RankingJob
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.results.gates import Missed
     from arbitre.report.evaluation import Evaluation
@@ -43,7 +40,7 @@ Systems = Annotated[
 ]
 Factors = Annotated[
     list[str] | None,
-    typer.Option("--factor", metavar="COLUMN", help="Manifest column whose values are compared. May be repeated."),
+    typer.Option(metavar="COLUMN", help="Manifest column whose values are compared. May be repeated."),
 ]
 Tables = Annotated[list[str] | None, export_option("pairs.tex or pairs.parquet")]
 Out = Annotated[
@@ -58,12 +55,12 @@ def rank(
     options: ComparatorOptions,
     gold: Annotated[list[str] | None, GOLD] = None,
     manifest: ManifestFile = None,
-    factors: Factors = None,
+    factor: Factors = None,
     reading: ReadingOptions,
     ranking: RankingOptions,
     evaluation_options: CorpusOptions,
     out: Out = None,
-    tables: Tables = None,
+    table: Tables = None,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
@@ -73,18 +70,15 @@ def rank(
 
     --fail-under and --fail-over apply to every system.
     """
-    named = _named_sources(systems or [])
-    if bool(gold and named) + bool(manifest and factors) != 1 or bool(gold or named) == bool(manifest or factors):
+    named = named_sources(systems or [])
+    if bool(gold and named) + bool(manifest and factor) != 1 or bool(gold or named) == bool(manifest or factor):
         raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
     if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
         raise typer.BadParameter(
             "Expected files and folders, got standard input (-): gold is read once for each system."
         )
-    requested = parse_exports(tables, (FactorsOutput if manifest else RankingOutput).rows, out)
     screen = output.terminal()
-    plan, report = options.comparator(schema).plan, out is not None and not evaluation_options.no_report
-    reading = reading.for_plan(plan)
-    evaluation_options = replace(evaluation_options, out=out if report else None)
+    plan = options.comparator(schema).plan
     missed: list[Missed] = []
 
     def compare(job: EvaluationJob, name: str) -> Evaluation:
@@ -93,31 +87,19 @@ def rank(
         missed.extend(gate({name: evaluation}, fail_under=gates.gates))
         return evaluation
 
-    scores, statistics = ranking.scores or SCORES, ranking.statistics
-    job = RankingJob(reading.signed(plan), reading, scores, statistics, evaluation_options, compare)
-    found: RankingOutput | FactorsOutput
+    evaluation = replace(evaluation_options, out=out)
+    job = RankingJob(plan, reading, ranking.score or SCORES, ranking, evaluation, table or (), compare)
+    shown: RankingOutput | FactorsOutput
     if manifest:
-        compared = job.factors(manifest, factors or [])
-        found = FactorsOutput(compared.factors, compared.signature)
+        compared, files = job.factors(manifest, factor or [])
+        shown = FactorsOutput(compared.factors, compared.signature)
     else:
-        results = job.systems(gold or [], named)
-        found = RankingOutput(results.ranking, results.stability)
-    screen.result(found.to_dict, found.blocks)
+        ranked, files = job.systems(gold or [], named)
+        shown = RankingOutput(ranked)
+    screen.result(shown.to_dict, shown.blocks)
     if out is not None:
-        dialect = CsvDialect.named(evaluation_options.csv_dialect)
-        screen.wrote(write_comparison(out, found, requested, dialect, report=report), out)
+        screen.wrote(files, out)
     raise typer.Exit(close(screen, missed))
-
-
-def _named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Return the paths of each system by name. Raises typer.BadParameter for anything but NAME=PATH."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        name, _, path = text.partition("=")
-        if not path or Path(name).name != name or name in {"", ".", ".."}:
-            raise typer.BadParameter(f"Expected NAME=PATH, such as careful=careful.jsonl, got {text!r}.")
-        found.setdefault(name, []).append(path)
-    return found
 
 
 def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:

@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
-from arbitre.cli.output.console import counted
 from arbitre.cli.shared_options import Keep, Lang, TerminalOptions
-from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.html.language import Language
-from arbitre.report.report_files import REPORT, read_view, write_page
+from arbitre.report.saved_results import write_report
 
 Evaluations = Annotated[
     list[Path],
@@ -38,20 +36,8 @@ def report(
 
     The report is one self-contained HTML page.
     """
-    if out is None and len(evaluations) > 1:
-        raise typer.BadParameter("--out is required for the report of several evaluations.")
-    first = evaluations[0]
-    file = out or (first / REPORT if first.is_dir() else first.with_name(REPORT))
-    view = read_view(evaluations, keep=keep)
-    if not view.subjects:
-        raise typer.BadParameter("factors.json needs its evaluation: add evaluation/evaluation.json.")
-    write_page(file, view, lang)
+    written = write_report(evaluations, out, lang=lang, keep=keep)
     screen = output.terminal()
-    screen.note(f"Wrote {file.as_posix()}")
-    for one in view.subjects:
-        if keep is not None and len(one.explorer) < min(keep, one.documents):
-            screen.note(
-                f"{one.name or file.name}: {ALIGNMENTS} has only {len(one.explorer)} of "
-                f"{counted(one.documents, 'document')}. "
-                f"Evaluate again with --keep {keep} to show more."
-            )
+    screen.note(f"Wrote {written.file.as_posix()}")
+    for note in written.notes:
+        screen.note(note.replace("`keep`", "--keep"))

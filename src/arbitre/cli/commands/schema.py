@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -25,17 +24,9 @@ from arbitre.cli.shared_options import (
     SchemaArgument,
     TerminalOptions,
 )
-from arbitre.corpus.reading.reader import DOCUMENT
-from arbitre.corpus.reading.records import Record
-from arbitre.corpus.reading.sources import split_name
-from arbitre.corpus.running.check_gold import documents as documents_of
+from arbitre.comparator.schemas import check_schema, infer_schema
 from arbitre.diagnosis.gold_coverage import FEW
-from arbitre.errors import DataError, Problem
 from arbitre.paths import order
-from arbitre.report.text_files import atomic_text_file, json_text
-from arbitre.schema.loading.infer import infer as infer_schema
-from arbitre.schema.loading.schema_root import is_schema_like
-from arbitre.schema.validation.validate import find_violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,14 +35,11 @@ if TYPE_CHECKING:
 
     from arbitre.comparator import Comparator
     from arbitre.diagnosis.gold_checks import GoldFinding
-    from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate, Witness
-    from arbitre.schema.validation.validate import Violation
-    from arbitre.values import Json
 
 app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema; suggest aliases or a gate.")
 for _command in (suggest_aliases, suggest_gate):
-    app.command()(with_option_sets(_command))
+    app.command()(_command)
 
 _SHORT: Final = 60
 """Maximum length of a witness in the output, in characters."""
@@ -86,16 +74,12 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the sch
 @with_option_sets
 def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: TerminalOptions) -> None:
     """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
-    screen, skipped = output.terminal(), list[str]()
-    documents = [record.value for source in gold for record in _inferable(source, id_key, skipped)]
-    if skipped:
-        screen.note("\n".join([f"Skipped {counted(len(skipped), 'file')}:", *skipped]))
-    schema = infer_schema(documents)
+    screen = output.terminal()
+    inferred = infer_schema(gold, out=out, id_key=id_key)
+    if inferred.skipped:
+        screen.note("\n".join([f"Skipped {counted(len(inferred.skipped), 'file')}:", *inferred.skipped]))
     if out is None:
-        screen.json(schema)
-    else:
-        with atomic_text_file(out) as file:
-            file.write(json_text(schema))
+        screen.json(inferred.schema)
 
 
 @app.command()
@@ -117,22 +101,12 @@ def check(
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
     """
     screen = output.terminal()
-    options = ComparatorOptions(overlay=overlay, functions=functions)
-    comparator = options.comparator(schema, format_assertion=format_assertion)
-    read = [record for source in documents or () for record in read_documents(source, id_key, comparator.plan)]
-    found = [
-        (record, one)
-        for record in read
-        for one in find_violations(comparator.plan.root, record.value, format_assertion=format_assertion)
-    ]
-    checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
+    comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(
+        schema, format_assertion=format_assertion
+    )
+    checked = check_schema(comparator, documents or (), gold=gold, id_key=id_key)
     if screen.as_json:
-        plain = {"schema": schema, "paths": len(comparator.explain()), "entries": comparator.entries}
-        if comparator.authorities:
-            plain["authorities"] = [used.to_dict() for used in comparator.authorities]
-        plain |= {"certificate": comparator.certificate.to_dict()} if certificate else {}
-        plain |= {"documents": len(read), "violations": [_plain(*one) for one in found]}
-        screen.json(plain if checked is None else plain | {"gold": checked.to_dict()})
+        screen.json({"schema": schema} | checked.to_dict(certificate=certificate))
     else:
         entries = comparator.entries or "(the whole)"
         paths = counted(len(comparator.explain()), "path")
@@ -140,16 +114,18 @@ def check(
         if certificate:
             screen.verbatim("")
             screen.show(_certificate_blocks(comparator.certificate, screen.width))
-        screen.verbatim(*(str(_problem(*one)) for one in found))
-        if read:
-            screen.verbatim(f"{counted(len(read), 'document')}, {counted(len(found), 'violation')}")
-        if checked is not None:
-            screen.verbatim(*map(str, checked.findings), *_warning_lines(checked.warnings))
+        screen.verbatim(*map(str, checked.violations))
+        if checked.documents:
+            counts = counted(checked.documents, "document"), counted(len(checked.violations), "violation")
+            screen.verbatim(", ".join(counts))
+        if checked.gold is not None:
+            findings, warnings = checked.gold.findings, checked.gold.warnings
+            screen.verbatim(*map(str, findings), *_warning_lines(warnings))
             screen.verbatim(
-                f"{counted(checked.documents, 'gold document')}, {counted(len(checked.findings), 'problem')}, "
-                f"{counted(len(checked.warnings), 'warning')}"
+                f"{counted(checked.gold.documents, 'gold document')}, {counted(len(findings), 'problem')}, "
+                f"{counted(len(warnings), 'warning')}"
             )
-    raise typer.Exit(2 if checked is not None and not checked.ok else int(bool(found)))
+    raise typer.Exit(2 if checked.gold is not None and not checked.gold.ok else int(bool(checked.violations)))
 
 
 def _warning_lines(warnings: Sequence[GoldFinding]) -> Iterator[str]:
@@ -171,14 +147,6 @@ def _authority_lines(comparator: Comparator) -> Iterator[str]:
             yield escape_hidden(f"    {text}: {'; '.join(names)}")
         if len(authority.ambiguous) > MAX_AMBIGUOUS:
             yield f"    and {len(authority.ambiguous) - MAX_AMBIGUOUS} more; --format json lists all"
-
-
-def _problem(record: Record, one: Violation) -> Problem:
-    return Problem(f"{one.message} ({one.keyword})", record.file, record.line, one.pointer)
-
-
-def _plain(record: Record, one: Violation) -> dict[str, Json]:
-    return {"id": record.id, "file": record.file, "line": record.line, **asdict(one)}
 
 
 def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableType]:
@@ -228,31 +196,3 @@ def explain(
         lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
         lambda width: [result_tables.explained(comparator.plan, width), result_tables.signature(signature)],
     )
-
-
-def _inferable(source: str, id_key: str, skipped: list[str]) -> Iterator[Record]:
-    """Yield the documents of a source. Files of a folder that are not documents are added to `skipped`."""
-    if not Path(source).is_dir():
-        yield from read_documents(source, id_key)
-        return
-    files = (path for path in sorted(Path(source).iterdir()) if path.is_file() and not path.name.startswith("."))
-    skipped += [f"{path}: not a .json file" for path in files if split_name(path)[1] != DOCUMENT]
-    for item in documents_of(source, id_key):
-        if not isinstance(item, Record):
-            skipped.append(str(Problem(item.reason, item.file, item.line, item.pointer)))
-        elif isinstance(item.value, dict) and "$schema" in item.value and is_schema_like(item.value):
-            skipped.append(f"{item.file}: a JSON Schema")
-        else:
-            yield item
-
-
-def read_documents(source: str, id_key: str, plan: Plan | None = None) -> Iterator[Record]:
-    """Yield the documents of a source. A .json file is one document, unless it contains an array of records.
-
-    Raises:
-        DataError: A document cannot be read.
-    """
-    for item in documents_of(source, id_key, plan):
-        if not isinstance(item, Record):
-            raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)
-        yield item

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output.console import Terminal, counted
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -31,6 +32,7 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the ove
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the sample of chance pairs.")]
 
 
+@with_option_sets
 def suggest_aliases(
     schema: SchemaArgument,
     *,
@@ -55,6 +57,7 @@ def suggest_aliases(
         screen.note("\n".join([*lines, *map(_evidence, suggested.suggestions)]))
 
 
+@with_option_sets
 def suggest_gate(
     schema: SchemaArgument,
     *,

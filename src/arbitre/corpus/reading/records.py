@@ -124,6 +124,13 @@ class Pair:
         return replace(self, gold=gold, predicted=predicted)
 
 
+def readable(item: Record | Failure) -> Record:
+    """Return a document. Raises DataError if it could not be read."""
+    if isinstance(item, Record):
+        return item
+    raise DataError.of(item.reason, file=item.file, line=item.line, pointer=item.pointer)
+
+
 def key(identity: str, run: str | None) -> str:
     """Return the name of a document in results: its id, followed by the run if there is one.
 

@@ -31,16 +31,17 @@ class SourceTexts:
     folder: str
 
     @classmethod
-    def of(cls, folder: str | Path, reading: ReadOptions) -> Self:
+    def of(cls, folder: str | Path, reading: ReadOptions, keys: Iterable[tuple[str, str | None]]) -> Self:
         """List the texts in a folder: `.txt` files, compressed or not.
 
         Args:
             folder: The folder.
             reading: How to find the id and the run in a file name.
+            keys: Ids and runs of the documents.
 
         Raises:
-            DataError: The folder cannot be read or contains no texts, a file name does not match the id pattern, or two
-                files have the same id and run.
+            DataError: The folder cannot be read or contains no texts, a file name does not match the id pattern, two
+                files have the same id and run, or no document has a text.
         """
         pattern = FileNamePattern.of(reading.id_pattern)
         try:
@@ -65,14 +66,12 @@ class SourceTexts:
                     hint="Distinguish the runs by a group named run in --id-pattern, or remove one of the files.",
                 )
             files[name] = str(path)
-        return cls(files, str(folder))
+        texts = cls(files, str(folder))
+        texts._check(keys)
+        return texts
 
-    def check(self, keys: Iterable[tuple[str, str | None]]) -> None:
-        """Raise DataError if no document has a text.
-
-        Args:
-            keys: Ids and runs of the documents.
-        """
+    def _check(self, keys: Iterable[tuple[str, str | None]]) -> None:
+        """Raise DataError if no document has a text."""
         names = []
         for identity, run in keys:
             if self._file(identity, run) is not None:

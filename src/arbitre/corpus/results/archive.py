@@ -53,6 +53,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "violations": evaluation.violations,
         "flat": None if evaluation.flat_comparison is None else evaluation.flat_comparison.to_dict(),
         "diagnosis": None if evaluation.diagnosis is None else evaluation.diagnosis.to_dict(),
+        "notes": evaluation.notes,
         "chance": None if chance is None else asdict(chance),
     }
     arrays: dict[str, Any] = {
@@ -113,6 +114,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         violations=None if text["violations"] is None else tuple(text["violations"]),
         flat_comparison=None if text.get("flat") is None else FlatComparison.from_dict(text["flat"]),
         diagnosis=None if text.get("diagnosis") is None else CorpusDiagnosis.from_dict(text["diagnosis"]),
+        notes=tuple(text.get("notes", ())),
         chance_factory=None if chance is None else lambda: chance,
     )
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
 
 FORMAT: Final = "arbitre-evaluation/1"
+EVALUATION: Final = "evaluation.json"
+"""File of an evaluation."""
 THRESHOLDS: Final = (0.5, 0.7, 0.9)
 """Qualities at which the survival curve is reported."""
 
@@ -70,6 +72,8 @@ class Evaluation:
     """The best flat matching of the leaves, and the solidarity of the values; None if it was not computed."""
     diagnosis: CorpusDiagnosis | None = None
     """Faults by path and class, and what they cost; None if they were not looked for."""
+    notes: tuple[str, ...] = ()
+    """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
 

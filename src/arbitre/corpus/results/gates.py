@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.comparison import Comparison
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
-from arbitre.errors import DataError, did_you_mean
+from arbitre.errors import DataError, Problem, QualityGateError, did_you_mean
 from arbitre.tally import COUNTS, Scores, Tally
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.documents import DocumentResult
     from arbitre.corpus.results.evaluation import Evaluation
 
+    Bounds = Iterable[str | "Gate"] | Mapping[str, float]
+    """Bounds on scores: `{"f1q": 0.9}` or `["f1q=0.9"]`."""
     Column = Scores | Mapping[str, float | None]
     Measure = Callable[["Gate"], float | None]
 
@@ -143,8 +145,8 @@ class Missed:
 def gate(
     result: Comparison | Evaluation | Mapping[str, Evaluation],
     *,
-    fail_under: Iterable[str | Gate] | Mapping[str, float] = (),
-    fail_over: Iterable[str | Gate] | Mapping[str, float] = (),
+    fail_under: Bounds = (),
+    fail_over: Bounds = (),
     declared: Collection[str] = (),
 ) -> tuple[Missed, ...]:
     """Check results against bounds on their scores, as `--fail-under` and `--fail-over` do.
@@ -169,7 +171,7 @@ def gate(
     >>> [str(missed) for missed in gate(evaluation, fail_under={"document_quality": 0.9}, fail_over=["failed=0"])]
     ['document_quality is 0.5000, 0.4000 below 0.9', 'failed is 1, 1 above 0']
     """
-    gates = (*_gates(fail_under, over=False), *_gates(fail_over, over=True))
+    gates = parse_gates(fail_under, fail_over)
     if isinstance(result, Mapping):
         return tuple(
             missed
@@ -177,6 +179,17 @@ def gate(
             for missed in _missed_gates(gates, Gated.of(evaluation, declared), name)
         )
     return tuple(_missed_gates(gates, Gated.of(result, declared)))
+
+
+def parse_gates(fail_under: Bounds = (), fail_over: Bounds = ()) -> tuple[Gate, ...]:
+    """Return the gates of lower and upper bounds. Raises DataError if one is invalid."""
+    return (*_gates(fail_under, over=False), *_gates(fail_over, over=True))
+
+
+def require(missed: Iterable[Missed]) -> None:
+    """Raise QualityGateError with one problem for each gate that is missed, if there are any."""
+    if problems := [Problem(str(one)) for one in missed]:
+        raise QualityGateError(*problems)
 
 
 def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
@@ -231,7 +244,7 @@ class Gated:
         )
 
 
-def _gates(given: Iterable[str | Gate] | Mapping[str, float], *, over: bool) -> Iterator[Gate]:
+def _gates(given: Bounds, *, over: bool) -> Iterator[Gate]:
     if isinstance(given, str):
         given = (given,)
     if isinstance(given, Mapping):

@@ -59,10 +59,8 @@ Gold = str | Path | Iterable[Any]
 
 def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
-    if isinstance(gold, Mapping):
-        raise DataError.of("Expected gold to be an iterable of documents, got one object", hint="Put it in a list.")
     count, findings, warnings, coverage = 0, list[GoldFinding](), list[GoldFinding](), Coverage(plan)
-    for record in _records(gold, id_key, plan):
+    for record in records_of(gold, id_key, plan):
         count += 1
         if isinstance(record, Failure):
             own: tuple[GoldFinding, ...] = (GoldFinding(UNREADABLE, record.pointer, record.reason),)
@@ -97,7 +95,10 @@ def documents(source: str | Path, id_key: str, plan: Plan | None = None) -> Iter
     yield from (reading if plan is None else reading.for_plan(plan)).records(source, "gold")
 
 
-def _records(gold: Gold, id_key: str, plan: Plan) -> Iterator[Record | Failure]:
+def records_of(gold: Gold, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
+    """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if there are none."""
+    if isinstance(gold, Mapping):
+        raise DataError.of("Expected an iterable of documents, got one object", hint="Put it in a list.")
     for number, item in enumerate([gold] if isinstance(gold, (str, Path)) else gold):
         if isinstance(item, (str, Path)):
             for source in expand_globs(item):

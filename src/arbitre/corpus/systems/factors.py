@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from arbitre.corpus.statistics import Sample, interval
-from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import side_by_side, weigh_for_beta
+from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.corpus.systems.ranking import PairwiseResult, pairwise_tests, underpowered_note
 from arbitre.errors import DataError, did_you_mean
 
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Indices
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Interval, Method
+    from arbitre.corpus.statistics import Interval
     from arbitre.corpus.statistics.clusters import Cluster
+
+
+_DEFAULTS: Final = StatisticsOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,7 @@ def factor(
     name: str,
     values: Mapping[str, Sequence[str]],
     score: str = "f1q",
-    *,
-    aggregate: Average = "macro",
-    level: float = LEVEL,
-    method: Method = METHOD,
-    cluster: Cluster = None,
-    seed: int = 0,
+    options: StatisticsOptions = _DEFAULTS,
 ) -> Factor:
     """Compare the levels of a factor.
 
@@ -83,17 +81,13 @@ def factor(
         name: Name of the factor.
         values: For every factor, its level for every document, in order.
         score: Name of the score.
-        aggregate: micro or macro.
-        level: Confidence level.
-        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
-        cluster: Documents to resample together (see `Evaluation.interval`). By default the predictions of one document
-            form a cluster.
-        seed: Random seed.
+        options: Statistical options.
 
     Raises:
         DataError: The factor is unknown, there are no documents, or a document has no level.
     """
     columns = evaluation.document_table
+    aggregate, level, seed = options.aggregate, options.level, options.seed
     check_factor(name, values)
     if not len(columns):
         raise DataError.of("Expected documents to compare, got none", hint="Evaluate documents that have the factor.")
@@ -104,7 +98,7 @@ def factor(
                 hint="Leave out the levels of documents that were not evaluated.",
             )
     keys = list(_keys(columns.ids, values[name], [values[other] for other in sorted(values) if other != name]))
-    by: Cluster = evaluation.clusters if cluster is None else cluster
+    by: Cluster = evaluation.clusters if options.cluster is None else options.cluster
     clusters, _ = assign_clusters(columns.ids, list(columns.ids) if by is None else by)
     row_labels = np.array(values[name])
     places = {label: np.flatnonzero(row_labels == label) for label in sorted(set(values[name]))}
@@ -128,7 +122,9 @@ def factor(
         ours, theirs = (sample(np.array([side[key] for key in common], dtype=np.intp)) for side in sides)
         pairs.append((a, b, ours, theirs) if common else (a, b, None, None))
     estimates = {
-        label: interval(*weigh_for_beta(sample(at), score), average=aggregate, level=level, method=method, seed=seed)
+        label: interval(
+            *weigh_for_beta(sample(at), score), average=aggregate, level=level, method=options.method, seed=seed
+        )
         for label, at in places.items()
     }
     against = pairwise_tests(pairs, score, average=aggregate, level=level, seed=seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -14,20 +14,22 @@ from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.document_ids import quote_names
 from arbitre.corpus.results.losses import loss_shares
 from arbitre.corpus.statistics import Interval, Sample, contrasts, groups, interval, threshold
-from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
+from arbitre.corpus.systems.options import StatisticsOptions
+from arbitre.corpus.systems.run_stability import RunStability
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Difference, Method
+    from arbitre.corpus.statistics import Average, Difference
     from arbitre.corpus.statistics.clusters import Cluster
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
 """Scores that are shown side by side. Each is ranked separately; there is no composite score."""
+_DEFAULTS: Final = StatisticsOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class Ranking:
         runs: Whether the clusters are the runs of one document.
         signature: Signature of the first system.
         notes: Warnings.
+        stability: Variation between runs, by the names of the systems that have several runs.
     """
 
     score: str
@@ -129,10 +132,11 @@ class Ranking:
     runs: bool
     signature: Mapping[str, Any]
     notes: tuple[str, ...]
+    stability: Mapping[str, RunStability] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary."""
-        return asdict(self)
+        return asdict(self) | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
 
     def _repr_html_(self) -> str:
         scores = [(one.name, one.score, one.failed) for one in self.systems]
@@ -174,6 +178,7 @@ class Ranking:
         values["groups"] = tuple(map(tuple, plain["groups"]))
         values["winners"] = {path: tuple(names) for path, names in plain["winners"].items()}
         values["notes"] = tuple(plain["notes"])
+        values["stability"] = {name: RunStability.from_dict(one) for name, one in plain["stability"].items()}
         return cls(**values)
 
 
@@ -182,11 +187,7 @@ def rank(
     score: str = "f1q",
     *,
     beside: Sequence[str] = SCORES,
-    aggregate: Average = "macro",
-    level: float = LEVEL,
-    method: Method = METHOD,
-    cluster: Cluster = None,
-    seed: int = 0,
+    options: StatisticsOptions = _DEFAULTS,
 ) -> Ranking:
     """Rank systems that were evaluated on the same documents.
 
@@ -196,12 +197,7 @@ def rank(
         systems: Evaluations by the names of their systems.
         score: Score to rank by, one of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`.
         beside: Other scores to show, each ranked separately.
-        aggregate: micro or macro.
-        level: Confidence level.
-        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
-        cluster: Documents to resample together (see `Evaluation.interval`). By default the runs of one document form a
-            cluster.
-        seed: Random seed.
+        options: Statistical options.
 
     Raises:
         DataError: There are no systems, the systems have different documents, or a score is invalid.
@@ -219,7 +215,8 @@ def rank(
     if not systems:
         raise DataError.of("Expected systems to rank, got none", hint="Pass at least one evaluation.")
     names = tuple(dict.fromkeys((score, *beside)))
-    samples = {name: sample_documents(evaluation, cluster) for name, evaluation in systems.items()}
+    aggregate, level, seed = options.aggregate, options.level, options.seed
+    samples = {name: sample_documents(evaluation, options.cluster) for name, evaluation in systems.items()}
     _check_runs(systems, samples)
     scores = {
         name: {score_name: estimate(sample, score_name, aggregate) for score_name in names}
@@ -227,7 +224,9 @@ def rank(
     }
     ordered = sorted(systems, key=lambda name: (scores[name][score] is None, -(scores[name][score] or 0.0), name))
     estimates = {
-        name: interval(*weigh_for_beta(samples[name], score), average=aggregate, level=level, method=method, seed=seed)
+        name: interval(
+            *weigh_for_beta(samples[name], score), average=aggregate, level=level, method=options.method, seed=seed
+        )
         for name in ordered
     }
     measurable = [weigh_for_beta(samples[name], score) for name in ordered]

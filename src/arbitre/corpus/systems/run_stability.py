@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -77,6 +77,14 @@ class RunStability:
     documents: int
     changed: int
     left_out: int
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Create the stability from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
+        values = {one.name: plain[one.name] for one in fields(cls)}
+        values["overall"] = Spread(**plain["overall"])
+        values["paths"] = {path: Spread(**spread) for path, spread in plain["paths"].items()}
+        return cls(**values)
 
     @property
     def share_changed(self) -> float:

@@ -45,6 +45,9 @@ def orders(levels: Sequence[Level], entries: Path, documents: int) -> list[dict[
         column = level.source
         if not isinstance(column, ListColumn) or not (column.matcher.in_order or level.text == wildcard(entries)):
             continue
+        if column.items is None:  # all lists are empty
+            for node in level.paired.nonzero()[0].tolist():
+                result[int(level.document[node])][column.pointer(int(level.left[node]))] = None
         pairs = list_pairs(levels, level, np.ones(len(level), dtype=np.bool_))
         if pairs is None:
             continue

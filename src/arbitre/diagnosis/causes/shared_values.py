@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 DIGITS: Final = 9
 """Decimal places to which shares are rounded, so that they do not depend on the order of summation."""
 
+MAX_COLUMNS: Final = 1 << 24
+"""Columns with a greater number would be taken for keys that share a column."""
+
 AFFIX: Final = 4
 """Number of characters at the start and at the end of a word."""
 
@@ -69,6 +72,8 @@ class SharedValues:
         """Collect the values of these rows of a column; `lists` are the lists they belong to."""
         values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows, words)]
         item, path, word = np.concatenate(values, axis=1)
+        if path.max(initial=0) >= MAX_COLUMNS:
+            _, path = np.unique(path, return_inverse=True)
         width, paths = int(word.max(initial=0)) + 1, int(path.max(initial=0)) + 1
         keys, code = np.unique((lists[item] * paths + path) * width + word, return_inverse=True)
         cells = np.sort(item * max(1, len(keys)) + code)
@@ -156,7 +161,10 @@ def _values(column: Column, rows: Indices, words: TextWords) -> Iterator[Indices
         if isinstance(here, LeafColumn):
             present = here.codes[held] >= 0
             owner, codes = words.of_leaves(here, held[present])
-            yield np.stack([position[present][owner], np.full(len(owner), here.number, dtype=np.intp), codes])
+            paths = np.full(len(owner), here.number, dtype=np.intp)
+            if here.key_ranks is not None:
+                paths += (here.key_ranks[held[present]][owner] + 1) * MAX_COLUMNS
+            yield np.stack([position[present][owner], paths, codes])
 
 
 class TextWords:

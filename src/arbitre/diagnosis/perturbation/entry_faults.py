@@ -38,9 +38,9 @@ class Edit:
     predicted: list[tuple[int, int, Tokens]] = field(default_factory=list)
 
 
-def drop(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
+def drop(_entries: Sequence[Json], _: np.random.Generator) -> Edit:
     """Leave out an entry."""
-    return Edit(([],), [(0, ())]) if entries else None
+    return Edit(([],), [(0, ())])
 
 
 def duplicate(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:

@@ -202,12 +202,15 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
 def _distinct(values: Sequence[Json], tags: Indices | None) -> tuple[Indices, list[tuple[Json, int | None]]]:
     """Return a code for each value as it was read, and the distinct values with their tags."""
     seen: dict[Hashable, int] = {}
+    known: dict[tuple[int, int | None], int] = {}  # codes by identity: documents may share objects and lists
     distinct: list[tuple[Json, int | None]] = []
     raw = []
     for value, tag in zip(values, [None] * len(values) if tags is None else tags.tolist(), strict=True):
-        code = seen.setdefault((tag, canonical(value)), len(seen))
-        if code == len(distinct):
-            distinct.append((value, tag))
+        code = known.get((id(value), tag))
+        if code is None:
+            code = known[id(value), tag] = seen.setdefault((tag, canonical(value)), len(seen))
+            if code == len(distinct):
+                distinct.append((value, tag))
         raw.append(code)
     return np.array(raw, dtype=np.intp), distinct
 

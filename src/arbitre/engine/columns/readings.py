@@ -18,6 +18,37 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
 
 
+def slot_bounds(
+    pools: Sequence[Pool],
+    slots: npt.NDArray[np.int16],
+    local: Indices,
+    blocks: Blocks,
+    *,
+    gold: Indices,
+    predicted: Indices,
+) -> Floats:
+    """Return lower bounds of the distances of all pairs in blocks, for values in several pools.
+
+    Args:
+        pools: The pools. Values in different pools have distance 1.
+        slots: Index into `pools` for each value.
+        local: Index within its pool for each value.
+        blocks: The pairs.
+        gold: Gold values of the blocks.
+        predicted: Predicted values of the blocks.
+    """
+    if len(pools) == 1:
+        return pools[0].lower_bounds_blockwise(blocks, local[gold], local[predicted])
+    bounds = np.ones(int(blocks.starts[-1]))
+    for slot, pool in enumerate(pools):
+        in_gold, in_predicted = slots[gold] == slot, slots[predicted] == slot
+        if in_gold.any() and in_predicted.any():
+            a, b = np.where(in_gold, local[gold], 0), np.where(in_predicted, local[predicted], 0)
+            both = in_gold[blocks.rows] & in_predicted[blocks.columns]
+            bounds[both] = pool.lower_bounds_blockwise(blocks, a, b)[both]
+    return bounds
+
+
 @dataclass(eq=False, slots=True)
 class ReadingsPool(Pool):
     """The distance between values with several readings.
@@ -84,7 +115,7 @@ class ReadingsPool(Pool):
         tall, wide = starts_of(self._counts(left)), starts_of(self._counts(right))
         inner = Blocks(tall[blocks.left_starts], wide[blocks.right_starts])
         gold, predicted = (self.members[expand_slices(self.starts, values)[1]] for values in (left, right))
-        bounds = self._blockwise(inner, gold, predicted)
+        bounds = slot_bounds(self.pools, self.slots, self.local, inner, gold=gold, predicted=predicted)
         if len(bounds) == int(blocks.starts[-1]):
             return bounds
         block = np.arange(len(blocks), dtype=np.intp).repeat(np.diff(blocks.starts))
@@ -101,18 +132,6 @@ class ReadingsPool(Pool):
         for slot, pairs in self._by_slot(gold, predicted):
             distances[pairs] = self.pools[slot].distances(self.local[gold[pairs]], self.local[predicted[pairs]])
         return distances
-
-    def _blockwise(self, blocks: Blocks, gold: Indices, predicted: Indices) -> Floats:
-        if len(self.pools) == 1:
-            return self.pools[0].lower_bounds_blockwise(blocks, self.local[gold], self.local[predicted])
-        bounds = np.ones(int(blocks.starts[-1]))
-        for slot, pool in enumerate(self.pools):
-            in_gold, in_predicted = self.slots[gold] == slot, self.slots[predicted] == slot
-            if in_gold.any() and in_predicted.any():
-                a, b = np.where(in_gold, self.local[gold], 0), np.where(in_predicted, self.local[predicted], 0)
-                both = in_gold[blocks.rows] & in_predicted[blocks.columns]
-                bounds[both] = pool.lower_bounds_blockwise(blocks, a, b)[both]
-        return bounds
 
     def _by_slot(self, gold: Indices, predicted: Indices) -> list[tuple[int, Indices]]:
         """Return the pairs of readings of each slot."""

@@ -12,7 +12,7 @@ from arbitre.engine.columns.ragged import cross_slices, expand_slices, find_sort
 from arbitre.engine.solve.batches import Batch, CellLayout, MatchedPairs
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
-from arbitre.matching.batch_assignment import assign_all, best_partners
+from arbitre.matching.batch_assignment import assign_above, assign_all, best_partners
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
@@ -73,6 +73,10 @@ class DenseProblems:
             wrong = int(self.owner[(~np.isfinite(quality)).nonzero()[0][0]])
             pointer = column.pointer(int(batch.left[self.problems[wrong]]))
             raise SolverError.of("A quality between two items is not a finite number", pointer=pointer)
+        gate = column.matcher.gate
+        if gate is not None:
+            chosen, owner = assign_above(quality, self.heights, self.widths, gate)
+            return [MatchedPairs(self.below, chosen, self.problems[owner])]
         if not column.matcher.full_matching:
             return [self._one_by_one(column)]
         if self.below.exact is not None:

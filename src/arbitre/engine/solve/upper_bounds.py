@@ -15,6 +15,7 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn
 from arbitre.engine.columns.ragged import ratio_or_one, starts_of
+from arbitre.engine.columns.readings import slot_bounds
 from arbitre.engine.solve.function_errors import located
 from arbitre.engine.solve.multiset_matching import common_counts
 from arbitre.errors import FunctionError
@@ -103,23 +104,10 @@ def _of_leaves(
     depth: int,  # noqa: ARG001
 ) -> Floats:
     try:
-        return _leaf_bounds(column, blocks, left, right)
+        gold, predicted = column.codes[left], column.codes[right]
+        return 1.0 - slot_bounds(column.pools, column.slots, column.local, blocks, gold=gold, predicted=predicted)
     except FunctionError as error:
         raise located(error, column, left[blocks.rows], right[blocks.columns]) from error.__cause__
-
-
-def _leaf_bounds(column: LeafColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-    gold, predicted = column.codes[left], column.codes[right]
-    if len(column.pools) == 1:
-        return 1.0 - column.pools[0].lower_bounds_blockwise(blocks, column.local[gold], column.local[predicted])
-    quality = np.zeros(int(blocks.starts[-1]))
-    for slot, pool in enumerate(column.pools):
-        in_gold, in_predicted = column.slots[gold] == slot, column.slots[predicted] == slot
-        if in_gold.any() and in_predicted.any():
-            a, b = np.where(in_gold, column.local[gold], 0), np.where(in_predicted, column.local[predicted], 0)
-            in_both = in_gold[blocks.rows] & in_predicted[blocks.columns]
-            quality[in_both] = (1.0 - pool.lower_bounds_blockwise(blocks, a, b))[in_both]
-    return quality
 
 
 @_bounds.register(ListColumn)

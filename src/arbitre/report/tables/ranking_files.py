@@ -11,12 +11,11 @@ from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, js
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from arbitre.corpus.systems.factors import Factor
     from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.corpus.systems.run_stability import RunStability
     from arbitre.report.tables.table import Table
 
 FORMAT: Final = "arbitre-factors/1"
@@ -25,18 +24,16 @@ RANKING_FORMAT: Final = "arbitre-ranking/1"
 
 @dataclass(frozen=True, slots=True)
 class RankingResults:
-    """A ranking, with the stability of systems that have several runs."""
+    """A ranking, as JSON and as tables."""
 
     name: ClassVar = "ranking"
     rows: ClassVar = ("systems", "scores", "pairs", "winners", "lacking", "runs")
 
     ranking: Ranking
-    stability: Mapping[str, RunStability]
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON that is valid against `schemas/ranking.schema.json`."""
-        stability = {name: one.to_dict() for name, one in self.stability.items()}
-        return {"format": RANKING_FORMAT, **self.ranking.to_dict(), "stability": stability}
+        return {"format": RANKING_FORMAT, **self.ranking.to_dict()}
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -47,7 +44,7 @@ class RankingResults:
             "pairs": summaries.pairs(self.ranking.pairs),
             "winners": summaries.winners(self.ranking),
             "lacking": summaries.lacking(self.ranking),
-            "runs": summaries.runs(self.stability),
+            "runs": summaries.runs(self.ranking.stability),
         }
         signature = Signature.from_dict(self.ranking.signature).short
         return {name: replace(table, signature=signature) for name, table in found.items()}

@@ -1,0 +1,34 @@
+"""Agreement between annotators, before a gold standard exists."""
+
+from arbitre.agreement.agree import agree
+from arbitre.agreement.categorical import (
+    aickin_alpha,
+    bennett_s,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
+    observed,
+    scott_pi,
+)
+from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.gamma import gamma
+from arbitre.agreement.krippendorff import krippendorff_alpha
+from arbitre.agreement.structural import StructuralAgreement, structural
+
+__all__ = [
+    "Coefficient",
+    "StructuralAgreement",
+    "agree",
+    "aickin_alpha",
+    "bennett_s",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "gamma",
+    "gwet_ac1",
+    "gwet_ac2",
+    "krippendorff_alpha",
+    "observed",
+    "scott_pi",
+    "structural",
+]

@@ -1,0 +1,92 @@
+"""Agreement of annotators whose documents are in files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+from arbitre.agreement.structural import Difference, StructuralAgreement, structural
+from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
+from arbitre.corpus.reading.records import Failure
+from arbitre.errors import DataError
+from arbitre.report.keywords import SharedKeywords, option_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from arbitre.comparator import Comparator
+    from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.reading.options import ReadOptions
+    from arbitre.corpus.reading.projection import Projection
+    from arbitre.schema import SchemaSource
+    from arbitre.values import Json
+
+
+class AgreeKeywords(ComparatorKeywords, total=False):
+    """Options of a comparator, and options for reading documents as described at `ReadOptions`."""
+
+    id_key: str
+    id_pattern: str | None
+    normalize_ids: bool
+    gold_key: str
+    predicted_key: str
+    project: str | Path | Mapping[str, Json] | Projection | None
+    lenient: bool
+    max_depth: int
+
+
+def agree(
+    schema: SchemaSource | Comparator,
+    annotators: Mapping[str, Paths],
+    *,
+    difference: Difference = "d",
+    seed: int = 0,
+    **options: Unpack[AgreeKeywords],
+) -> StructuralAgreement:
+    """Measure the agreement of annotators, as `arbitre agree` does.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
+        difference: Difference of two values in alpha; see `structural`.
+        seed: Random seed; see `structural`.
+        **options: Options of the comparator, and for reading documents.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        DataError: A document cannot be read, an annotator has an id twice, or no document has two annotators.
+        OptionError: An option is unknown.
+    """
+    given: dict[str, Any] = dict(options)
+    comparator = take_comparator(schema, given)
+    reading, _ = option_sets(given, SharedKeywords)
+    return agree_on(comparator, annotators, reading, difference=difference, seed=seed)
+
+
+def agree_on(
+    comparator: Comparator,
+    annotators: Mapping[str, Paths],
+    reading: ReadOptions,
+    *,
+    difference: Difference = "d",
+    seed: int = 0,
+) -> StructuralAgreement:
+    """Read the documents of annotators and measure their agreement; see `agree`."""
+    options = reading.for_plan(comparator.plan)
+    annotations = {name: _documents(name, sources, options) for name, sources in annotators.items()}
+    return structural(comparator, annotations, difference=difference, seed=seed)
+
+
+def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Json]:
+    documents: dict[str, Json] = {}
+    for record in options.records(sources, "predicted"):
+        if isinstance(record, Failure):
+            raise DataError.of(record.reason, pointer=record.pointer, file=record.file, line=record.line)
+        if record.id in documents:
+            raise DataError.of(
+                f"{name!r} annotated the document {record.id!r} twice",
+                file=record.file,
+                hint="Give each annotator, or each run, a name of its own.",
+            )
+        documents[record.id] = record.value
+    return documents

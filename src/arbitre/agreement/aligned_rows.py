@@ -1,0 +1,157 @@
+"""Align the documents of several annotators at every level: which values stand for the same thing."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.agreement.alignment import NONE, Alignment, align
+from arbitre.engine.batch_comparison import pairwise_qualities
+from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
+from arbitre.paths import wildcard
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from arbitre.arrays import Indices
+    from arbitre.engine.columns.column import Column
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+UNMATCHED: Final = 0.5
+"""Distance that a missing item counts as. With two annotators, the disorder of a list is then 1 - f1q."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AlignedRows:
+    """Values of one column that stand for the same thing, one row per unit.
+
+    Attributes:
+        column: The column of the values.
+        rows: Row of each annotator in `column`, or `NONE`; shape (units, annotators).
+        document: Index of the document of each unit; shape (units,).
+        alignments: Alignments of the items of each unit, if the units are lists.
+    """
+
+    column: Column
+    rows: Indices
+    document: Indices
+    alignments: tuple[Alignment, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Wildcard path of the values."""
+        return wildcard(self.column.path)
+
+
+def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> tuple[AlignedRows, ...]:
+    """Align documents at every level, from the root down.
+
+    The items of lists are aligned at the least disorder of their distances, whatever the matching of the schema; the
+    fields of objects by their names.
+
+    Args:
+        plan: The compiled schema.
+        annotations: Documents of each annotator, by id. An annotator may lack documents.
+
+    Returns:
+        The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
+        documents are sorted by name and by id.
+
+    Raises:
+        DataError: A value is not JSON.
+    """
+    names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
+    documents = [
+        (at, number, annotations[name][each])
+        for number, each in enumerate(ids)
+        for at, name in enumerate(names)
+        if annotations[name].get(each, ABSENT) is not ABSENT
+    ]
+    columns = build_columns(plan, [document for _, _, document in documents], [])
+    rows = np.full((len(ids), len(names)), NONE, dtype=np.intp)
+    for row, (annotator, number, _) in enumerate(documents):
+        rows[number, annotator] = row
+    root = columns[0]
+    aligned = []
+    pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
+    while pending:
+        part = pending.popleft()
+        if isinstance(part.column, ListColumn) and part.column.items is not None:
+            part, items = _aligned_items(part)
+            pending.extend(items)
+        aligned.append(part)
+        if not is_value(part.column):
+            pending.extend(_fields(part))
+    return tuple(aligned)
+
+
+def is_value(column: Column) -> bool:
+    """Return whether the rows are compared as single values: leaves, or leaves of several kinds."""
+    return isinstance(column, LeafColumn) or (
+        isinstance(column, MixedColumn) and all(isinstance(link.column, LeafColumn) for link in column.links)
+    )
+
+
+def _fields(part: AlignedRows) -> Iterable[AlignedRows]:
+    """Yield the fields of objects, positions of `prefixItems`, entries of maps, and kinds of mixed values."""
+    for link in part.column.links:
+        rows = np.where(part.rows == NONE, NONE, link.rows(part.rows))
+        yield from _nonempty(link.column, rows, part.document)
+    if isinstance(part.column, ListColumn):
+        return
+    for entries in part.column.slices:
+        keys: dict[tuple[int, int | str], list[int]] = {}
+        for annotator in range(part.rows.shape[1]):
+            present = (part.rows[:, annotator] != NONE).nonzero()[0]
+            owners, below = entries.below(part.rows[present, annotator])
+            for unit, row, key in zip(
+                present[owners].tolist(), below.tolist(), entries.column.tokens_of(below), strict=True
+            ):
+                keys.setdefault((unit, key), [NONE] * part.rows.shape[1])[annotator] = row
+        units = np.array([unit for unit, _ in keys], dtype=np.intp)
+        rows = np.array(list(keys.values()), dtype=np.intp).reshape(len(keys), part.rows.shape[1])
+        yield from _nonempty(entries.column, rows, part.document[units])
+
+
+def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[AlignedRows]:
+    held = (rows != NONE).any(axis=1)
+    if held.any():
+        yield AlignedRows(column, rows[held], document[held])
+
+
+def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows]]:
+    """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
+    (items,) = part.column.slices
+    annotators = part.rows.shape[1]
+    alignments, units, documents = [], [], []
+    for unit, document in zip(part.rows, part.document.tolist(), strict=True):
+        below = [
+            items.below(unit[at : at + 1])[1] if unit[at] != NONE else np.empty(0, dtype=np.intp)
+            for at in range(annotators)
+        ]
+        distances = {
+            (i, j): 1.0 - pairwise_qualities(items.column, below[i], below[j])
+            for i, j in combinations(range(annotators), 2)
+        }
+        alignment = align(distances, [len(rows) for rows in below], UNMATCHED)
+        alignments.append(alignment)
+        padded = [np.append(rows, NONE) for rows in below]
+        units.append(np.stack([padded[at][alignment.unitary[:, at]] for at in range(annotators)], axis=1))
+        documents.append(np.full(len(alignment.unitary), document, dtype=np.intp))
+    whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
+    return whole, _nonempty(items.column, np.concatenate(units), np.concatenate(documents))
+
+
+def _present(column: Column, rows: Indices) -> Indices:
+    """Return the rows without those that count as absent."""
+    if column.present is None:
+        return rows
+    absent = np.append(~column.present, True)
+    return np.where(absent[rows], NONE, rows)

@@ -1,0 +1,297 @@
+"""Agreement on categories beyond chance: S, pi, Cohen's and Fleiss' kappa, Gwet's AC1 and AC2, Aickin's alpha.
+
+Items that fewer than two annotators rated are left out. For surveys, see (Artstein and Poesio, 2008; Gwet, 2014).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from arbitre.agreement.coefficient import TOLERANCE, Coefficient
+from arbitre.agreement.ratings import Ratings
+from arbitre.errors import DataError, OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats
+    from arbitre.values import Json
+
+Weights: TypeAlias = Literal["linear", "quadratic"]
+"""How disagreement grows with the distance between the positions of two categories."""
+
+ROUNDS: Final = 10_000
+"""Maximum number of iterations of Aickin's alpha."""
+
+
+def observed(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
+    """Compute the share of items to which two annotators gave the same category. It has no chance model.
+
+    Args:
+        a: Category of each item by the first annotator; None if missing.
+        b: Category of each item by the second annotator.
+
+    Raises:
+        DataError: The sequences differ in length.
+
+    >>> observed("AAAB", "AABB").value
+    0.75
+    """
+    ratings = Ratings.of([a, b]).with_at_least(2)
+    share = _observed(ratings)
+    reason = "No item was rated by two annotators." if share is None else None
+    return Coefficient("observed", share, share, None, "none", reason, **facts(ratings))
+
+
+def bennett_s(a: Sequence[Json], b: Sequence[Json], categories: int | Sequence[Json] | None = None) -> Coefficient:
+    """Compute Bennett's S (Bennett, Alpert and Goldstein, 1954), also known as the Brennan-Prediger coefficient.
+
+    Args:
+        a: Category of each item by the first annotator; None if missing.
+        b: Category of each item by the second annotator.
+        categories: The number of categories that the annotators could choose from, or the categories. The default is
+            those that occur, which overestimates chance if the annotators did not use all categories.
+
+    Raises:
+        DataError: The sequences differ in length, or more categories occur than `categories`.
+
+    >>> round(bennett_s("AAAAAB", "ABBBBB", categories=4).value, 4)
+    0.1111
+    """
+    named = None if categories is None or isinstance(categories, int) else list(categories)
+    ratings = Ratings.of([a, b], named).with_at_least(2)
+    size = categories if isinstance(categories, int) else len(ratings.categories)
+    if size < len(ratings.categories):
+        raise DataError.of(f"Expected at most {size} categories, got {len(ratings.categories)}")
+    share = _observed(ratings)
+    expected = None if share is None else 1.0 / size
+    return _corrected("s", ratings, share, expected, f"uniform over {size} categories")
+
+
+def scott_pi(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
+    """Compute Scott's pi (Scott, 1955): chance draws both ratings from the pooled ratings, with replacement.
+
+    Args:
+        a: Category of each item by the first annotator; None if missing.
+        b: Category of each item by the second annotator.
+
+    Raises:
+        DataError: The sequences differ in length.
+
+    >>> round(scott_pi("AAAAAB", "ABBBBB").value, 4)
+    -0.3333
+    """
+    return _multi_pi("pi", Ratings.of([a, b]))
+
+
+def fleiss_kappa(data: Sequence[Sequence[Json]]) -> Coefficient:
+    """Compute Fleiss' kappa (Fleiss, 1971), which generalises Scott's pi, not Cohen's kappa, to several annotators.
+
+    Args:
+        data: One sequence of categories per annotator; None if missing. All items count the same, however many
+            annotators rated them (Gwet, 2014).
+
+    Raises:
+        DataError: The sequences differ in length, or there are fewer than two.
+
+    >>> round(fleiss_kappa(["AAB", "ABB", "AAB"]).value, 4)
+    0.55
+    """
+    return _multi_pi("fleiss_kappa", Ratings.of(data))
+
+
+def cohen_kappa(
+    a: Sequence[Json], b: Sequence[Json], weights: Weights | None = None, *, categories: Sequence[Json] | None = None
+) -> Coefficient:
+    """Compute Cohen's kappa (Cohen, 1960), or weighted kappa (Cohen, 1968).
+
+    Chance draws each annotator's ratings from those of the same annotator. If the annotators prefer different
+    categories, kappa is higher than Scott's pi: read it beside `scott_pi` and the margins.
+
+    Args:
+        a: Category of each item by the first annotator; None if missing.
+        b: Category of each item by the second annotator.
+        weights: None counts exact agreement; "linear" and "quadratic" also count close categories, by the distance
+            between their positions.
+        categories: The categories in order; by default those that occur, sorted.
+
+    Raises:
+        DataError: The sequences differ in length, or the categories have no order that `weights` could use.
+        OptionError: `weights` is unknown.
+
+    >>> round(cohen_kappa("AAAAAB", "ABBBBB").value, 4)
+    0.0769
+    """
+    ratings = Ratings.of([a, b], categories).with_at_least(2)
+    agreement = _weights(ratings, weights, ordered=categories is not None)
+    share, expected = _observed(ratings, agreement), None
+    if share is not None:
+        first, second = ratings.margins()
+        expected = float(first @ second if agreement is None else first @ agreement @ second)
+    name = "kappa" if weights is None else f"kappa_{weights}"
+    return _corrected(name, ratings, share, expected, "each annotator's own ratings, with replacement")
+
+
+def gwet_ac1(a: Sequence[Json], b: Sequence[Json], *, categories: Sequence[Json] | None = None) -> Coefficient:
+    """Compute Gwet's AC1 (Gwet, 2008). `gwet_ac2` takes several annotators and ordered categories.
+
+    Args:
+        a: Category of each item by the first annotator; None if missing.
+        b: Category of each item by the second annotator.
+        categories: The categories that the annotators could choose from; by default those that occur.
+
+    Raises:
+        DataError: The sequences differ in length.
+
+    >>> round(gwet_ac1("ACCCCB", "ADDDDB").value, 4)
+    0.122
+    """
+    return _gwet("ac1", [a, b], None, categories)
+
+
+def gwet_ac2(
+    data: Sequence[Sequence[Json]],
+    weights: Weights | None = "quadratic",
+    *,
+    categories: Sequence[Json] | None = None,
+) -> Coefficient:
+    """Compute Gwet's AC2 (Gwet, 2014): AC1 for several annotators and ordered categories.
+
+    Args:
+        data: One sequence of categories per annotator; None if missing.
+        weights: "linear" or "quadratic", by the distance between the positions of two categories; None for AC1.
+        categories: The categories in order; by default those that occur, sorted.
+
+    Raises:
+        DataError: The sequences differ in length, there are fewer than two, or the categories have no order.
+        OptionError: `weights` is unknown.
+    """
+    return _gwet("ac1" if weights is None else f"ac2_{weights}", data, weights, categories)
+
+
+def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
+    """Compute Aickin's alpha (Aickin, 1990): the estimated share of items on which two annotators agree by cause.
+
+    The annotators rate all other items by chance, each with own probabilities. These and alpha are estimated together,
+    by iteration. Estimates are at least 0.
+
+    Args:
+        a: Category of each item by the first annotator; None if missing.
+        b: Category of each item by the second annotator.
+
+    Raises:
+        DataError: The sequences differ in length.
+    """
+    ratings = Ratings.of([a, b]).with_at_least(2)
+    share, expected = _observed(ratings), None
+    if share is not None:
+        hard = margins = ratings.margins()
+        expected, value = float(hard[0] @ hard[1]), 0.0
+        for _ in range(ROUNDS):
+            if not TOLERANCE < expected < 1.0 - TOLERANCE:
+                break
+            previous, value = value, max(0.0, (share - expected) / (1.0 - expected))
+            if value > 1.0 - TOLERANCE:
+                break
+            hard = margins / ((1.0 - value) + value * hard[::-1] / expected)
+            hard = hard / hard.sum(axis=1, keepdims=True)
+            expected = float(hard[0] @ hard[1])
+            if abs(value - previous) < TOLERANCE:
+                break
+        share = max(share, expected)
+    return _corrected("aickin_alpha", ratings, share, expected, "each annotator's own ratings of hard items")
+
+
+def _multi_pi(name: str, ratings: Ratings) -> Coefficient:
+    ratings = ratings.with_at_least(2)
+    share, expected = _observed(ratings), None
+    if share is not None:
+        pooled = _mean_shares(ratings)
+        expected = float(pooled @ pooled)
+    return _corrected(name, ratings, share, expected, "pooled ratings, with replacement")
+
+
+def _gwet(
+    name: str, data: Sequence[Sequence[Json]], weights: Weights | None, categories: Sequence[Json] | None
+) -> Coefficient:
+    ratings = Ratings.of(data, categories).with_at_least(2)
+    agreement, size = _weights(ratings, weights, ordered=categories is not None), len(ratings.categories)
+    share, expected = _observed(ratings, agreement), None
+    if share is not None:
+        pooled = _mean_shares(ratings)
+        spread, weight = float(pooled @ (1.0 - pooled)), size if agreement is None else float(agreement.sum())
+        expected = 1.0 if size == 1 else weight / (size * (size - 1)) * spread
+    return _corrected(name, ratings, share, expected, "random ratings of items that are hard to rate")
+
+
+def _observed(ratings: Ratings, agreement: Floats | None = None) -> float | None:
+    """Return the mean over items of the mean agreement of two of its annotators; None without items."""
+    raters = ratings.rated.sum(axis=0)
+    if len(raters) == 0:
+        return None
+    sums = np.zeros(len(raters))
+    for items, first, second in ratings.pairs():
+        sums[items] += first == second if agreement is None else agreement[first, second]
+    return float((2.0 * sums / (raters * (raters - 1.0))).mean())
+
+
+def _mean_shares(ratings: Ratings) -> Floats:
+    """Return the mean over items of the share of each category; shape (categories,)."""
+    raters = ratings.rated.sum(axis=0)
+    return ratings.totals(1.0 / raters) / len(raters)
+
+
+def _weights(ratings: Ratings, weights: str | None, *, ordered: bool) -> Floats | None:
+    """Return the agreement of two categories, in [0, 1]; shape (categories, categories). None for exact agreement."""
+    if weights is None:
+        return None
+    if weights not in get_args(Weights):
+        hint = did_you_mean(weights, get_args(Weights)) or 'Use "linear" or "quadratic".'
+        raise OptionError.of(f"Unknown weights {weights!r}", hint=hint)
+    if not ordered and not ratings.ordered:
+        raise DataError.of(
+            "Weighted agreement needs ordered categories: all numbers, or all texts",
+            hint="Pass `categories` in their order.",
+        )
+    size = len(ratings.categories)
+    distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) / max(1, size - 1)
+    table: Floats = 1.0 - (distance if weights == "linear" else distance * distance)
+    return table
+
+
+def _corrected(name: str, ratings: Ratings, share: float | None, expected: float | None, model: str) -> Coefficient:
+    return Coefficient.corrected(share, expected, name=name, chance_model=model, **facts(ratings))
+
+
+def specific_agreement(ratings: Ratings) -> dict[str, float]:
+    """Return the specific agreement of each category that two annotators could have shared, in [0, 1]."""
+    size = len(ratings.categories)
+    same, possible = np.zeros(size), np.zeros(size)
+    for _, first, second in ratings.pairs():
+        same += 2.0 * np.bincount(first[first == second], minlength=size)
+        possible += np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
+    return {
+        label(category): float(same[at] / possible[at])
+        for at, category in enumerate(ratings.categories)
+        if possible[at] > 0.0
+    }
+
+
+def label(category: Json) -> str:
+    """Return a category as text: a text as it is, any other value as JSON."""
+    return category if isinstance(category, str) else json.dumps(category, ensure_ascii=False)
+
+
+def facts(ratings: Ratings) -> dict[str, Any]:
+    """Return the attributes of a coefficient that describe the ratings."""
+    annotators, items = ratings.codes.shape
+    shares = ratings.margins().T.tolist() if items else []
+    return {
+        "items": items,
+        "annotators": annotators,
+        "margins": dict(zip(map(label, ratings.categories), map(tuple, shares), strict=False)),
+        "by_category": specific_agreement(ratings),
+    }

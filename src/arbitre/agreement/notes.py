@@ -1,0 +1,47 @@
+"""Warnings about coefficients that are easily misread (Mathet and Widlöcher, 2016)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from arbitre.agreement.coefficient import Coefficient
+
+DOMINANT: Final = 0.8
+"""Share of one category above which agreement on the other categories decides about the coefficient."""
+
+LOW: Final = 2 / 3
+"""Value below which conclusions from the annotations are not supported (Krippendorff, 2018)."""
+
+
+def notes_of(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
+    """Yield warnings about the coefficients, by path."""
+    for path, coefficient in by_path.items():
+        place, value = path or "(the whole)", coefficient.value
+        if value is None:
+            continue
+        shares = {name: sum(margins) / len(margins) for name, margins in (coefficient.margins or {}).items()}
+        if shares and coefficient.by_category:
+            dominant, share = max(shares.items(), key=lambda item: item[1])
+            others = [agreed for name, agreed in coefficient.by_category.items() if name != dominant]
+            if share > DOMINANT and others:
+                yield (
+                    f"{place}: {share:.0%} of the values are {dominant!r}. Agreement on this category hardly raises "
+                    f"{coefficient.name}; agreement on the others is {min(others):.2f} to {max(others):.2f}."
+                )
+        if value < 0.0:
+            yield f"{place}: the annotators agree less often than expected by chance."
+        elif value < LOW:
+            yield f"{place}: low agreement ({value:.2f}), which also makes the chance estimate unreliable."
+        if coefficient.name == "alpha_nominal" and _are_numbers(coefficient.margins or {}):
+            yield (
+                f"{place}: the values are numbers, but any two different numbers disagree fully. Set a distance such as"
+                " `absolute` if close numbers should count as partial agreement."
+            )
+
+
+def _are_numbers(categories: Mapping[str, object]) -> bool:
+    """Return whether there are more than two categories, all of them numbers."""
+    return len(categories) > 2 and all(name.lstrip("-").replace(".", "", 1).isdigit() for name in categories)  # noqa: PLR2004

@@ -1,0 +1,124 @@
+"""Categories that annotators gave to the same items, as codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.errors import DataError
+from arbitre.values import Json, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+
+MISSING = -1
+"""Code of a missing rating."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ratings:
+    """Ratings of n items by several annotators.
+
+    Attributes:
+        codes: Position of each rating in `categories`, or `MISSING`; shape (annotators, n).
+        categories: The distinct categories: in the order given, or sorted if they are all numbers or all texts, else
+            in the order of first use.
+    """
+
+    codes: Indices
+    categories: tuple[Json, ...]
+
+    @classmethod
+    def of(cls, data: Sequence[Sequence[Json]], categories: Sequence[Json] | None = None) -> Ratings:
+        """Encode one sequence of categories per annotator; None is a missing rating.
+
+        Args:
+            data: One sequence per annotator, all of the same length. A text is a sequence of one-letter categories.
+            categories: The categories in order; None for those that occur.
+
+        Raises:
+            DataError: The sequences differ in length, there are fewer than two, or a category is not in `categories`.
+        """
+        sequences = [list(sequence) for sequence in data]
+        sizes = [len(sequence) for sequence in sequences]
+        if len(sequences) < 2:  # noqa: PLR2004
+            raise DataError.of(f"Expected at least two annotators, got {len(sequences)}")
+        if len(set(sizes)) > 1:
+            raise DataError.of(
+                f"Expected as many ratings from each annotator, got {', '.join(map(str, sizes))}",
+                hint="Use None for an item that an annotator did not rate.",
+            )
+        ratings = [None if value is None else (canonical(value), value) for row in sequences for value in row]
+        known: dict[Hashable, Json] = dict(rating for rating in ratings if rating is not None)
+        ordered = _in_order(known) if categories is None else {canonical(value): value for value in categories}
+        if unknown := [value for key, value in known.items() if key not in ordered]:
+            raise DataError.of(f"The category {unknown[0]!r} is not one of `categories`")
+        position = {key: at for at, key in enumerate(ordered)}
+        codes = [MISSING if rating is None else position[rating[0]] for rating in ratings]
+        return cls(np.array(codes, dtype=np.intp).reshape(len(sequences), sizes[0]), tuple(ordered.values()))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the categories are all numbers or all texts, so that they could be sorted."""
+        return any(_all_are(self.categories, kinds) for kinds in _SORTABLE)
+
+    @property
+    def rated(self) -> Mask:
+        """Which ratings are not missing; shape (annotators, n)."""
+        mask: Mask = self.codes != MISSING
+        return mask
+
+    def with_at_least(self, annotators: int) -> Ratings:
+        """Return the items that at least this number of annotators rated."""
+        return self.items(self.rated.sum(axis=0) >= annotators)
+
+    def items(self, chosen: Mask | Indices) -> Ratings:
+        """Return these items, by mask or by position."""
+        return Ratings(self.codes[:, chosen], self.categories)
+
+    def pairs(self) -> Iterator[tuple[Indices, Indices, Indices]]:
+        """Yield the items that each pair of annotators rated, with the codes of both; shapes (items,)."""
+        for first, second in combinations(self.codes, 2):
+            items = ((first != MISSING) & (second != MISSING)).nonzero()[0]
+            yield items, first[items], second[items]
+
+    def totals(self, weights: Floats | None = None) -> Floats:
+        """Return the number of ratings of each category; shape (categories,).
+
+        Args:
+            weights: Weight of the ratings of each item, shape (n,); None if all are 1.
+        """
+        rated, size = self.rated, len(self.categories)
+        spread = None if weights is None else np.broadcast_to(weights, self.codes.shape)[rated]
+        return np.bincount(self.codes[rated], weights=spread, minlength=size).astype(np.float64)
+
+    def margins(self) -> Floats:
+        """Return the share of each category among the ratings of each annotator; shape (annotators, categories).
+
+        The shares of an annotator without ratings are NaN.
+        """
+        size = len(self.categories)
+        counts = np.array([np.bincount(row[row != MISSING], minlength=size) for row in self.codes], dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+
+_SORTABLE: Final = ((int, float), (str,))
+"""Kinds of categories that can be sorted."""
+
+
+def _all_are(categories: Iterable[Json], kinds: tuple[type, ...]) -> bool:
+    return all(isinstance(value, kinds) and not isinstance(value, bool) for value in categories)
+
+
+def _in_order(known: dict[Hashable, Json]) -> dict[Hashable, Json]:
+    """Return the categories sorted, if they are all numbers or all texts."""
+    if any(_all_are(known.values(), kinds) for kinds in _SORTABLE):
+        return dict(sorted(known.items(), key=lambda item: item[1]))
+    return known

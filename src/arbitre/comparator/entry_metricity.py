@@ -1,0 +1,242 @@
+"""Measures the metricity of the distances between entries, as the command `arbitre metricity` does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre import matching
+from arbitre.comparator.comparator import Comparator
+from arbitre.comparator.configurations import NamedChoice, configurations
+from arbitre.comparator.documents import as_document
+from arbitre.comparator.functions import load_functions
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.options import STDIN, ReadOptions
+from arbitre.corpus.reading.strict_json import MAX_DEPTH
+from arbitre.diagnosis.metricity import metricity
+from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
+from arbitre.distances import catalogue as builtin_distances
+from arbitre.errors import OptionError
+from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.comparator.configurations import Configuration
+    from arbitre.corpus.joining.sources import Paths
+    from arbitre.diagnosis.metricity import Metricity
+    from arbitre.diagnosis.metricity.claims import ClaimCheck
+    from arbitre.diagnosis.metricity.entry_pool import EntryPool
+    from arbitre.report.text_files import CsvDialectName
+    from arbitre.schema import SchemaSource
+    from arbitre.tally import Scores
+    from arbitre.values import Json
+
+REPORT: Final = "metricity.json"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricityRow:
+    """Results of one combination of matching and distance.
+
+    Attributes:
+        choice: The matching and the distance, with their comparator.
+        pool: The entries, gold entries first, and their pairwise distances.
+        metricity: Metricity of these distances.
+        scores: Pooled scores of the predictions.
+        claims: Checks of the claims about custom distances.
+    """
+
+    choice: Configuration
+    pool: EntryPool
+    metricity: Metricity
+    scores: Scores
+    claims: tuple[ClaimCheck, ...] = ()
+
+    @property
+    def asymmetry(self) -> float:
+        """The mean of |D - Dᵀ|, where D is the distance matrix."""
+        return float(np.abs(self.pool.distances - self.pool.distances.T).mean())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice, metricity, scores, certificate and signature as JSON."""
+        comparator = self.choice.comparator
+        return self.choice.to_dict() | {
+            "metricity": self.metricity.to_dict(),
+            "asymmetry": self.asymmetry,
+            "mean_quality": self.scores.amq,
+            "f1q": self.scores.f1q,
+            "certificate": comparator.certificate.to_dict(),
+            "signature": comparator.signature.short,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EntryMetricity:
+    """Metricity of the distances between the entries of both sides.
+
+    Attributes:
+        rows: Results of each combination of matching and distance.
+        files: Names of the files written.
+    """
+
+    rows: tuple[MetricityRow, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def claims(self) -> list[ClaimCheck]:
+        """The checks of claims; a distance that several combinations use is listed once."""
+        checks = [check for row in self.rows for check in row.claims]
+        return list({(check.path, check.distance, check.claim): check for check in checks}.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contents of `metricity.json`."""
+        first = self.rows[0].pool
+        return {
+            "entries": self.rows[0].choice.comparator.entries,
+            "gold": first.gold,
+            "predicted": len(first) - first.gold,
+            "drawn_from": first.whole,
+            "choices": [one.to_dict() for one in self.rows],
+            "claims": [check.to_dict() for check in self.claims],
+        }
+
+
+def entry_metricity(
+    schema: SchemaSource,
+    *,
+    gold: Json | Paths,
+    predicted: Json | Paths,
+    match: Sequence[Json] = (),
+    distance: Sequence[Json] = (),
+    out: str | Path | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    id_key: str = "id",
+    max_depth: int = MAX_DEPTH,
+    csv_dialect: CsvDialectName = "standard",
+    **options: Any,  # noqa: ANN401  (arguments of different types)
+) -> EntryMetricity:
+    """Measure how far the distances between entries deviate from a metric, as `arbitre metricity` does.
+
+    Every gold and predicted entry is compared with every other. For a matrix of distances, use `arbitre.metricity`.
+
+    Args:
+        schema: Schema of the documents.
+        gold: A path: a `.json` file with one document, "-" for standard input, or a folder or file of documents, which
+            are joined by id. Or one gold document that is not a string.
+        predicted: The predictions, in the same forms.
+        match: Matchings for every array, each a name or an object as in a schema. If empty, as the schema says.
+        distance: Distances for all non-exact leaves of their kinds, in the same form. If empty, as the schema says.
+        out: Folder for the distance matrices (.npy, .csv) and `metricity.json`; None writes no files.
+        sample: Maximum number of entries; more are sampled at random. None for all, at most 4000.
+        seed: Random seed.
+        id_key: Key of the id of a record.
+        max_depth: Maximum number of nested containers in a document.
+        csv_dialect: Notation of the CSV files: "standard" or "excel-fr".
+        **options: Further arguments of `Comparator`.
+
+    Returns:
+        One row per combination of matching and distance.
+
+    Raises:
+        SchemaError: The schema is invalid, or a choice is unknown or applies to no part of the schema.
+        DataError: The documents cannot be read or compared, or a file cannot be written.
+        OptionError: Both sources are standard input, or the CSV dialect is unknown.
+
+    >>> words = {"type": "array", "items": {"type": "string"}}
+    >>> row = entry_metricity(words, gold=["a", "ab"], predicted=["b"], distance=["levenshtein"]).rows[0]
+    >>> row.metricity.metricity, row.scores.f1q
+    (1.0, 0.3333333333333333)
+    """
+    dialect = CsvDialect.named(csv_dialect)
+    known, _ = load_functions(options.get("functions", ()), options.get("distances", builtin_distances))
+    choices = configurations(
+        schema,
+        match=[NamedChoice.of(choice, matching.catalogue) for choice in match],
+        distance=[NamedChoice.of(choice, known) for choice in distance],
+        build=partial(Comparator, **options),
+    )
+    documents = _Documents.of(
+        gold, predicted, ReadOptions(id_key, max_depth=max_depth).for_plan(choices[0].comparator.plan)
+    )
+    rows = tuple(_measured(choice, documents, sample=sample, seed=seed) for choice in choices)
+    result = EntryMetricity(rows)
+    return result if out is None else EntryMetricity(rows, _write(Path(out), result, documents, dialect))
+
+
+@dataclass(frozen=True, slots=True)
+class _Documents:
+    """Gold documents by name, and (name, gold, predicted) pairs; a failed prediction is ABSENT."""
+
+    gold: dict[str, Json]
+    pairs: Sequence[tuple[str, Json, Json]]
+
+    @property
+    def predicted(self) -> dict[str, Json]:
+        return {name: one for name, _, one in self.pairs if one is not ABSENT}
+
+    @classmethod
+    def of(cls, gold: Json | Paths, predicted: Json | Paths, reading: ReadOptions) -> _Documents:
+        """Read one document per side, or the documents of two folders or files.
+
+        Raises:
+            DataError: A source cannot be read.
+            OptionError: Both sources are standard input.
+        """
+        if gold == predicted == STDIN:
+            raise OptionError.of("Expected one of `gold` and `predicted` to be a file, got - for both.")
+        if all(map(_is_document, (gold, predicted))):
+            sides = [as_document(side, reading.max_depth) for side in (gold, predicted)]
+            return cls({"": sides[0]}, [("", *sides)])
+        joined = Sources(gold=gold, predicted=predicted).joined(reading)
+        pairs = [(pair.id, (pair.key, pair.gold, pair.predicted)) for pair in joined]
+        return cls({name: document for name, (_, document, _) in pairs}, [pair for _, pair in pairs])
+
+
+def _is_document(side: Json | Paths) -> bool:
+    """Return whether one side is a single document, or the path of one."""
+    return not isinstance(side, (str, Path)) or str(side) == STDIN or Path(side).suffix.lower() == ".json"
+
+
+def _measured(choice: Configuration, documents: _Documents, *, sample: int | None, seed: int) -> MetricityRow:
+    """Measure one combination. Raises DataError if a document cannot be compared."""
+    sides = [list(side.values()) for side in (documents.gold, documents.predicted)]
+    pool = build_entry_pool(choice.comparator.plan, *sides, sample=sample, seed=seed)
+    claims = choice.comparator.check_claims(gold=sides[0], predicted=sides[1], seed=seed)
+    scores = choice.comparator.evaluate(documents.pairs).micro
+    return MetricityRow(choice, pool, metricity(pool.distances, seed=seed), scores, claims)
+
+
+def _write(folder: Path, result: EntryMetricity, documents: _Documents, dialect: CsvDialect) -> tuple[str, ...]:
+    """Write each matrix as .npy and CSV, and metricity.json; return the file names."""
+    plain, files = result.to_dict(), list[str]()
+    for row, described in zip(result.rows, plain["choices"], strict=True):
+        slug = re.sub(r"[^\w.=-]+", "_", row.choice.label).strip("_")
+        stem = slug if f"{slug}.npy" not in files else f"{slug}-{len(files)}"
+        with atomic_text_file(folder / f"{stem}.csv") as file:
+            rows = csv_writer(file, dialect)
+            labels = list(_labels(row.pool, documents))
+            rows.writerow(["", *labels])
+            matrix = zip(labels, row.pool.distances.tolist(), strict=True)
+            rows.writerows([label, *(cell(value, dialect) for value in values)] for label, values in matrix)
+        np.save(folder / f"{stem}.npy", row.pool.distances)
+        described["matrix"] = f"{stem}.npy"
+        files += [f"{stem}.npy", f"{stem}.csv"]
+    with atomic_text_file(folder / REPORT) as file:
+        file.write(json_text(plain))
+    return (*files, REPORT)
+
+
+def _labels(entries: EntryPool, documents: _Documents) -> Iterator[str]:
+    """Yield the label of each entry: side, document and pointer."""
+    gold, predicted = list(documents.gold), list(documents.predicted)
+    for number, (document, pointer) in enumerate(zip(entries.documents.tolist(), entries.pointers, strict=True)):
+        side, names = ("gold", gold) if number < entries.gold else ("predicted", predicted)
+        yield " ".join(filter(None, (side, names[document], pointer)))

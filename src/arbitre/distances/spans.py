@@ -1,0 +1,78 @@
+"""Distances between spans: objects with the keys `start` and `end`, the second exclusive.
+
+>>> span()({"start": 0, "end": 4}, {"start": 1, "end": 5})
+0.4
+>>> span(label="type")({"start": 0, "end": 4, "type": "city"}, {"start": 0, "end": 4, "type": "person"})
+1.0
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, TypeGuard
+
+import numpy as np
+
+from arbitre.distances.base import Distance, Facts
+from arbitre.distances.pool_helpers import partial_pool, value_codes
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.distances.pool_helpers import BroadcastPool
+    from arbitre.values import Json
+
+Overlap = Literal["iou", "any", "equal"]
+
+_LARGEST: Final = 2**53
+_PLACE: Final[dict[str, Json]] = {"start": 0, "end": 1}
+
+
+def span(overlap: Overlap = "iou", label: str | None = None) -> Distance:
+    """Return a distance between spans.
+
+    A span is an object whose `start` and `end` are numbers, `start` below `end`. Any other value has distance 0 to an
+    equal value and 1 to every other value.
+
+    Args:
+        overlap: "iou" for 1 - intersection / union of the spans, "any" for 0 if they overlap, "equal" for 0 if they
+            have the same boundaries; else 1.
+        label: Key whose values must be equal, else the distance is 1. None compares no other key.
+    """
+    other: dict[str, Json] = {"other": 1} if label is None else {f"{label}.": 1}
+    facts = Facts(separating=False, triangle=overlap != "any", witness=(_PLACE, _PLACE | other))
+    options = {"overlap": overlap} | ({} if label is None else {"label": label})
+    return Distance("span", frozenset({Kind.OBJECT}), facts, partial(_pool, overlap, label), options)
+
+
+def _pool(overlap: Overlap, label: str | None, values: Sequence[dict[str, Json]]) -> BroadcastPool:
+    is_span = np.array([_is_span(value) for value in values], dtype=np.bool_)
+    start, end = (
+        np.array([float(value[key]) if here else 0.0 for value, here in zip(values, is_span, strict=True)])
+        for key in ("start", "end")
+    )
+    labels = value_codes([None if label is None else value.get(label) for value in values])
+
+    def graded(left: Indices, right: Indices) -> Floats:
+        if overlap == "equal":
+            apart = ((start[left] != start[right]) | (end[left] != end[right])).astype(np.float64)
+        else:
+            common = np.minimum(end[left], end[right]) - np.maximum(start[left], start[right])
+            common = np.maximum(common, 0.0)
+            union = (end - start)[left] + (end - start)[right] - common
+            apart = (union - common) / np.where(union > 0.0, union, 1.0) if overlap == "iou" else 1.0 * (common <= 0.0)
+        return np.where(labels[left] == labels[right], apart, 1.0)
+
+    codes = np.arange(len(values)) if is_span.all() else value_codes(values)
+    return partial_pool(codes, is_span, graded)
+
+
+def _is_span(value: dict[str, Json]) -> TypeGuard[dict[str, float]]:
+    start, end = value.get("start"), value.get("end")
+    if isinstance(start, bool) or isinstance(end, bool):
+        return False
+    if not isinstance(start, (int, float)) or not isinstance(end, (int, float)):
+        return False
+    return -_LARGEST <= start < end <= _LARGEST

@@ -1,0 +1,263 @@
+"""`EntityEvaluation`: the results of entity recognition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import numpy as np
+
+from arbitre.classification import AVERAGES, ClassAverages, Confusion
+from arbitre.entities.outcomes import EntityCounts, EntityPairs
+from arbitre.entities.schemes import IN_CLASS, Scheme, check_scheme, comparator
+from arbitre.entities.sentences import from_python
+from arbitre.entities.tags import AUTO, OUTSIDE
+from arbitre.errors import OptionError, did_you_mean
+from arbitre.report.evaluation import Evaluation, extend, extend_to
+from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from arbitre.arrays import Floats
+    from arbitre.entities.sentences import Sentences
+    from arbitre.entities.spans import Span
+
+FORMAT: Final = "arbitre-entities/1"
+
+Denominator = Literal["all", "entities"]
+"""Sentences that count in the rate of exact matches: all, or those with gold entities."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAccuracy:
+    """Share of the tokens with the right tag. Most tokens are outside of entities, so compare it with the baseline.
+
+    Attributes:
+        tokens: Number of tokens.
+        correct: Number of tokens with the right tag.
+        outside: Number of tokens with the gold tag O.
+    """
+
+    tokens: int
+    correct: int
+    outside: int
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the tokens with the right tag; None without tokens."""
+        return self.correct / self.tokens if self.tokens else None
+
+    @property
+    def baseline(self) -> float | None:
+        """Accuracy of the tag O for every token; None without tokens."""
+        return self.outside / self.tokens if self.tokens else None
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the accuracy with its baseline."""
+        return {"accuracy": self.accuracy, "always_o": self.baseline, "tokens": self.tokens}
+
+
+@dataclass(frozen=True, slots=True)
+class ExactMatches:
+    """Sentences whose entities are all right, with none missing and none spurious.
+
+    Attributes:
+        denominator: Sentences that count in `rate`: "all", or those with gold "entities".
+        sentences: Number of sentences.
+        exact: Number of sentences that are all right. Sentences without entities on both sides are.
+        sentences_with_entities: Number of sentences with gold entities.
+        exact_with_entities: Number of these that are all right.
+    """
+
+    denominator: Denominator
+    sentences: int
+    exact: int
+    sentences_with_entities: int
+    exact_with_entities: int
+
+    @property
+    def rate(self) -> float | None:
+        """Share of the sentences of the denominator that are all right; None if there are none."""
+        if self.denominator == "all":
+            return self.exact / self.sentences if self.sentences else None
+        return self.exact_with_entities / self.sentences_with_entities if self.sentences_with_entities else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rate with both denominators."""
+        names = ("denominator", "sentences", "exact", "sentences_with_entities", "exact_with_entities")
+        return {"rate": self.rate} | {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class EntityClasses(ClassAverages):
+    """The scores of each label: the scheme applied to the entities of this label alone.
+
+    Attributes:
+        counts: Counts and scores of each label, sorted.
+        confusion: The confusion matrix. Entities with different labels that overlap are confused.
+    """
+
+    counts: dict[str, EntityCounts]
+    confusion: Confusion
+
+    @property
+    def per_class(self) -> dict[str, EntityCounts]:
+        """Counts and scores of each label."""
+        return self.counts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EntityEvaluation(Evaluation):
+    """Results of entity recognition. Sentences are the documents, entities are the entries.
+
+    `f1q`, `imq` and `irq` of `micro` are F1, precision and recall; for the scheme "partial", they grade each pair by
+    intersection / union instead of 1/2.
+    """
+
+    scheme: Scheme = "strict"
+    """When an entity is correct."""
+    counts: EntityCounts = field(default_factory=lambda: EntityCounts.of(0, 0, 0, 0, 0))
+    """Counts and scores of all entities."""
+    classes: EntityClasses = field(default_factory=lambda: EntityClasses({}, Confusion((None,), np.zeros((1, 1)))))
+    """Counts and scores of each label, their averages, and the confusion matrix."""
+    exact_match: ExactMatches = field(default_factory=lambda: ExactMatches("all", 0, 0, 0, 0))
+    """Sentences that are all right."""
+    token_accuracy: TokenAccuracy | None = None
+    """Accuracy of the tags with its baseline; None if the entities were given as spans."""
+    irregular: int = 0
+    """Number of predicted tags that do not follow the notation; they are read as conlleval reads them."""
+
+    @property
+    def precision(self) -> float | None:
+        """Precision of all entities according to the scheme; None if none are predicted."""
+        return self.counts.precision
+
+    @property
+    def recall(self) -> float | None:
+        """Recall of all entities according to the scheme; None if gold has none."""
+        return self.counts.recall
+
+    @property
+    def f1(self) -> float | None:
+        """F1 of all entities according to the scheme; None if there are none."""
+        return self.counts.f1
+
+    @property
+    def per_class(self) -> dict[str, EntityCounts]:
+        """Counts and scores of each label."""
+        return self.classes.per_class
+
+    @property
+    def confusion(self) -> Confusion:
+        """The confusion matrix of the labels."""
+        return self.classes.confusion
+
+    def summary(self) -> dict[str, Any]:
+        """Return the counts and scores as JSON, valid against `schemas/entities.schema.json`.
+
+        `to_dict` returns the scores of the comparison instead, in the format of `arbitre evaluate`.
+        """
+        return {
+            "format": FORMAT,
+            "signature": self.signature.to_dict(),
+            "scheme": self.scheme,
+            "model": self.counts.to_dict(),
+            "graded": {name: getattr(self.micro, name) for name in ("imq", "irq", "f1q")},
+            "per_class": {label: scores.to_dict() for label, scores in self.per_class.items()},
+            **{name: getattr(self.classes, name).to_dict() for name in AVERAGES},
+            "confusion": self.confusion.to_dict(),
+            "readings": list(self.classes.readings()),
+            "exact_match": self.exact_match.to_dict(),
+            "token_accuracy": None if self.token_accuracy is None else self.token_accuracy.to_dict(),
+            "irregular_tags": self.irregular,
+        }
+
+
+def evaluate(
+    gold: Sentences | Iterable[Sequence[Span] | Sequence[str]],
+    predicted: Sentences | Iterable[Sequence[Span] | Sequence[str]],
+    scheme: Scheme = "strict",
+    *,
+    tags: str = AUTO,
+    lenient: bool = False,
+    exact_match: Denominator = "all",
+    out: str | Path | None = None,
+) -> EntityEvaluation:
+    """Compare predicted entities with gold entities, sentence by sentence.
+
+    Args:
+        gold: The gold entities of each sentence: a list of spans with `start`, `end` and `label`, or a list of tags.
+            Spans may overlap; equal spans count each time they occur.
+        predicted: The predicted entities of the same sentences.
+        scheme: When an entity is correct: "strict", "exact", "partial" or "type".
+        tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from gold.
+        lenient: Read gold tags that do not follow the notation as conlleval does, instead of raising an error.
+            Predicted tags are always read so; `irregular` counts them.
+        exact_match: Sentences that count in the rate of exact matches: "all", or those with gold "entities".
+        out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
+
+    Raises:
+        DataError: Gold and predictions have different sentences, or a tag or a span is invalid.
+        OptionError: An option has an unknown value.
+
+    >>> gold = [[{"start": 0, "end": 2, "label": "person"}, {"start": 3, "end": 4, "label": "city"}]]
+    >>> predicted = [[{"start": 0, "end": 2, "label": "person"}, {"start": 3, "end": 4, "label": "person"}]]
+    >>> strict = evaluate(gold, predicted)
+    >>> strict.f1, strict.per_class["person"].precision, evaluate(gold, predicted, "exact").f1
+    (0.5, 0.5, 1.0)
+    """
+    check_scheme(scheme)
+    if exact_match not in get_args(Denominator):
+        raise OptionError.of(
+            f"Expected `exact_match` to be all or entities, got {exact_match!r}",
+            hint=did_you_mean(exact_match, get_args(Denominator)),
+        )
+    left = from_python(gold, notation=tags, lenient=lenient)
+    notation = tags if left.notation is None else left.notation
+    right = from_python(predicted, notation=notation, lenient=True)
+    left.check_same(right)
+    evaluation, pairs = _compared(left, right, scheme, out)
+    labels = sorted({span["label"] for side in (left, right) for span in side.distinct})
+    matched, own = pairs.columns(labels), IN_CLASS[scheme]
+    in_class = matched if own == scheme else _compared(left, right, own, None)[1].columns(labels)
+    counts = dict(zip(labels, in_class.by_class(), strict=True))
+    return extend_to(
+        EntityEvaluation,
+        evaluation,
+        scheme=scheme,
+        counts=matched.totals(),
+        classes=EntityClasses(counts, Confusion((*labels, None), in_class.confusion())),
+        exact_match=_exact_matches(evaluation.document_table.tallies, exact_match),
+        token_accuracy=_token_accuracy(left.tags, right.tags),
+        irregular=right.irregular,
+    )
+
+
+def _compared(
+    gold: Sentences, predicted: Sentences, scheme: str, out: Path | str | None
+) -> tuple[Evaluation, EntityPairs]:
+    """Compare the entities with the ordinary comparator; return the evaluation and the matching."""
+    ids = gold.source.ids or [str(number) for number in range(1, len(gold) + 1)]
+    pairs = EntityPairs()
+    options = EvaluationOptions(out=None if out is None else Path(out), workers=1, no_chance=True)
+    triples = list(zip(ids, gold.spans, predicted.spans, strict=True))
+    job = EvaluationJob(comparator(scheme).plan, triples, options, observers={"entities": pairs})
+    evaluation, files = job()
+    return extend(evaluation, files=files), pairs
+
+
+def _exact_matches(tallies: Floats, denominator: Denominator) -> ExactMatches:
+    """Count the sentences whose entities are all right, from the tallies of the sentences; shape (sentences, 5)."""
+    gold, predicted, _, quality, _ = tallies.T
+    exact, has_entities = (gold == predicted) & (quality == gold), gold > 0.0
+    sizes = (len(tallies), exact.sum(), has_entities.sum(), (exact & has_entities).sum())
+    return ExactMatches(denominator, *map(int, sizes))
+
+
+def _token_accuracy(gold: Sequence[str] | None, predicted: Sequence[str] | None) -> TokenAccuracy | None:
+    if gold is None or predicted is None:
+        return None
+    correct = sum(map(str.__eq__, gold, predicted))
+    return TokenAccuracy(len(gold), correct, gold.count(OUTSIDE))

@@ -1,0 +1,217 @@
+"""Outcomes of entities: correct, incorrect, partial, missing and spurious, from the matching of the comparator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arbitre.classification import ClassScores
+from arbitre.engine.columns.ragged import cross_slices
+from arbitre.matching.batch_assignment import assign_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.reading.records import Pair
+    from arbitre.entities.spans import Span
+    from arbitre.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCounts(ClassScores):
+    """Numbers of entities with each outcome of SemEval-2013, and the scores computed from them.
+
+    A partially correct entity counts as half a true positive.
+
+    Attributes:
+        correct: Matched entities that are right according to the scheme.
+        incorrect: Entities that overlap but are not right.
+        partial: Matched entities with other boundaries, for the scheme "partial".
+        missing: Gold entities without a counterpart.
+        spurious: Predicted entities without a counterpart.
+    """
+
+    correct: int
+    incorrect: int
+    partial: int
+    missing: int
+    spurious: int
+
+    @classmethod
+    def of(cls, gold: int, predicted: int, correct: int, partial: int, incorrect: int) -> EntityCounts:
+        """Return the counts from the number of gold and predicted entities and of the pairs with each outcome."""
+        pairs, tp = correct + partial + incorrect, correct + partial / 2 if partial else correct
+        return cls(
+            tp=tp,
+            fp=predicted - tp,
+            fn=gold - tp,
+            correct=correct,
+            incorrect=incorrect,
+            partial=partial,
+            missing=gold - pairs,
+            spurious=predicted - pairs,
+        )
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the outcomes, counts and scores."""
+        names = ("correct", "incorrect", "partial", "missing", "spurious")
+        return {name: getattr(self, name) for name in names} | ClassScores.to_dict(self)
+
+
+@dataclass(eq=False, slots=True)
+class EntityPairs:
+    """Observer that collects the entities of all sentences, and which are matched.
+
+    After the evaluation, `columns` holds an entity or a pair of entities per row.
+    """
+
+    codes: dict[int, int] = field(default_factory=dict)
+    """Code of each span by the identity of its object; equal spans are one object."""
+    spans: list[Span] = field(default_factory=list)
+    """The span of each code."""
+    parts: list[tuple[Indices, Indices, Indices, Floats]] = field(default_factory=list)
+    sentences: int = 0
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """Collect the entities of sentences that were compared together; keeps no value for each of them."""
+        for level in levels:
+            if level.item:
+                gold, predicted = (self._codes_of(level, rows) for rows in (level.left, level.right))
+                self.parts.append((level.document + self.sentences, gold, predicted, level.quality))
+        self.sentences += len(pairs)
+        return []
+
+    def _codes_of(self, level: Level, rows: Indices) -> Indices:
+        codes = np.full(len(rows), -1, dtype=np.intp)
+        present = rows >= 0
+        codes[present] = [self._code(span) for span in level.source.values_of(rows[present])]
+        return codes
+
+    def _code(self, span: Span) -> int:
+        code = self.codes.get(id(span))
+        if code is None:
+            code = self.codes[id(span)] = len(self.spans)
+            self.spans.append(span)
+        return code
+
+    def columns(self, labels: Sequence[str]) -> EntityColumns:
+        """Return the collected rows.
+
+        Args:
+            labels: The labels, in the order of their positions in the result.
+        """
+        place = {label: number for number, label in enumerate(labels)}
+        table = [(span["start"], span["end"], place[span["label"]]) for span in self.spans]
+        empty = np.empty(0, dtype=np.intp)
+        parts = [(empty, empty, empty, np.empty(0)), *self.parts]
+        sentence, gold, predicted, quality = (np.concatenate(column) for column in zip(*parts, strict=True))
+        places = np.array(table, dtype=np.intp).reshape(-1, 3)
+        return EntityColumns(sentence, gold, predicted, quality, places, len(labels))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EntityColumns:
+    """Entities of a corpus, one row for each pair and each unmatched entity.
+
+    Attributes:
+        sentence: Sentence of each row; shape (rows,).
+        gold: Code of the gold span, or -1.
+        predicted: Code of the predicted span, or -1.
+        quality: Quality of the pair.
+        places: Start, end and position of the label of each code; shape (codes, 3).
+        classes: Number of labels.
+    """
+
+    sentence: Indices
+    gold: Indices
+    predicted: Indices
+    quality: Floats
+    places: Indices
+    classes: int
+
+    @property
+    def matched(self) -> Mask:
+        """Which rows are pairs."""
+        mask: Mask = (self.gold >= 0) & (self.predicted >= 0)
+        return mask
+
+    def labels(self, codes: Indices) -> Indices:
+        """Return the position of the label of each span."""
+        labels: Indices = self.places[codes, 2]
+        return labels
+
+    def totals(self) -> EntityCounts:
+        """Return the counts of all entities."""
+        matched = self.matched
+        partial = int((self.quality[matched] < 1.0).sum())
+        correct = int(matched.sum()) - partial
+        gold, predicted = (int((codes >= 0).sum()) for codes in (self.gold, self.predicted))
+        return EntityCounts.of(gold, predicted, correct, partial, len(self.overlapping()[0]))
+
+    def by_class(self) -> list[EntityCounts]:
+        """Return the counts of each class, if only entities with the same label were matched."""
+        matched = self.matched
+        exact = matched & (self.quality >= 1.0)
+        gold, predicted = self.gold[self.gold >= 0], self.predicted[self.predicted >= 0]
+        columns = (gold, predicted, self.gold[exact], self.gold[matched & ~exact], self.overlapping(same=True)[0])
+        counts = (np.bincount(self.labels(codes), minlength=self.classes).tolist() for codes in columns)
+        return [EntityCounts.of(*numbers) for numbers in zip(*counts, strict=True)]
+
+    def confusion(self) -> Indices:
+        """Return the confusion matrix; shape (classes + 1, classes + 1).
+
+        The diagonal counts matched entities of the same label. Entities of different labels that overlap are counted
+        as confused; all others are missing or spurious.
+        """
+        matched = self.matched
+        confused = self.overlapping(same=False)
+        gold, predicted = (
+            np.concatenate([self.labels(codes[matched]), self.labels(pairs)])
+            for codes, pairs in zip((self.gold, self.predicted), confused, strict=True)
+        )
+        size = self.classes + 1
+        matrix = np.bincount(gold * size + predicted, minlength=size * size).reshape(size, size)
+        for axis, codes in ((1, self.gold), (0, self.predicted)):
+            totals = np.bincount(self.labels(codes[codes >= 0]), minlength=size)
+            rest = totals - matrix.sum(axis=axis)
+            if axis:
+                matrix[:-1, -1] += rest[:-1]
+            else:
+                matrix[-1, :-1] += rest[:-1]
+        return matrix
+
+    def overlapping(self, *, same: bool | None = None) -> tuple[Indices, Indices]:
+        """Return a matching of the unmatched entities that overlap: most pairs, then the greatest overlaps.
+
+        Args:
+            same: Whether the labels of a pair must be the same (True) or different (False); None for any.
+
+        Returns:
+            The codes of the gold and of the predicted spans; shapes (pairs,).
+        """
+        ours, theirs = ((codes >= 0) & ~self.matched for codes in (self.gold, self.predicted))
+        size = int(self.sentence.max(initial=-1)) + 1
+        heights, widths = (np.bincount(self.sentence[side], minlength=size) for side in (ours, theirs))
+        both = (heights > 0) & (widths > 0)
+        sides = []
+        for mask, codes in ((ours, self.gold), (theirs, self.predicted)):
+            rows = (mask & both[self.sentence]).nonzero()[0] if size else mask.nonzero()[0]
+            sides.append(codes[rows[self.sentence[rows].argsort(kind="stable")]])
+        heights, widths = heights[both], widths[both]
+        owner, row, column = cross_slices(heights, widths)
+        gold = sides[0][(heights.cumsum() - heights)[owner] + row]
+        predicted = sides[1][(widths.cumsum() - widths)[owner] + column]
+        (start, end, label), (other_start, other_end, other) = (self.places[codes].T for codes in (gold, predicted))
+        common = np.maximum(np.minimum(end, other_end) - np.maximum(start, other_start), 0)
+        union = (end - start) + (other_end - other_start) - common
+        allowed = common > 0
+        if same is not None:
+            allowed &= (label == other) == same
+        quality = np.where(allowed, (1.0 + common / np.maximum(union, 1) / (heights + widths)[owner]) / 2.0, 0.0)
+        chosen = assign_all(quality, heights, widths)[0]
+        chosen = chosen[allowed[chosen]]
+        return gold[chosen], predicted[chosen]

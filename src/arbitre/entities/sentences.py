@@ -1,0 +1,242 @@
+"""Sentences with their entities, from tags or spans in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from arbitre.entities.spans import Span, Unit, check_spans, first_overlap
+from arbitre.entities.tags import AUTO, IRREGULAR_HINT, check_notation, check_texts, irregular_message, tagged_spans
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Indices
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Source:
+    """Where sentences come from, for errors and ids.
+
+    Attributes:
+        file: The file; None for Python objects.
+        lines: First line of each sentence, from 1; None if unknown.
+        ids: Id of each sentence; None to number the sentences from 1.
+        tokens: Tokens of each sentence; None if unknown.
+        token_per_line: Whether each token has a line of its own.
+    """
+
+    file: str | None = None
+    lines: Sequence[int] | None = None
+    ids: Sequence[str] | None = None
+    tokens: Sequence[Sequence[str]] | None = None
+    token_per_line: bool = False
+
+    def error(self, sentence: int, message: str, *, token: int = 0, at: str = "", hint: str = "") -> DataError:
+        """Return an error for a sentence.
+
+        Args:
+            sentence: Position of the sentence.
+            message: The message.
+            token: Position of the token in the sentence.
+            at: Pointer of the place in the sentence, unless each token has its own line.
+            hint: How to solve the problem.
+        """
+        line = None if self.lines is None else self.lines[sentence]
+        if line is not None and self.token_per_line:
+            return DataError.of(message, file=self.file, line=line + token, hint=hint or None)
+        pointer = at or None if line is not None else f"/{sentence}{at}"
+        return DataError.of(message, file=self.file, line=line, pointer=pointer, hint=hint or None)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sentences:
+    """Sentences with their entities.
+
+    Attributes:
+        spans: The entities of each sentence. Equal entities are one object.
+        source: Where the sentences come from.
+        tags: The tags of all tokens, one sentence after the other; None for spans.
+        starts: Position in `tags` of the first token of each sentence, then their number.
+        irregular: Number of tags that do not follow the notation, read as conlleval does.
+        notation: The notation of the tags; None for spans.
+    """
+
+    spans: Sequence[Sequence[Span]]
+    source: Source
+    tags: Sequence[str] | None = None
+    starts: Indices | None = None
+    irregular: int = 0
+    notation: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @classmethod
+    def of(cls, sentences: Sequence[Any], *, notation: str = AUTO, lenient: bool = False) -> Self:
+        """Return sentences given as Python objects: lists of tags, or lists of spans.
+
+        Raises:
+            DataError: A tag or a span is invalid, with its pointer.
+        """
+        values = list(sentences)
+        if any(sentence and isinstance(sentence[0], str) for sentence in values if isinstance(sentence, (list, tuple))):
+            for number, tags in enumerate(values):
+                try:
+                    check_texts(tags)
+                except DataError as error:
+                    raise Source().error(number, error.message, at=error.pointer or "", hint=error.hint or "") from None
+            return cls.tagged(values, Source(), notation=notation, lenient=lenient)
+        return cls.spanned(values, Source())
+
+    @classmethod
+    def tagged(
+        cls, sentences: Sequence[Sequence[str]], source: Source, *, notation: str = AUTO, lenient: bool = False
+    ) -> Self:
+        """Return sentences given by the tags of their tokens. Raises DataError for an invalid tag."""
+        check_notation(notation)
+        lengths = np.fromiter(map(len, sentences), dtype=np.intp, count=len(sentences))
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        tags = list(chain.from_iterable(sentences))
+        first = np.zeros(len(tags), dtype=np.bool_)
+        first[starts[:-1][lengths > 0]] = True
+
+        def refuse(position: int, message: str, hint: str) -> DataError:
+            sentence = int(np.searchsorted(starts, position, side="right")) - 1
+            token = position - int(starts[sentence])
+            return source.error(sentence, message, token=token, at=f"/{token}", hint=hint)
+
+        tagged = tagged_spans(tags, first, notation, refuse)
+        if len(tagged.irregular) and not lenient:
+            position = int(tagged.irregular[0])
+            raise refuse(position, irregular_message(tags[position], tagged.notation), IRREGULAR_HINT)
+        owner = np.searchsorted(starts, tagged.starts, side="right") - 1
+        shared: dict[tuple[int, int, int], Span] = {}
+        spans: list[list[Span]] = [[] for _ in sentences]
+        columns = (owner, tagged.starts - starts[owner], tagged.ends - starts[owner], tagged.labels)
+        for sentence, *key in zip(*(column.tolist() for column in columns), strict=True):
+            span = shared.get(tuple(key))
+            if span is None:
+                start, end, label = key
+                span = shared[start, end, label] = {"start": start, "end": end, "label": tagged.names[label]}
+            spans[sentence].append(span)
+        return cls(spans, source, tags, starts, len(tagged.irregular), tagged.notation)
+
+    @classmethod
+    def spanned(
+        cls,
+        sentences: Sequence[Any],
+        source: Source,
+        *,
+        lengths: Sequence[int | None] | None = None,
+        unit: Unit = "token",
+    ) -> Self:
+        """Return sentences given by spans. Raises DataError for an invalid span.
+
+        Args:
+            sentences: The spans of each sentence.
+            source: Where they come from.
+            lengths: Number of tokens or characters of each sentence; None if unknown.
+            unit: What the positions count.
+        """
+        shared: dict[tuple[int, int, str], Span] = {}
+        spans = []
+        for number, values in enumerate(sentences):
+            try:
+                check_spans(values, None if lengths is None else lengths[number], unit)
+            except DataError as error:
+                raise source.error(number, error.message, at=error.pointer or "", hint=error.hint or "") from None
+            keys = [(value["start"], value["end"], value["label"]) for value in values]
+            spans.append([shared.setdefault(key, dict(zip(_KEYS, key, strict=True))) for key in keys])
+        return cls(spans, source)
+
+    @property
+    def distinct(self) -> Sequence[Span]:
+        """The distinct entities."""
+        return list({id(span): span for spans in self.spans for span in spans}.values())
+
+    def refuse_overlaps(self) -> None:
+        """Raise DataError if two entities of a sentence overlap."""
+        for number, spans in enumerate(self.spans):
+            if overlap := first_overlap(spans):
+                message = f"Expected spans that do not overlap, got {dict(overlap[0])} and {dict(overlap[1])}"
+                raise self.source.error(number, message, hint="Correct them, or omit `flat` to allow nested entities.")
+
+    def check_same(self, predicted: Sentences) -> None:
+        """Check that predictions have the same sentences, of the same length. Raises DataError."""
+        if len(self) != len(predicted):
+            raise DataError.of(
+                f"Expected {len(self)} sentences, as in gold, got {len(predicted)}",
+                file=predicted.source.file,
+                line=_last_line(predicted) if len(predicted) < len(self) else _line(predicted, len(self)),
+                hint=_SAME,
+            )
+        ours, theirs = self.source.ids, predicted.source.ids
+        if ours is not None and theirs is not None and ours != theirs:
+            number = next(at for at, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+            message = f"Expected the sentence {ours[number]!r}, as in gold, got {theirs[number]!r}"
+            raise predicted.source.error(number, message, hint=_SAME)
+        if self.starts is not None and predicted.starts is not None:
+            lengths = np.diff(self.starts), np.diff(predicted.starts)
+            different = (lengths[0] != lengths[1]).nonzero()[0]
+            if len(different):
+                number = int(different[0])
+                gold_length, length = (int(lengths_of[number]) for lengths_of in lengths)
+                place = "" if self.source.lines is None else f", at line {self.source.lines[number]}"
+                message = f"Expected {gold_length} tokens, as in sentence {number + 1} of gold{place}, got {length}"
+                raise predicted.source.error(number, message)
+        self._check_ends(predicted)
+        predicted._check_ends(self)
+        self._check_tokens(predicted)
+
+    def _check_ends(self, other: Sentences) -> None:
+        """Check that spans of the other side end within the tokens of this side."""
+        if self.starts is None or other.starts is not None:
+            return
+        for number, (length, spans) in enumerate(zip(np.diff(self.starts).tolist(), other.spans, strict=True)):
+            try:
+                check_spans(spans, length)
+            except DataError as error:
+                raise other.source.error(number, error.message, at=error.pointer or "") from None
+
+    def _check_tokens(self, predicted: Sentences) -> None:
+        ours, theirs = self.source.tokens, predicted.source.tokens
+        if ours is None or theirs is None or ours == theirs:
+            return
+        for number, (gold, other) in enumerate(zip(ours, theirs, strict=True)):
+            position = next((at for at, (a, b) in enumerate(zip(gold, other, strict=False)) if a != b), None)
+            if position is not None:
+                raise predicted.source.error(
+                    number,
+                    f"Expected the token {gold[position]!r}, as in gold, got {other[position]!r}",
+                    token=position,
+                    hint=_SAME,
+                )
+
+
+_SAME = "Gold and predictions must have the same sentences in the same order."
+_KEYS = ("start", "end", "label")
+
+
+def _line(sentences: Sentences, number: int) -> int | None:
+    return None if sentences.source.lines is None else sentences.source.lines[number]
+
+
+def _last_line(sentences: Sentences) -> int | None:
+    return _line(sentences, -1) if len(sentences) else None
+
+
+def from_python(value: object, **options: Any) -> Sentences:  # noqa: ANN401
+    """Return sentences as they are, or convert Python objects; see `Sentences.of`."""
+    if isinstance(value, Sentences):
+        return value
+    if isinstance(value, (str, Mapping)) or not hasattr(value, "__iter__"):
+        raise DataError.of(
+            f"Expected a list of sentences, got {type(value).__name__}", hint="Read files with `arbitre.entities.read`."
+        )
+    return Sentences.of(list(value), **options)

@@ -1,0 +1,221 @@
+"""`arbitre entities`: formats of files, options, JSON, and errors with line numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import DataError
+from arbitre.cli import app
+from arbitre.entities import evaluate, read
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "entities.schema.json").read_text(encoding="utf-8"))
+GOLD = "John\tB-person\nSmith\tI-person\nof\tO\nFrederick\tB-city\n\nForrest\tB-person\n"
+PREDICTED = "John\tB-person\nSmith\tI-person\nof\tO\nFrederick\tB-person\n\nForrest\tB-city\n"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "90")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def file(name, text):
+    Path(name).write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+    return name
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, ["entities", *arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def plain(*arguments):
+    return json.loads(run(*arguments, "--format", "json").stdout)
+
+
+def spans(*values):
+    return [{"start": start, "end": end, "label": label} for start, end, label in values]
+
+
+def test_the_command_prints_what_the_function_returns():
+    found = plain(file("gold.conll", GOLD), file("predicted.conll", PREDICTED))
+    jsonschema.validate(found, SCHEMA)
+    assert found == evaluate(read("gold.conll"), read("predicted.conll")).summary()
+    assert found["per_class"]["person"]["tp"] == 1
+    assert found["micro"]["f1"] == pytest.approx(1 / 3)
+    assert found["confusion"]["labels"] == ["city", "person", None]
+    assert found["confusion"]["rows"].startswith("gold")
+    assert found["token_accuracy"] == {"accuracy": 0.6, "always_o": 0.2, "tokens": 5}
+
+
+@pytest.mark.parametrize("scheme", ["strict", "exact", "partial", "type"])
+def test_every_scheme_has_valid_json(scheme):
+    found = plain(file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--scheme", scheme)
+    jsonschema.validate(found, SCHEMA)
+    assert found["scheme"] == scheme
+
+
+def test_all_formats_give_the_same_scores():
+    tags = [["B-a", "I-a", "O"], ["O", "B-b"]]
+    entities = [spans((0, 2, "a")), spans((1, 2, "b"))]
+    tokens = [["x", "y", "z"], ["u", "v"]]
+    files = [
+        file("tags.json", tags),
+        file("spans.json", entities),
+        file("records.json", [{"tokens": one, "tags": other} for one, other in zip(tokens, tags, strict=True)]),
+        file("tags.jsonl", "\n".join(map(json.dumps, tags))),
+        file("spans.jsonl", "\n\n".join(json.dumps({"id": str(n), "spans": one}) for n, one in enumerate(entities))),
+        file(
+            "entities.jsonl",
+            "\n".join(
+                json.dumps({"tokens": one, "entities": other}) for one, other in zip(tokens, entities, strict=True)
+            ),
+        ),
+        file("spaces.conll", "x NN B-a\ny NN I-a\nz NN O\n\n# id 2\nu NN O\nv NN B-b\n"),
+        file("iob1.txt", "-DOCSTART- O\n\nx I-a\ny I-a\nz O\n\n\nu O\r\nv I-b\r\n"),
+        file("bioes.tsv", "x\tB-a\ny\tE-a\nz\tO\n\nu\tO\nv\tS-b\n"),
+    ]
+    for name in files:
+        assert [list(map(dict, one)) for one in read(name).spans] == entities, name
+        assert plain(name, name)["model"]["f1"] == 1.0
+    assert plain("tags.json", "spans.jsonl")["model"]["f1"] == 1.0
+
+
+def test_gold_and_predictions_may_be_columns_of_one_file():
+    name = file("both.conll", "x B-a B-a\ny O B-b\n")
+    assert plain(name, name, "--gold-column", "1")["model"]["f1"] == pytest.approx(2 / 3)
+
+
+def test_the_text_shows_level_and_average():
+    gold, predicted = file("gold.conll", GOLD), file("predicted.conll", PREDICTED)
+    text = run(gold, predicted, "--level", "model", "--average", "macro").stdout
+    assert "By label" not in text
+    assert "macro" in text
+    text = run(gold, predicted, "--average", "weighted").stdout
+    assert "weighted average" in text
+    assert "macro average" not in text
+    assert "Confusion matrix: rows are gold, columns are predicted" in text
+    assert "exact match: 0.0000 of all sentences (0 of 2; with gold entities: 0 of 2)" in text
+    assert "token accuracy: 0.6000 (O for every token: 0.2000)" in text
+
+
+def test_narrow_terminals_break_no_heading(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = run(file("gold.conll", GOLD), file("predicted.conll", PREDICTED)).stdout
+    assert {"incorrect", "precision"} <= set(text.split())
+
+
+def test_irregular_predicted_tags_are_noted():
+    result = run(file("gold.conll", "x B-a\n"), file("predicted.conll", "x I-a\n"))
+    assert "Predicted tags that do not follow BIO, read as conlleval does: 1" in result.stderr
+
+
+def test_a_score_below_its_bound_fails():
+    arguments = file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--fail-under", "f1q=0.9"
+    assert "micro f1q is 0.3333" in run(*arguments, code=1).stderr
+
+
+def test_results_are_written_to_a_folder():
+    run(file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--out", "results")
+    assert arbitre.load("results").micro.f1q == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.conll", "x B-a\ny X-a\n", "a.conll:2: Expected O, B-LABEL, I-LABEL, E-LABEL or S-LABEL, got 'X-a'"),
+        ("a.conll", "x B-a\n\ny O\nz I-a\n", "a.conll:4: Expected BIO tags, got 'I-a'"),
+        ("a.conll", "", "a.conll: Expected sentences, got an empty file"),
+        ("a.json", [["B-a"], ["x"]], "a.json: Expected O, B-LABEL, I-LABEL, E-LABEL or S-LABEL, got 'x' at /1/0"),
+        ("a.json", {}, "a.json: Expected a list of sentences at the root"),
+        ("a.json", [["O"], spans((0, 1, "a"))], "a.json: Expected tags for every sentence or spans for every sentence"),
+        ("a.json", [["O", {}]], "Expected tags or spans, got both at /0/1"),
+        ("a.jsonl", '["O"]\n\n[]\n', "a.jsonl:3: Expected tags, got a sentence without tokens"),
+        ("a.jsonl", '{"tokens": [], "spans": []}\n', "a.jsonl:1: Expected tokens, got a sentence without tokens"),
+        ("a.jsonl", '{"tokens": ["x"], "tags": ["O", "O"]}\n', "a.jsonl:1: Expected a tag for each of 1 tokens, got 2"),
+        ("a.jsonl", '{"x": 1}\n', "a.jsonl:1: Expected `tags` or `spans`, got the keys x"),
+        ("a.jsonl", '["O"]\n["O"\n', "a.jsonl:2: "),
+        (
+            "a.jsonl",
+            '[]\n{"text": "Ada", "spans": [{"start": 0, "end": 4, "label": "a"}]}\n',
+            "a.jsonl:2: Expected a span within 3 characters, got one that ends at 4 at /0",
+        ),
+    ],
+    ids=[
+        *(
+            "prefix",
+            "sequence",
+            "empty file",
+            "tag in JSON",
+            "no list",
+            "tags and spans",
+            "mixed",
+            "no tags",
+            "no tokens",
+        ),
+        *("number of tags", "keys", "no JSON", "past the end"),
+    ],
+)
+def test_errors_name_the_line(name, text, message):
+    with pytest.raises(DataError) as caught:
+        read(file(name, text))
+    assert message in str(caught.value)
+
+
+def test_overlaps_are_refused_on_request_with_their_line():
+    name = file("a.jsonl", "[]\n" + json.dumps(spans((0, 3, "a"), (2, 4, "b"))))
+    assert len(read(name).spans[1]) == 2
+    assert "a.jsonl:2: Expected spans that do not overlap" in run(name, name, "--flat", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("predicted", "message"),
+    [
+        ("x O\n", "b.conll:1: Expected 2 sentences, as in gold, got 1"),
+        ("x O\n\ny O\n\nz O\n", "b.conll:5: Expected 2 sentences, as in gold, got 3"),
+        ("x O\n\ny O\ny O\n", "b.conll:3: Expected 1 tokens, as in sentence 2 of gold, at line 3, got 2"),
+        ("x O\n\nz O\n", "b.conll:3: Expected the token 'y', as in gold, got 'z'"),
+    ],
+    ids=["fewer sentences", "more sentences", "more tokens", "other token"],
+)
+def test_files_that_do_not_correspond_are_refused(predicted, message):
+    gold = file("a.conll", "x B-a\n\ny O\n")
+    assert message in " ".join(run(gold, file("b.conll", predicted), code=2).stderr.split())
+
+
+def test_sentences_are_paired_by_position_and_ids_must_agree():
+    gold = file("a.jsonl", '{"id": "x", "spans": []}\n{"id": "y", "spans": []}\n')
+    other = file("b.jsonl", '{"id": "y", "spans": []}\n{"id": "x", "spans": []}\n')
+    assert "b.jsonl:1: Expected the sentence 'x', as in gold, got 'y'" in run(gold, other, code=2).stderr
+
+
+def test_predicted_spans_end_within_the_tokens_of_gold():
+    gold = file("a.conll", "x O\n\nx B-a\ny O\n")
+    other = file("b.jsonl", "[]\n" + json.dumps(spans((0, 3, "a"))))
+    assert "b.jsonl:2: Expected a span within 2 tokens, got one that ends at 3" in run(gold, other, code=2).stderr
+
+
+def test_the_written_files_are_named():
+    arguments = file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--out", "results"
+    assert "Wrote evaluation.json" in run(*arguments).stderr
+
+
+def test_a_column_that_does_not_exist_is_refused():
+    gold = file("a.conll", "x B-a\n")
+    assert (
+        "a.conll:1: Expected a tag in column 3, got 2 columns" in run(gold, gold, "--gold-column", "3", code=2).stderr
+    )
+
+
+def test_text_that_is_not_utf8_is_refused():
+    Path("a.conll").write_bytes(b"x O\n\xff O\n")
+    with pytest.raises(DataError, match=r"a\.conll:2: Expected UTF-8"):
+        read("a.conll")

@@ -1,0 +1,169 @@
+"""Laws of agreement: full agreement is 1, and neither the order of annotators nor the names of categories matter."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arbitre import Comparator, agreement
+from arbitre.agreement.alignment import NONE, align
+
+CATEGORIES = st.sampled_from(["a", "b", "c", None])
+TWO = {
+    "observed": agreement.observed,
+    "bennett_s": agreement.bennett_s,
+    "scott_pi": agreement.scott_pi,
+    "cohen_kappa": agreement.cohen_kappa,
+    "gwet_ac1": agreement.gwet_ac1,
+    "aickin_alpha": agreement.aickin_alpha,
+}
+SEVERAL = {
+    "fleiss_kappa": agreement.fleiss_kappa,
+    "alpha": agreement.krippendorff_alpha,
+    "gwet_ac2": lambda data: agreement.gwet_ac2(data, None),
+}
+
+SPEAKERS = Comparator(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "party": {"enum": ["left", "right"]},
+                "pages": {"type": "array", "items": {"type": "integer"}},
+            },
+        },
+    }
+)
+PAGES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "name": st.text("abcd", min_size=1, max_size=6),
+            "party": st.sampled_from(["left", "right"]),
+            "pages": st.lists(st.integers(1, 9), max_size=3),
+        }
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def data(annotators):
+    rows = st.lists(st.lists(CATEGORIES, min_size=annotators, max_size=annotators), min_size=1, max_size=12)
+    return rows.map(lambda items: [list(side) for side in zip(*items, strict=True)])
+
+
+def same(first, second):
+    assert (first.value is None) == (second.value is None)
+    if first.value is not None:
+        assert first.value == pytest.approx(second.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", TWO)
+@given(data(2))
+def test_two_annotators_can_be_exchanged(name, ratings):
+    same(TWO[name](*ratings), TWO[name](*reversed(ratings)))
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@given(data(3), st.permutations(range(3)))
+def test_the_order_of_annotators_does_not_matter(name, ratings, order):
+    same(SEVERAL[name](ratings), SEVERAL[name]([ratings[at] for at in order]))
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@given(data(3), st.permutations(["x", "y", "z"]))
+def test_the_names_of_categories_do_not_matter(name, ratings, names):
+    renamed = dict(zip("abc", names, strict=True)) | {None: None}
+    same(SEVERAL[name](ratings), SEVERAL[name]([[renamed[value] for value in row] for row in ratings]))
+
+
+@pytest.mark.parametrize("name", [*TWO, *SEVERAL])
+@given(st.lists(st.sampled_from("abc"), min_size=2, max_size=10))
+def test_identical_ratings_that_vary_agree_fully_and_equal_ratings_are_undefined(name, row):
+    coefficient = TWO[name](row, row) if name in TWO else SEVERAL[name]([row, row, row])
+    if len(set(row)) > 1 or name == "observed":
+        assert coefficient.value == pytest.approx(1.0)
+    else:
+        assert coefficient.value is None
+        assert coefficient.reason
+
+
+@given(data(2))
+@settings(max_examples=50)
+def test_no_coefficient_exceeds_1_and_missing_ratings_do_not_count(ratings):
+    shared = [list(side) for side in zip(*((a, b) for a, b in zip(*ratings, strict=True) if a and b), strict=True)]
+    for compute in TWO.values():
+        coefficient = compute(*ratings)
+        assert coefficient.value is None or coefficient.value <= 1.0 + 1e-12
+        if shared and compute is not agreement.bennett_s and compute is not agreement.gwet_ac1:
+            same(coefficient, compute(*shared))
+
+
+def cheapest(sizes, distances, unmatched):
+    """The least disorder over all partitions, by enumeration."""
+    annotators = len(sizes)
+    units = [(annotator, unit) for annotator, size in enumerate(sizes) for unit in range(size)]
+
+    def cost(cluster):
+        pairs = [
+            distances[i, j][cluster[i], cluster[j]] if i in cluster and j in cluster else unmatched
+            for i in range(annotators)
+            for j in range(i + 1, annotators)
+        ]
+        return sum(pairs) / len(pairs)
+
+    def best(at, clusters):
+        if at == len(units):
+            return sum(map(cost, clusters))
+        annotator, unit = units[at]
+        options = [best(at + 1, [*clusters, {annotator: unit}])]
+        for number, cluster in enumerate(clusters):
+            if annotator not in cluster:
+                options.append(best(at + 1, [*clusters[:number], cluster | {annotator: unit}, *clusters[number + 1 :]]))
+        return min(options)
+
+    return best(0, [])
+
+
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=4), st.sampled_from([0.1, 0.5, 1.0]), st.randoms())
+@settings(deadline=None)
+def test_no_partition_has_less_disorder_than_the_exact_alignment(sizes, unmatched, source):
+    np = pytest.importorskip("numpy")
+    generator = np.random.default_rng(source.getrandbits(32))
+    distances = {
+        (i, j): generator.random((sizes[i], sizes[j])) for i in range(len(sizes)) for j in range(i + 1, len(sizes))
+    }
+    alignment = align(distances, sizes, unmatched)
+    assert alignment.disorder >= cheapest(sizes, distances, unmatched) - 1e-9
+    if alignment.exact:
+        assert alignment.disorder == pytest.approx(cheapest(sizes, distances, unmatched), abs=1e-9)
+    for annotator, size in enumerate(sizes):
+        units = alignment.unitary[:, annotator]
+        assert sorted(units[units != NONE].tolist()) == list(range(size))
+
+
+@given(st.lists(PAGES, min_size=2, max_size=4, unique_by=str), st.integers(0, 9))
+@settings(max_examples=8, deadline=None)
+def test_identical_annotations_in_any_order_agree_fully(pages, seed):
+    source = random.Random(seed)  # noqa: S311
+    annotations = {
+        name: {str(number): source.sample(page, len(page)) for number, page in enumerate(pages)} for name in "xyz"
+    }
+    result = agreement.structural(SPEAKERS, annotations)
+    for coefficient in (result.alpha, *result.by_path.values(), *result.gamma.values()):
+        assert coefficient.value is None or coefficient.value == pytest.approx(1.0)
+    renamed = agreement.structural(SPEAKERS, {name * 2: documents for name, documents in annotations.items()})
+    assert renamed.alpha == result.alpha
+
+
+@given(PAGES, PAGES)
+@settings(max_examples=25, deadline=None)
+def test_the_observed_agreement_of_two_annotators_on_a_list_is_f1q(first, second):
+    result = agreement.structural(SPEAKERS, {"x": {"1": first}, "y": {"1": second}})
+    f1q = SPEAKERS.compare(gold=first, predicted=second).scores.f1q
+    assert result.gamma[""].observed == pytest.approx(f1q)

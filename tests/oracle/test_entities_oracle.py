@@ -1,0 +1,158 @@
+"""Entities against seqeval and nervaluate, on generated tags."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arbitre.classification import AVERAGES
+from arbitre.entities import evaluate, from_tags, to_tags
+
+seqeval = pytest.importorskip("seqeval.metrics")
+nervaluate = pytest.importorskip("nervaluate")
+
+LABELS = ("city", "org", "person")
+THEIRS = {"strict": "strict", "exact": "exact", "partial": "partial", "type": "ent_type"}
+pytestmark = pytest.mark.filterwarnings("ignore")  # seqeval warns of undefined scores
+
+
+@st.composite
+def tags(draw, length):
+    """The BIO tags of a sentence."""
+    result, at = [], 0
+    while at < length:
+        label, size = draw(st.sampled_from(("O", "O", *LABELS))), draw(st.integers(1, 3))
+        size = min(size, length - at)
+        result += ["O"] * size if label == "O" else [f"B-{label}"] + [f"I-{label}"] * (size - 1)
+        at += size
+    return result
+
+
+@st.composite
+def corpora(draw, longest=12):
+    """Gold and predicted tags of some sentences."""
+    lengths = draw(st.lists(st.integers(1, longest), min_size=1, max_size=5))
+    return [draw(tags(length)) for length in lengths], [draw(tags(length)) for length in lengths]
+
+
+def close(ours, theirs):
+    assert abs((ours or 0.0) - theirs) <= 1e-9
+
+
+@given(corpora())
+def test_strict_scores_agree_with_seqeval(corpus):
+    gold, predicted = corpus
+    found = evaluate(gold, predicted)
+    theirs = (
+        seqeval.classification_report(gold, predicted, output_dict=True, zero_division=0) if found.per_class else {}
+    )
+    for label, scores in found.per_class.items():
+        close(scores.precision, theirs[label]["precision"])
+        close(scores.recall, theirs[label]["recall"])
+        close(scores.f1, theirs[label]["f1-score"])
+        assert scores.support == theirs[label]["support"]
+    for average in AVERAGES if found.per_class else ():
+        if average == "micro" or all(
+            one.precision is not None and one.recall is not None for one in found.per_class.values()
+        ):
+            ours = getattr(found.classes, average)
+            close(ours.precision, theirs[f"{average} avg"]["precision"])
+            close(ours.recall, theirs[f"{average} avg"]["recall"])
+        close(getattr(found.classes, average).f1, theirs[f"{average} avg"]["f1-score"])
+    close(found.f1, seqeval.f1_score(gold, predicted))
+    close(found.micro.f1q, seqeval.f1_score(gold, predicted))
+    close(found.token_accuracy.accuracy, seqeval.accuracy_score(gold, predicted))
+
+
+@st.composite
+def any_tags(draw, prefixes):
+    """Tags in any order, valid or not."""
+    return draw(
+        st.lists(
+            st.one_of(st.just("O"), st.builds("{}-{}".format, st.sampled_from(prefixes), st.sampled_from("ab"))),
+            min_size=1,
+            max_size=8,
+        )
+    )
+
+
+@given(st.sampled_from(("BI", "BIES")).flatmap(any_tags))
+def test_irregular_tags_are_read_as_seqeval_reads_them(sentence):
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    ours = from_tags(sentence, sentence, lenient=True)
+    assert [(span["label"], span["start"], span["end"] - 1) for span in ours] == get_entities(sentence)
+
+
+@given(st.integers(1, 12).flatmap(tags), st.sampled_from(("bio", "iob1", "bioes")))
+def test_tags_survive_every_notation(sentence, notation):
+    spans = from_tags(sentence, sentence)
+    converted = to_tags(sentence, spans, notation=notation)
+    assert from_tags(sentence, converted, notation=notation) == spans
+    assert to_tags(sentence, spans) == sentence
+
+
+def theirs_of(gold, predicted):
+    found = nervaluate.Evaluator(gold, predicted, tags=list(LABELS), loader="list").evaluate()
+    return found["overall"], found["entities"]
+
+
+@given(corpora())
+def test_strict_and_exact_scores_agree_with_nervaluate(corpus):
+    overall, by_class = theirs_of(*corpus)
+    for scheme in ("strict", "exact"):
+        found, theirs = evaluate(*corpus, scheme), overall[scheme]
+        counts = found.counts
+        assert (counts.correct, counts.tp + counts.fp, counts.support) == (
+            theirs.correct,
+            theirs.actual,
+            theirs.possible,
+        )
+        close(found.precision, theirs.precision)
+        close(found.recall, theirs.recall)
+        close(found.f1, theirs.f1)
+        for label, scores in found.per_class.items():
+            close(scores.f1, by_class[label][scheme].f1)
+
+
+def overlaps(left, right):
+    return left["start"] < right["end"] and right["start"] < left["end"]
+
+
+def one_to_one(gold, predicted):
+    """Whether no entity overlaps two of the other side: only then do all matchings agree."""
+    return all(
+        sum(overlaps(span, other) for other in others) <= 1
+        for ours, theirs in zip(gold, predicted, strict=True)
+        for spans, others in ((ours, theirs), (theirs, ours))
+        for span in spans
+    )
+
+
+@given(
+    corpora(longest=8).filter(lambda corpus: one_to_one(*([from_tags(tags, tags) for tags in side] for side in corpus)))
+)
+def test_all_counts_agree_with_nervaluate_if_entities_overlap_one_to_one(corpus):
+    overall, by_class = theirs_of(*corpus)
+    for scheme, name in THEIRS.items():
+        found = evaluate(*corpus, scheme)
+        for ours, theirs in (
+            (found.counts, overall[name]),
+            *((one, by_class[label][name]) for label, one in found.per_class.items()),
+        ):
+            assert (ours.correct, ours.incorrect, ours.partial, ours.missing, ours.spurious) == (
+                theirs.correct,
+                theirs.incorrect,
+                theirs.partial,
+                theirs.missed,
+                theirs.spurious,
+            )
+            close(ours.precision, theirs.precision)
+            close(ours.recall, theirs.recall)
+            close(ours.f1, theirs.f1)
+
+
+@given(corpora())
+def test_no_scheme_finds_fewer_correct_entities_than_nervaluate(corpus):
+    overall, _ = theirs_of(*corpus)
+    for scheme in ("strict", "exact", "type"):
+        assert evaluate(*corpus, scheme).counts.correct >= overall[THEIRS[scheme]].correct

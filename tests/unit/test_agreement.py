@@ -1,0 +1,187 @@
+"""Agreement between annotators: edge cases, errors, gamma and the command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from arbitre import Comparator, DataError, OptionError, agreement
+
+ATOMISED = {"alex": [(0, 2, "A"), (2, 4, "A"), (4, 6, "A"), (8, 9, "A")], "suzan": [(0, 6, "A"), (8, 9, "B")]}
+ALIGNED = ATOMISED | {"suzan": [(0, 2, "A"), (2.5, 4, "A"), (5, 7, "A"), (8, 9, "B")]}
+"""Two configurations (after Mathet and Widlöcher, 2016, table 3): different units, or the same with one other label."""
+
+
+def atomised(continuum):
+    """The label of each unit of length 1, per annotator; "" between the spans."""
+    return [
+        [next((label for start, end, label in spans if start <= at < end), "") for at in range(10)]
+        for spans in continuum.values()
+    ]
+
+
+def test_kappa_of_atoms_prefers_other_units_but_gamma_does_not():
+    wrong, right = (agreement.cohen_kappa(*atomised(continuum)).value for continuum in (ATOMISED, ALIGNED))
+    assert wrong > right
+    assert wrong == pytest.approx(0.796, abs=5e-4)
+    wrong, right = (agreement.gamma(continuum, alpha=3.0).value for continuum in (ATOMISED, ALIGNED))
+    assert wrong < 0.3 < right
+
+
+def test_gamma_of_identical_annotations_is_1_whatever_the_unmatched_dissimilarity():
+    pages = {"ada": [(0, 4, "name"), (6, 9, "date")], "bob": [(0, 4, "name"), (6, 9, "date")]}
+    assert agreement.gamma(pages).value == 1.0
+    assert agreement.gamma(ALIGNED, unmatched=0.5).value == pytest.approx(agreement.gamma(ALIGNED).value)
+
+
+def test_gamma_without_units_is_undefined():
+    coefficient = agreement.gamma({"ada": [], "bob": []})
+    assert coefficient.value is None
+    assert coefficient.reason
+
+
+def test_gamma_is_lower_with_global_chance_if_documents_have_their_own_categories():
+    documents = [
+        {name: [(at, at + 3, label) for at in (0, 5, 10, 15)] for name in ("ada", "bob")} for label in ("A", "B")
+    ]
+    documents = [document | {"bob": [(s + 1, e + 1, c) for s, e, c in document["bob"]]} for document in documents]
+    local, everywhere = (agreement.gamma(documents, expected=expected) for expected in ("local", "global"))
+    assert local.observed == everywhere.observed
+    assert everywhere.value > local.value
+
+
+@pytest.mark.parametrize("unit", [(3, 3, "A"), (4, 2, "A"), (0, float("nan"), "A"), {"start": 1}, 7])
+def test_an_invalid_unit_is_refused(unit):
+    with pytest.raises(DataError, match=r"Expected"):
+        agreement.gamma({"ada": [unit], "bob": []})
+
+
+def test_sequences_of_different_lengths_are_refused():
+    with pytest.raises(DataError, match="as many ratings"):
+        agreement.observed("AB", "ABC")
+
+
+def test_unknown_levels_and_weights_are_refused_with_a_suggestion():
+    with pytest.raises(OptionError, match="nominal"):
+        agreement.krippendorff_alpha(["AB", "AB"], "nominl")
+    with pytest.raises(OptionError, match="linear"):
+        agreement.cohen_kappa([1, 2], [2, 1], weights="linaer")
+
+
+def test_weights_need_ordered_categories():
+    with pytest.raises(DataError, match="ordered"):
+        agreement.cohen_kappa([1, "a"], [1, "a"], weights="linear")
+    assert agreement.cohen_kappa([1, "a"], ["a", 1], weights="linear", categories=[1, "a"]).value == -1.0
+
+
+def test_true_and_1_are_different_categories():
+    assert agreement.observed([True, 1], [1, 1]).value == 0.5
+
+
+def test_alpha_takes_any_difference():
+    data = [[0, 1, 2, 3], [1, 2, 3, 3]]
+    by_function = agreement.krippendorff_alpha(data, lambda a, b: (a - b) ** 2)
+    assert by_function.value == pytest.approx(agreement.krippendorff_alpha(data, "interval").value)
+    with pytest.raises(DataError, match="symmetric"):
+        agreement.krippendorff_alpha(data, lambda a, b: a - b)
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "speakers": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "party": {"enum": ["left", "right"]},
+                    "pages": {"type": "array", "items": {"type": "integer"}},
+                },
+            },
+        },
+        "year": {"type": "number"},
+        "notes": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+}
+
+
+def annotations():
+    def page(number, party, year):
+        speakers = [{"name": f"name {number} {at}", "party": party if at else "left", "pages": [at]} for at in range(3)]
+        return {"speakers": speakers, "year": year, "notes": {"hand": f"hand {number}"}}
+
+    return {
+        "ada": {str(number): page(number, "right", 1900 + number) for number in range(4)},
+        "bob": {str(number): page(number, "right", 1901 + number) for number in range(4)},
+        "eve": {str(number): page(number, "left", 1900 + number) for number in range(3)},
+    }
+
+
+def test_each_path_gets_the_coefficient_of_its_kind():
+    result = agreement.structural(Comparator(SCHEMA), annotations())
+    names = {path: coefficient.name for path, coefficient in result.by_path.items()}
+    assert names["/speakers/*/party"] == "alpha_nominal"
+    assert names["/speakers/*/name"] == "alpha_d"
+    assert names["/year"] == "alpha_interval"
+    assert names["/notes/*"] == "alpha_d"
+    assert result.alpha is result.by_path[""]
+    assert result.gamma["/speakers"].value is not None
+    years = [[1900, 1901, 1902, 1903], [1901, 1902, 1903, 1904], [1900, 1901, 1902, None]]
+    assert result.by_path["/year"].value == pytest.approx(agreement.krippendorff_alpha(years, "interval").value)
+    parties = [["left", "right", "right"] * 4, ["left", "right", "right"] * 4, ["left"] * 9 + [None] * 3]
+    party = result.by_path["/speakers/*/party"]
+    assert party.value == pytest.approx(agreement.krippendorff_alpha(parties).value)
+    assert party.by_category.keys() == {"left", "right"}
+
+
+def test_the_alpha_of_documents_is_computed_from_all_pairs_of_documents():
+    comparator, documents = Comparator(SCHEMA), annotations()
+    units = [[documents[name][number] for name in documents if number in documents[name]] for number in "0123"]
+    pooled = [document for unit in units for document in unit]
+
+    def distance(first, second):
+        return 1.0 - comparator.compare(gold=first, predicted=second).quality
+
+    observed = np.sum(
+        [distance(a, b) / (len(unit) - 1) for unit in units for a in unit for b in unit if a is not b]
+    ) / len(pooled)
+    expected = np.mean([distance(a, b) for a in pooled for b in pooled if a is not b])
+    assert agreement.structural(comparator, documents).alpha.value == pytest.approx(1.0 - observed / expected)
+    squared = agreement.structural(comparator, documents, difference="d2").alpha
+    assert squared.name == "alpha_d2"
+
+
+def test_documents_without_a_second_annotator_are_refused():
+    with pytest.raises(DataError, match="two annotators"):
+        agreement.structural(Comparator(SCHEMA), {"ada": {"1": {}}, "bob": {"2": {}}})
+
+
+def test_the_command_prints_the_figures_of_the_function(tmp_path):
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    for name, documents in annotations().items():
+        lines = [json.dumps({"id": number, **document}) for number, document in documents.items()]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    sources = {name: tmp_path / f"{name}.jsonl" for name in annotations()}
+    command = [sys.executable, "-m", "arbitre", "agree", "--schema", str(tmp_path / "schema.json")]
+    command += [f"{name}={path}" for name, path in sources.items()]
+    printed = subprocess.run([*command, "--format", "json"], check=True, capture_output=True, text=True).stdout
+    result = agreement.agree(tmp_path / "schema.json", sources)
+    assert json.loads(printed) == json.loads(json.dumps(result.to_dict()))
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert f"{result.alpha.value:.4f}" in text
+
+
+def test_a_dominant_category_is_reported_with_the_agreement_on_the_others():
+    documents = {
+        name: {str(at): {"party": "right" if at in rare else "left"} for at in range(20)}
+        for name, rare in {"ada": {1}, "bob": {2}}.items()
+    }
+    schema = {"type": "object", "properties": {"party": {"enum": ["left", "right"]}}}
+    result = agreement.structural(Comparator(schema), documents)
+    assert any("95%" in note and "'left'" in note and "0.00" in note for note in result.notes)
+    assert any("less often" in note for note in result.notes)

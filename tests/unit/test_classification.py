@@ -1,0 +1,104 @@
+"""Classification: the confusion matrix with nothing, scores of classes, averages, undefined scores, errors."""
+
+import numpy as np
+import pytest
+
+from arbitre.classification import report
+from arbitre.errors import DataError
+
+GOLD = {
+    "John Smith": "Personne",
+    "Frederick": "City",
+    "Forrest": "Personne",
+    "Fannie Thomas": "Personne",
+    "Colorado Springs": "City",
+}
+PREDICTED = {
+    "John Smith": "Personne",
+    "Frederick": "Personne",
+    "Forrest": "City",
+    "Fannie Thomas": "Personne",
+    "Colorado Springs": "City",
+}
+
+
+def test_the_published_entity_example_is_reproduced():
+    found = report(GOLD.values(), PREDICTED.values())
+    person, city = found.per_class["Personne"], found.per_class["City"]
+    assert (person.tp, person.fp, person.fn, person.f1) == (2, 1, 1, pytest.approx(2 / 3))
+    assert (city.tp, city.fp, city.fn, city.f1) == (1, 1, 1, 0.5)
+    assert (found.micro.tp, found.micro.fp, found.micro.fn, found.micro.f1) == (3, 2, 2, 0.6)
+    assert found.macro.f1 == pytest.approx(0.5833333)
+    assert found.accuracy == 0.6
+
+
+def test_rows_are_gold_and_columns_are_predicted():
+    found = report(["a", "a", "b"], ["b", "b", "b"]).confusion
+    assert found.labels == ("a", "b", None)
+    assert found.matrix.tolist() == [[0, 2, 0], [0, 1, 0], [0, 0, 0]]
+    plain = found.to_dict()
+    assert plain["rows"].startswith("gold")
+    assert plain["columns"].startswith("predicted")
+
+
+def test_missing_and_spurious_values_have_their_own_column_and_row():
+    found = report(["a", None, "a"], [None, "a", "a"])
+    assert found.confusion.matrix.tolist() == [[1, 1], [1, 0]]
+    assert (found.per_class["a"].fp, found.per_class["a"].fn) == (1, 1)
+    assert found.accuracy == pytest.approx(1 / 3)
+    assert found.support == 2
+
+
+def test_a_score_without_denominator_is_none_and_left_out_of_the_macro_mean():
+    found = report(["a", "b"], ["a", "a"])
+    assert found.per_class["b"].precision is None
+    assert found.per_class["b"].f1 == 0.0
+    assert found.macro.precision == 0.5
+    assert report([], []).macro.f1 is None
+    assert report([], []).accuracy is None
+
+
+def test_labels_are_reported_in_the_given_order_and_others_stay_in_the_matrix():
+    found = report(["a", "b", "c"], ["a", "c", "c"], labels=["c", "a", "d"])
+    assert list(found.per_class) == ["c", "a", "d"]
+    assert found.confusion.labels == ("c", "a", "d", "b", None)
+    assert found.micro.support == 2
+    assert found.per_class["d"].f1 is None
+    assert found.confusion.matrix.sum() == 3
+
+
+def test_booleans_and_numbers_are_labels():
+    found = report([True, False, True], [True, True, True])
+    assert found.per_class[True].recall == 1.0
+    assert list(found.to_dict()["per_class"]) == ["false", "true"]
+    assert report(np.array([0, 1, 2]), np.array([0, 1, 1])).per_class[2].recall == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        (["a"], [], r"as many predicted labels as gold labels \(1\), got 0"),
+        ([["a"]], ["a"], "single value as label, got a list"),
+        ([True, 1], [True, 1], "both a boolean and the same number"),
+    ],
+    ids=["lengths", "list", "merged"],
+)
+def test_invalid_labels_are_refused(gold, predicted, message):
+    with pytest.raises(DataError, match=message):
+        report(gold, predicted)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "reading"),
+    [
+        ("aaaaa", "aaaaa", "a: most of its values are found, and most predictions of it are right."),
+        ("aaab", "abbb", "a: predictions of it are mostly right, but many of its values are missed or predicted as"),
+        ("abbb", "aaab", "a: most of its values are found, but many other values are predicted as this class."),
+        ("aabb", "abab", "a: many of its values are missed, and many predictions of it are wrong."),
+        ("ab", "bb", "a: is never predicted."),
+        ("bb", "ab", "a: does not occur in gold: every prediction is wrong."),
+    ],
+    ids=["both high", "low recall", "low precision", "both low", "never predicted", "not in gold"],
+)
+def test_each_class_has_a_sentence_on_precision_and_recall(gold, predicted, reading):
+    assert report(gold, predicted).readings()[0].startswith(reading)

@@ -1,0 +1,281 @@
+"""Entities: notations of tags, schemes, nested and repeated entities, exact matches, metrics for training."""
+
+import types
+
+import numpy as np
+import pytest
+
+import arbitre
+import arbitre.classification
+from arbitre import DataError, OptionError
+from arbitre.entities import evaluate, from_tags, to_tags, trainer_metrics
+
+
+def span(start, end, label="person"):
+    return {"start": start, "end": end, "label": label}
+
+
+def sentence(names):
+    """The entities of the published example, in the order of the text."""
+    starts = {"John Smith": 0, "Frederick": 20, "Forrest": 40, "Fannie Thomas": 60, "Colorado Springs": 80}
+    return [span(starts[name], starts[name] + len(name), label) for name, label in names.items()]
+
+
+GOLD = sentence(
+    {
+        "John Smith": "Personne",
+        "Frederick": "City",
+        "Forrest": "Personne",
+        "Fannie Thomas": "Personne",
+        "Colorado Springs": "City",
+    }
+)
+PREDICTED = sentence(
+    {
+        "John Smith": "Personne",
+        "Frederick": "Personne",
+        "Forrest": "City",
+        "Fannie Thomas": "Personne",
+        "Colorado Springs": "City",
+    }
+)
+
+
+def test_the_published_example_is_reproduced():
+    found = evaluate([GOLD], [PREDICTED])
+    person, city = found.per_class["Personne"], found.per_class["City"]
+    assert (person.tp, person.fp, person.fn, person.f1) == (2, 1, 1, pytest.approx(2 / 3))
+    assert (city.tp, city.fp, city.fn, city.f1) == (1, 1, 1, 0.5)
+    assert (found.counts.tp, found.counts.fp, found.counts.fn, found.f1) == (3, 2, 2, 0.6)
+    assert found.micro.f1 == found.micro.f1q == 0.6
+    assert found.classes.micro.f1 == 0.6
+    assert found.classes.macro.f1 == pytest.approx(0.5833333)
+    assert found.confusion.labels == ("City", "Personne", None)
+    assert found.confusion.matrix.tolist() == [[1, 1, 0], [1, 2, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "f1"), [(0.9962, 0.9212, 0.95723), (1.0, 0.9015, 0.94820), (1.0, 0.5, 2 / 3)]
+)
+def test_f1_is_the_harmonic_mean(precision, recall, f1):
+    scores = arbitre.classification.ClassScores(precision * recall, recall * (1 - precision), precision * (1 - recall))
+    assert scores.precision == pytest.approx(precision)
+    assert scores.recall == pytest.approx(recall)
+    assert scores.f1 == pytest.approx(f1, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "counts"),
+    [
+        ("strict", (1, 3, 0, 1, 1)),
+        ("exact", (2, 2, 0, 1, 1)),
+        ("partial", (2, 0, 2, 1, 1)),
+        ("type", (2, 2, 0, 1, 1)),
+    ],
+    ids=["strict", "exact", "partial", "type"],
+)
+def test_each_scheme_has_its_counts(scheme, counts):
+    gold = [span(0, 2), span(3, 5), span(6, 8), span(10, 12), span(20, 21)]
+    predicted = [span(0, 2), span(3, 5, "city"), span(6, 7), span(11, 14, "city"), span(30, 31)]
+    found = evaluate([gold], [predicted], scheme)
+    one = found.counts
+    assert (one.correct, one.incorrect, one.partial, one.missing, one.spurious) == counts
+    assert one.f1 == pytest.approx((one.correct + one.partial / 2) / 5)
+
+
+def test_partial_grades_overlaps_by_their_size_in_f1q():
+    found = evaluate([[span(0, 4)]], [[span(0, 3)]], "partial")
+    assert (found.f1, found.micro.f1q) == (0.5, 0.75)
+
+
+def test_equal_entities_count_each_time():
+    found = evaluate([[span(0, 1), span(0, 1)]], [[span(0, 1)]])
+    assert (found.precision, found.recall) == (1.0, 0.5)
+    assert evaluate([[span(0, 1)]], [[span(0, 1)] * 3]).counts.spurious == 2
+
+
+def test_nested_and_overlapping_entities_are_compared():
+    gold = [[span(0, 6, "org"), span(0, 2, "person"), span(1, 4, "city")]]
+    assert evaluate(gold, gold).f1 == 1.0
+    found = evaluate(gold, [[span(0, 6, "org"), span(0, 2, "city"), span(1, 4, "city")]], "exact")
+    assert found.f1 == 1.0
+    assert found.per_class["person"].recall == 0.0
+    assert found.confusion.matrix[2].tolist() == [1, 0, 0, 0]
+
+
+def test_a_boundary_error_is_missing_and_spurious_in_the_matrix_not_correct():
+    found = evaluate([[span(0, 3)]], [[span(0, 2)]])
+    assert found.confusion.matrix.tolist() == [[0, 1], [1, 0]]
+    assert found.counts.incorrect == 1
+
+
+def test_results_are_evaluations_with_intervals_and_ranks():
+    gold = [[span(0, 2), span(3, 4, "city")] for _ in range(12)]
+    worse = [one[:1] if number % 3 else one for number, one in enumerate(gold)]
+    found = {name: evaluate(gold, sentences) for name, sentences in {"good": gold, "worse": worse}.items()}
+    ranking = arbitre.rank(found, "f1q")
+    assert [system.name for system in ranking.systems] == ["good", "worse"]
+    interval = found["worse"].interval("f1q", aggregate="micro")
+    assert interval.low < found["worse"].f1 < interval.high
+
+
+def test_exact_match_has_two_denominators():
+    gold, predicted = [[span(0, 1)], [span(0, 1)], [], []], [[span(0, 1)], [], [], [span(2, 3)]]
+    found = evaluate(gold, predicted).exact_match
+    assert (found.rate, found.exact, found.sentences) == (0.5, 2, 4)
+    other = evaluate(gold, predicted, exact_match="entities").exact_match
+    assert (other.rate, other.exact_with_entities, other.sentences_with_entities) == (0.5, 1, 2)
+    assert evaluate([[]], [[]], exact_match="entities").exact_match.rate is None
+
+
+def test_token_accuracy_stands_beside_the_baseline():
+    found = evaluate([["O"] * 8 + ["B-a", "I-a"]], [["O"] * 10]).token_accuracy
+    assert (found.accuracy, found.baseline) == (0.8, 0.8)
+    assert evaluate([[span(0, 1)]], [[span(0, 1)]]).token_accuracy is None
+
+
+def test_scores_without_entities_are_none():
+    found = evaluate([[], []], [[], []])
+    assert (found.precision, found.recall, found.f1, found.classes.macro.f1) == (None, None, None, None)
+    assert found.exact_match.rate == 1.0
+    assert evaluate([], []).f1 is None
+    assert evaluate([[]], [[span(0, 1)]]).f1 == 0.0
+
+
+def test_files_of_an_evaluation_are_written(tmp_path):
+    found = evaluate([[span(0, 1)]], [[span(0, 2)]], out=tmp_path)
+    assert arbitre.load(tmp_path).micro.f1q == found.micro.f1q == 0.0
+    assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("notation", "tags"),
+    [
+        ("bio", ["B-a", "I-a", "B-a", "O", "B-b"]),
+        ("iob1", ["I-a", "I-a", "B-a", "O", "I-b"]),
+        ("bioes", ["B-a", "E-a", "S-a", "O", "S-b"]),
+        ("bioes", ["B-a", "L-a", "U-a", "O", "U-b"]),
+    ],
+    ids=["bio", "iob1", "bioes", "bilou"],
+)
+def test_every_notation_is_inferred(notation, tags):
+    spans = [span(0, 2, "a"), span(2, 3, "a"), span(4, 5, "b")]
+    assert from_tags(list("vwxyz"), tags) == from_tags(list("vwxyz"), tags, notation=notation) == spans
+    assert to_tags(list("vwxyz"), spans, notation=notation)[:1] == tags[:1]
+
+
+@pytest.mark.parametrize(
+    ("tags", "notation", "message", "pointer"),
+    [
+        (["B-a", "X-a"], "auto", "Expected O, B-LABEL, I-LABEL, E-LABEL or S-LABEL, got 'X-a'", "/1"),
+        (["B"], "auto", "got 'B'", "/0"),
+        (["o"], "auto", "got 'o'", "/0"),
+        (["S-a"], "bio", "Expected O, B-LABEL or I-LABEL, got 'S-a'", "/0"),
+        (["O", "I-a"], "bio", "Expected BIO tags, got 'I-a'", "/1"),
+        (["B-a", "I-b"], "bio", "got 'I-b'", "/1"),
+        (["B-a", "O"], "bioes", "got 'B-a'", "/0"),
+        (["E-a"], "bioes", "got 'E-a'", "/0"),
+    ],
+    ids=["prefix", "label", "case", "other notation", "inside", "other label", "open", "close"],
+)
+def test_bad_tags_are_refused(tags, notation, message, pointer):
+    with pytest.raises(DataError, match=message) as caught:
+        from_tags(tags, tags, notation=notation)
+    assert caught.value.pointer == pointer
+
+
+def test_tags_are_texts():
+    with pytest.raises(DataError, match="Expected a tag, got dict at /1/0"):
+        evaluate([["O"], [{}]], [["O"], ["O"]])
+    with pytest.raises(DataError, match="Expected a tag, got NoneType at /0"):
+        from_tags(["x"], [None])
+
+
+def test_tags_and_tokens_have_the_same_number():
+    with pytest.raises(DataError, match="a tag for each of 2 tokens, got 1 tags"):
+        from_tags(["a", "b"], ["O"])
+
+
+def test_irregular_predicted_tags_are_counted_not_refused():
+    gold, predicted = [["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]]
+    found = evaluate(gold, predicted)
+    assert (found.f1, found.irregular) == (1.0, 1)
+    with pytest.raises(DataError, match="Expected BIO tags"):
+        evaluate(predicted, gold, tags="bio")
+    assert evaluate(predicted, gold, tags="bio", lenient=True).f1 == 1.0
+
+
+def test_tags_cannot_express_overlaps_or_spans_past_the_end():
+    with pytest.raises(DataError, match="Expected spans that do not overlap"):
+        to_tags(["a", "b", "c"], [span(0, 2), span(1, 3)])
+    with pytest.raises(DataError, match="within 3 tokens, got one that ends at 4"):
+        to_tags(["a", "b", "c"], [span(2, 4)])
+    with pytest.raises(OptionError, match="got 'auto'"):
+        to_tags([], [], notation="auto")
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"start": 2, "end": 2, "label": "a"}, "at least 0 and below `end`, got 2 and 2"),
+        ({"start": -1, "end": 2, "label": "a"}, "at least 0"),
+        ({"start": 0.0, "end": 2, "label": "a"}, "to be integers"),
+        ({"start": True, "end": 2, "label": "a"}, "to be integers"),
+        ({"start": 0, "end": 2}, "`label` to be a text, got None"),
+        (3, "Expected a span, got int"),
+    ],
+    ids=["empty", "negative", "float", "boolean", "no label", "number"],
+)
+def test_invalid_spans_are_refused(bad, message):
+    with pytest.raises(DataError, match=message) as caught:
+        evaluate([[], [span(0, 1), bad]], [[], []])
+    assert caught.value.pointer == "/1/1"
+
+
+def test_gold_and_predictions_have_the_same_sentences():
+    with pytest.raises(DataError, match="Expected 2 sentences, as in gold, got 1"):
+        evaluate([[], []], [[]])
+    with pytest.raises(DataError, match="Expected 2 tokens, as in sentence 1 of gold, got 1"):
+        evaluate([["O", "O"]], [["O"]])
+    with pytest.raises(DataError, match="Expected a list of sentences, got str"):
+        evaluate("gold.conll", [])
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(OptionError, match="Expected a scheme, got 'strikt'"):
+        evaluate([], [], "strikt")
+    with pytest.raises(OptionError, match="Expected a notation of tags, got 'biose'"):
+        evaluate([["O"]], [["O"]], tags="biose")
+    with pytest.raises(OptionError, match="Expected `exact_match` to be all or entities"):
+        evaluate([], [], exact_match="some")
+
+
+NAMES = {0: "O", 1: "B-DEPART", 2: "I-DEPART", 3: "B-ARRIVEE", 4: "I-ARRIVEE"}
+IDS = np.array([[1, 2, 0, 3, -100], [0, 3, 4, -100, -100]])
+
+
+def test_trainer_metrics_take_logits_and_ids():
+    predicted = np.array([[1, 2, 0, 3, 4], [0, 3, 0, 1, 0]])
+    logits = np.eye(5)[predicted]
+    metrics = trainer_metrics(NAMES)
+    scores = metrics((logits, IDS))
+    assert scores == metrics(types.SimpleNamespace(predictions=predicted, label_ids=IDS))
+    assert scores["f1_DEPART"] == 1.0
+    assert scores["f1_ARRIVEE"] == 0.5
+    assert scores["f1_macro"] == 0.75
+    assert scores["exact_match"] == 0.5
+    assert scores["accuracy"] == pytest.approx(6 / 7)
+    assert all(type(score) is float for score in scores.values())
+
+
+def test_trainer_metrics_are_zero_where_a_score_is_undefined():
+    scores = trainer_metrics(NAMES)((np.zeros((1, 2), dtype=int), np.zeros((1, 2), dtype=int)))
+    assert (scores["f1"], scores["f1_DEPART"], scores["exact_match"]) == (0.0, 0.0, 1.0)
+
+
+def test_trainer_metrics_refuse_other_shapes_and_ids():
+    metrics = trainer_metrics(NAMES)
+    with pytest.raises(DataError, match="for each label id"):
+        metrics((np.zeros((1, 3), dtype=int), np.zeros((1, 2), dtype=int)))
+    with pytest.raises(DataError, match="Expected ids of `id2label`, got 9"):
+        metrics((np.array([[9]]), np.array([[0]])))
