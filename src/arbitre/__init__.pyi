@@ -1,4 +1,4 @@
-from . import classification, entities
+from . import classification, confidence, entities, text
 from .comparator import Comparator
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
@@ -13,6 +13,7 @@ from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
 from .corpus.systems.evaluation_diff import diff
 from .curve import Curve
+from .diagnosis.data_advice import Advice, AdviceFinding, Thresholds, advise
 from .diagnosis.metricity import Distortion, Metricity, distortion, metricity
 from .diagnosis.perturbation import Perturbed, PlantedFault, perturb
 from .distances import Facts
@@ -37,6 +38,8 @@ from .values import ABSENT
 
 __all__ = [
     "ABSENT",
+    "Advice",
+    "AdviceFinding",
     "Alignment",
     "Answer",
     "ArbitreError",
@@ -75,9 +78,12 @@ __all__ = [
     "Signature",
     "SolverError",
     "Tally",
+    "Thresholds",
+    "advise",
     "check_schema",
     "classification",
     "compare",
+    "confidence",
     "diff",
     "distortion",
     "entities",
@@ -96,6 +102,7 @@ __all__ = [
     "side_by_side",
     "suggest_aliases",
     "suggest_gate",
+    "text",
     "transport",
     "write_figures",
     "write_report",

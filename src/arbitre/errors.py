@@ -140,6 +140,26 @@ class FunctionError(SolverError):
         return error
 
 
+def missing_library(
+    library: str, extra: str, purpose: str, error: ImportError, kind: type[ArbitreError] = DataError
+) -> ArbitreError:
+    """Return the error for a library that cannot be imported.
+
+    Args:
+        library: Name of the library.
+        extra: Extra of arbitre that contains it.
+        purpose: What needs the library, at the start of a sentence.
+        error: The exception of the import.
+        kind: Class of the error.
+
+    >>> print(missing_library("nltk", "text", "The distance `pk`", ImportError("No module named 'nltk'")))
+    The distance `pk` needs nltk, which cannot be imported: No module named 'nltk'
+      Install it: pip install 'arbitre[text]'
+    """
+    message = f"{purpose} needs {library}, which cannot be imported: {error}"
+    return kind.of(message, hint=f"Install it: pip install 'arbitre[{extra}]'")
+
+
 def folder_problem(folder: Path) -> Problem:
     """Return the problem of a folder where a file is expected; the hint names the results in it, if any."""
     names = [name for name in ("evaluation.json", "factors.json", "schema.json") if (folder / name).is_file()]

@@ -86,8 +86,7 @@ def violated(fact, table):
 
 @pytest.mark.parametrize("law", DENIED, ids=lambda law: str(law.choice)[:60])
 def test_a_distance_that_costs_the_certificate_breaks_it_in_a_document(law):
-    if law.name in ("bleu", "chrf"):
-        pytest.importorskip("sacrebleu")
+    distance_laws.skip_without_library(law)
     facts, options = law.distance.facts, {"distance": law.choice}
     leaf = {
         "type": TYPES[type((facts.witness or law.values)[0])],

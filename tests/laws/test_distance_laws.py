@@ -185,6 +185,32 @@ PROSE = [
     ),
     *("b d b a a a", "c d b d b a a a", "c d b d b a d", "a b c d e f g h " * 20, "b c d e f g h a " * 20),
 ]
+SUMMARIES = [*PROSE, "a b\nb a", "a\nb a", "a\nb", "b a\na b\n", "\n", "é", "è", "d e f\na b c", "a b c\nd e f"]
+SEGMENTATIONS = [
+    *(
+        [*ends, length]
+        for length in range(1, 6)
+        for n in range(length)
+        for ends in itertools.combinations(range(1, length), n)
+    ),
+    *([[0, 3], [3, 7]], [[1, 3], [4, 7]], [{"start": 0, "end": 3}, {"start": 3, "end": 7}], [3, 7], [2, 3, 30]),
+    *(
+        [],
+        [0],
+        [3, 2],
+        [-1],
+        [True],
+        [1.5],
+        ["1"],
+        [[3, 7], [0, 3]],
+        [[0, 0]],
+        [[0, 3], 7],
+        [[0, 3, 4]],
+        [10**12],
+        [None],
+    ),
+    *("", "0", "1", "001000", "0010000", "1111", "012", "é"),
+]
 SCALARS = [None, False, True, 0, 1, 1.0, 2**53, 2**53 + 1, "", "1", "low", "medium", "high", 4, "other"]
 ANYTHING = [*SCALARS, [], [1], [1.0], [True], [[]], {}, {"a": 1}, {"a": True}, {"a": None}, {"b": 1}, [1, 2], [2, 1]]
 
@@ -215,9 +241,27 @@ SUBSETS = {"triangle": ("jean", "jean dupont", "dupont")}
 ROUGE = {"separating": False, "triangle": False}
 SCORED = {"symmetric": False, **ROUGE}
 REWRITTEN = ("c a d d b b c a c b a a", "c a d b b b c a c b a a", "c a d b b b c a b a a")
-NEEDS_SACREBLEU = pytest.mark.skipif(
-    importlib.util.find_spec("sacrebleu") is None, reason="needs sacrebleu, of the extra `text`"
-)
+LIBRARIES = {
+    "bleu": "sacrebleu",
+    "chrf": "sacrebleu",
+    "rouge-lsum": "rouge_score",
+    **dict.fromkeys(["window-diff", "pk", "generalized-hamming"], "nltk"),
+}
+"""The libraries of the extra `text` that distances need."""
+
+
+def skip_without_library(law):
+    """Skip the test if the library of a distance is not installed."""
+    if law.name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[law.name])
+
+
+def needs(law):
+    library = LIBRARIES.get(law.name, "arbitre")
+    return pytest.mark.skipif(importlib.util.find_spec(library) is None, reason=f"needs {library}")
+
+
+SEGMENTED = {"separating": ([3, 7], "001000"), "triangle": ([1], [1, 2], [1, 2, 3])}
 RATCLIFF = {"symmetric": ("aaba", "baaa"), "triangle": ("a", "ab", "b")}
 
 LAWS = [
@@ -285,8 +329,27 @@ LAWS = [
     Law("rouge-s", PROSE, **ROUGE, witnesses={"triangle": ("a a b", "a b b a", "b b a")}),
     Law({"rouge-s": {"skip": 10**9}}, PROSE, **ROUGE),
     Law("bleu", PROSE, **SCORED, witnesses={"separating": ("a b", "a  b"), "triangle": REWRITTEN}),
+    Law(
+        {"bleu": {"weights": [0.5, 0.5]}},
+        PROSE,
+        **SCORED,
+        witnesses={"separating": ("a b", "a  b"), "triangle": ("a b", "a a b", "a a")},
+    ),
     Law("chrf", PROSE, **SCORED, witnesses={"separating": ("a b", "ab"), "triangle": ("a", "ab", "b")}),
     Law({"chrf": {"words": 2}}, PROSE, **SCORED, witnesses={"separating": ("a b", "a  b")}),
+    Law(
+        "rouge-lsum",
+        SUMMARIES,
+        **SCORED,
+        witnesses={"separating": ("a b", "a\nb"), "triangle": ("a", "a b", "b")},
+    ),
+    Law({"rouge-lsum": {"tokenizer": "rouge-score"}}, SUMMARIES, **SCORED, witnesses={"separating": ("é", "è")}),
+    Law("window-diff", SEGMENTATIONS, **SCORED, witnesses=SEGMENTED),
+    Law({"window-diff": {"k": 2}}, SEGMENTATIONS, **ROUGE, witnesses=SEGMENTED),
+    Law("pk", SEGMENTATIONS, **SCORED, witnesses=SEGMENTED),
+    Law({"pk": {"k": 1}}, SEGMENTATIONS, **ROUGE, witnesses=SEGMENTED),
+    Law("generalized-hamming", SEGMENTATIONS, **ROUGE, witnesses=SEGMENTED),
+    Law({"generalized-hamming": {"insertion": 1}}, SEGMENTATIONS, **SCORED, witnesses=SEGMENTED),
     Law({"ordinal": {"order": ORDER}}, SCALARS),
     Law({"ordinal": {"order": ["low"]}}, SCALARS),
     Law("exact", ANYTHING, floor=0.5),
@@ -305,7 +368,7 @@ LAWS = [
 ]
 each_law = pytest.mark.parametrize(
     "law",
-    [pytest.param(law, marks=[NEEDS_SACREBLEU] if law.name in {"bleu", "chrf"} else []) for law in LAWS],
+    [pytest.param(law, marks=needs(law)) for law in LAWS],
     ids=lambda law: f"{law.choice}"[:60] + (f" with floor {law.floor}" if law.floor else ""),
 )
 FACTS = ("identity", "symmetric", "separating", "triangle")
@@ -405,10 +468,10 @@ def violates(distance, fact, witness):
         (x,) = witness
         return distance(x, x) > ROUNDING
     if fact == "symmetric":
-        x, y = witness
+        x, y, *_ = witness
         return abs(distance(x, y) - distance(y, x)) > ROUNDING
     if fact == "separating":
-        x, y = witness
+        x, y, *_ = witness
         return not equal(x, y) and distance(x, y) == 0
     x, y, z = witness
     return distance(x, z) > distance(x, y) + distance(y, z) + ROUNDING

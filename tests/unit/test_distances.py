@@ -418,12 +418,22 @@ def test_options_that_are_wrong_together_are_all_reported(choice, expected):
     assert [(problem.message, problem.pointer) for problem in caught.value.problems] == expected
 
 
-@pytest.mark.parametrize("name", ["bleu", "chrf"])
-def test_a_missing_library_is_named_with_its_extra(name, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
-    monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    with pytest.raises(SchemaError, match=f"The distance `{name}` needs sacrebleu") as caught:
-        catalogue.build(name, pointer="/d")
+@pytest.mark.parametrize(
+    ("name", "options", "library"),
+    [
+        ("bleu", {}, "sacrebleu"),
+        ("bleu", {"weights": [1]}, "nltk"),
+        ("chrf", {}, "sacrebleu"),
+        ("rouge-lsum", {}, "rouge-score"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_extra(name, options, library, monkeypatch):
+    package = library.replace("-", "_")
+    pytest.importorskip(package)
+    for module in [module for module in sys.modules if module.partition(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SchemaError, match=f"`{name}`.* needs {library}, which cannot") as caught:
+        catalogue.build({name: options}, pointer="/d")
     assert caught.value.hint == "Install it: pip install 'arbitre[text]'"
     assert caught.value.pointer == "/d"
 

@@ -23,7 +23,12 @@ SLOW = {
     "jinja2",
     "dask",
     "sacrebleu",
+    "nltk",
+    "rouge_score",
+    "sklearn",
 }
+MODULES = {"confidence", "text"}
+"""Public names that are modules."""
 
 
 def loaded(code):
@@ -57,7 +62,8 @@ def test_a_matching_loads_the_solver_when_it_needs_it():
 
 @pytest.mark.parametrize("name", arbitre.__all__)
 def test_no_module_of_the_package_hides_a_public_name(name):
-    assert getattr(getattr(arbitre, name), "__name__", None) != f"arbitre.{name}"
+    hidden = getattr(getattr(arbitre, name), "__name__", None) == f"arbitre.{name}"
+    assert hidden == (name in MODULES)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -19,7 +19,8 @@ from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
-from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import CorpusKeywords
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
@@ -77,7 +78,7 @@ def test_a_contradiction_names_the_options_as_on_the_command_line():
     assert "--a-name requires --size." in result.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "schema"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"schema", "text"}])
 def test_no_command_has_a_long_parameter_list(name):
     command = getattr(importlib.import_module(f"arbitre.cli.commands.{name}"), name)
     assert len(inspect.signature(command).parameters) <= 13
@@ -130,6 +131,37 @@ IN_PYTHON = {
     "schema explain": (arbitre.Comparator, {}),
     "schema suggest_aliases": (arbitre.suggest_aliases, {}),
     "schema suggest_gate": (arbitre.suggest_gate, {}),
+    "text rouge": (arbitre.text.rouge, {"files": "texts are passed"}),
+    "text bleu": (arbitre.text.bleu, {"files": "texts are passed"}),
+    "text perplexity": (
+        arbitre.text.perplexity,
+        {
+            **dict.fromkeys(["window", "stride"], "arbitre.text.rolling_perplexity"),
+            **dict.fromkeys(["pointer", "id_key"], "log-probabilities are passed"),
+        },
+    ),
+    "text corpus": (
+        arbitre.evaluate,
+        {**dict.fromkeys(["path", "kind"], "Evaluation.text"), "segmentation": "Evaluation.segmentation"},
+    ),
+    "confidence": (
+        arbitre.confidence.report,
+        {
+            **dict.fromkeys(["gold", "predicted", "id_key"], "documents are passed as `answers`"),
+            **dict.fromkeys(["schema", "overlay", "functions"], "arbitre.Comparator"),
+            "source": "arbitre.confidence",
+            "logprobs": "from_logprobs",
+            "suffix": "from_explicit",
+        },
+    ),
+    "advise": (
+        arbitre.advise,
+        {
+            **dict.fromkeys(["train", "path", "id_key"], "labels are passed as `training`"),
+            **dict.fromkeys(["predicted", "schema", "overlay", "functions"], "Evaluation.leaf_pairs"),
+            **dict.fromkeys([field.name for field in fields(arbitre.Thresholds)], "arbitre.Thresholds"),
+        },
+    ),
 }
 """The function of each command, and its options that have another place in Python."""
 NAMES_IN_PYTHON = {"projection": "project", "chosen": "match"}
@@ -150,7 +182,10 @@ def keywords(function):
 
 
 def test_every_command_has_a_function():
-    groups = {"schema": ["infer", "check", "explain", "suggest_aliases", "suggest_gate"]}
+    groups = {
+        "schema": ["infer", "check", "explain", "suggest_aliases", "suggest_gate"],
+        "text": ["rouge", "bleu", "perplexity", "corpus"],
+    }
     names = {f"{name} {one}".strip() for name in COMMANDS for one in groups.get(name, [""])}
     assert names - IN_PYTHON.keys() == {"demo"}  # shows the other commands on the bundled corpus
 

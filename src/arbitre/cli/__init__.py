@@ -29,6 +29,9 @@ COMMANDS: Final = {
     "figures": "Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.",
     "metricity": "Measure how far the distances between entries deviate from a metric.",
     "perturb": "Plant faults into copies of gold documents, to learn how the scores react.",
+    "text": "Measure generated text: ROUGE, BLEU and perplexity.",
+    "confidence": "Compare the confidence of predicted values with their correctness.",
+    "advise": "Check the classes of training and test data: what to add, balance or merge.",
     "faults": "Show how each score reacts to each kind of fault, for every matching.",
 }
 """Summary of each command. The module of the same name in `commands` defines a function of

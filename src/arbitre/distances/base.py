@@ -33,7 +33,7 @@ class Facts:
     * `triangle`: d(x, z) <= d(x, y) + d(y, z)
     * `range`: the smallest and the largest distance, within [0, 1]
     * `witness`: values that violate the first property that does not hold, in the order identity (x,),
-      symmetric (x, y), separating (x, y), triangle (x, y, z)
+      symmetric (x, y), separating (x, y), triangle (x, y, z); values that violate later properties may follow
 
     Raises SchemaError if the range is invalid.
 

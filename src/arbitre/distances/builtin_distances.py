@@ -9,7 +9,7 @@ from arbitre.catalogue import Catalogue, Factory
 from arbitre.distances import dates, discrete, identifiers, numbers, sets, spans, taxonomy, times
 from arbitre.distances.base import Distance
 from arbitre.distances.custom import user_distance
-from arbitre.distances.text import edit, ngrams, prose, ratcliff, translation
+from arbitre.distances.text import edit, ngrams, prose, ratcliff, rouge_scorer, segmentations, translation
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -238,10 +238,16 @@ _PROSE: Final = {
         {"skip": {"type": "integer", "minimum": 0, "default": 4}},
         source="Lin, 2004",
     ),
+    "rouge-lsum": Factory(
+        lambda options: rouge_scorer.rouge_lsum(options["tokenizer"]),
+        "1 - F1 of the longest common subsequences of sentences, one per line, computed by rouge-score.",
+        {"tokenizer": {"enum": list(rouge_scorer.TOKENIZERS), "default": "words"}},
+        source="Lin, 2004",
+    ),
     "bleu": Factory(
-        lambda options: translation.bleu(int(options["n"])),
-        "1 - sentence BLEU of the prediction, computed by sacrebleu.",
-        {"n": _run(4)},
+        lambda options: translation.bleu(int(options["n"]), options.get("weights")),
+        "1 - sentence BLEU of the prediction, computed by sacrebleu, or by nltk with weights.",
+        {"n": _run(4), "weights": {"type": "array", "items": _COST, "minItems": 1, "maxItems": _LONGEST_RUN}},
         source="Papineni et al., 2002",
     ),
     "chrf": Factory(
@@ -252,5 +258,34 @@ _PROSE: Final = {
     ),
 }
 
-catalogue: Final = DistanceCatalogue("distance", _ANYTHING | _TEXTS | _NUMBERS | _SETS | _OBJECTS | _LABELS | _PROSE)
+_WINDOW: Final = {"k": {"type": "integer", "minimum": 1}}
+_CHANGE: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6}
+_SEGMENTATIONS: Final = {
+    "window-diff": Factory(
+        lambda options: segmentations.window_diff(options.get("k")),
+        "Share of windows with different numbers of boundaries.",
+        _WINDOW,
+        source="Pevzner and Hearst, 2002",
+    ),
+    "pk": Factory(
+        lambda options: segmentations.pk(options.get("k")),
+        "Share of windows with a boundary on one side only.",
+        _WINDOW,
+        source="Beeferman et al., 1999",
+    ),
+    "generalized-hamming": Factory(
+        lambda options: segmentations.generalized_hamming(**options),
+        "Cost of changing the boundaries / cost of deleting and inserting all of them.",
+        {
+            "insertion": _CHANGE | {"default": 2},
+            "deletion": _CHANGE | {"default": 2},
+            "shift": _CHANGE | {"default": 1},
+        },
+        source="Bookstein et al., 2002",
+    ),
+}
+
+catalogue: Final = DistanceCatalogue(
+    "distance", _ANYTHING | _TEXTS | _NUMBERS | _SETS | _OBJECTS | _LABELS | _PROSE | _SEGMENTATIONS
+)
 """The built-in distances; `catalogue.with_distance` returns a copy with a custom distance."""

@@ -22,14 +22,17 @@ from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, read_view, write_page
 from arbitre.report.tables import result_files
+from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from arbitre.classification import Classification
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.value_classes import Row
     from arbitre.tally import Scores
+    from arbitre.text.corpus_scores import SegmentationScores, TextScores
     from arbitre.values import Json
 
 TABLES: Final = ("documents", "paths", "matches", "faults")
@@ -62,6 +65,8 @@ class Evaluation(corpus.Evaluation):
     """Computes the flat comparison; None if the documents are no longer available."""
     value_rows: Callable[[str], list[Row]] | None = field(default=None, repr=False)
     """Compares the documents again and returns the values at a path; None if they are no longer available."""
+    leaf_source: Callable[[str], list[LeafPair]] | None = field(default=None, repr=False)
+    """Compares again and returns the pairs of leaves at a path; None if the documents are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -158,6 +163,51 @@ class Evaluation(corpus.Evaluation):
         if self.value_rows is None:
             raise _unavailable()
         return classify(self.value_rows(path), path, self.by_path, labels)
+
+    def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
+        """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
+
+        BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A missing text counts as an empty
+        text. If gold has a list of accepted readings in place of a text, all of them are references.
+
+        Args:
+            path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
+            kinds: Kinds of ROUGE, as for `arbitre.text.rouge`.
+
+        Raises:
+            DataError: There are no gold texts at the path, the documents are no longer available, or rouge-score is
+                not installed.
+            SchemaError: sacrebleu is not installed.
+        """
+        return score_texts(self._value_pairs(path), kinds)
+
+    def segmentation(self, path: str, k: int | None = None) -> SegmentationScores:
+        """Return WindowDiff, Pk and the generalised Hamming distance of all segmentations at a path.
+
+        The documents are compared again.
+
+        Args:
+            path: Wildcard path of segmentations, which must be compared as single values: give them a distance such as
+                `window-diff`.
+            k: Number of positions of a window; by default half of the mean segment of each gold segmentation.
+
+        Raises:
+            DataError: There are no gold segmentations at the path, or the documents are no longer available.
+        """
+        return score_segmentations(self._value_pairs(path), k)
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of gold and predicted leaves at a wildcard path. The documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        if self.leaf_source is None:
+            raise _unavailable()
+        return self.leaf_source(path)
+
+    def _value_pairs(self, path: str) -> list[ValuePair]:
+        return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.

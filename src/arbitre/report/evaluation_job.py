@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.reading.options import ReadOptions
@@ -19,24 +20,26 @@ from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import DataError
+from arbitre.paths import wildcard
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.pointer_labels import PointerLabels
 from arbitre.report.tables import result_files, summaries
-from arbitre.report.tables.exports import parse_exports, write
+from arbitre.report.tables.exports import write
 from arbitre.report.tables.fault_table import FaultTableObserver
-from arbitre.report.tables.table import unknown
-from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file
-from arbitre.tally import NAMES
+from arbitre.report.text_files import CsvDialect, atomic_text_file
+from arbitre.schema.describe import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.levels import Level
     from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
@@ -44,93 +47,14 @@ if TYPE_CHECKING:
     from arbitre.corpus.results import evaluation as corpus
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
-    from arbitre.corpus.running.executors import Engine
     from arbitre.corpus.running.phases import OnProgress
     from arbitre.report.evaluation import Evaluation
-    from arbitre.report.tables.exports import Export
     from arbitre.schema import Plan
     from arbitre.values import Json
 
 CLUSTERS: Final = "clusters"
 FLAT: Final = "flat"
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluationOptions:
-    """Options for evaluating a corpus and writing the results.
-
-    Attributes:
-        out: Folder of the results; None writes no files.
-        resume: Whether to continue an interrupted evaluation in the same folder.
-        strict: Whether to stop at the first failed document.
-        validate: Whether to list the schema violations of predictions.
-        flat: Whether to match the leaves of each path whatever their entries, and to compute the solidarity of the
-            values. Included in `diagnose`.
-        diagnose: Whether to list the faults of predictions and what they cost.
-        source: Folder of the texts that were given to the model, `<id>.txt`, in which to search for missing and
-            spurious values; requires `diagnose`.
-        cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
-            regular expression on ids.
-        workers: Number of worker processes; None for the number of processors.
-        engine: Where documents are compared: "local", or "dask" for a Dask cluster.
-        scheduler: Address of the Dask scheduler.
-        no_report: Whether to write no report.
-        no_chance: Whether to compute no chance scores.
-        keep: Number of documents that the report shows entry by entry; None for as many as fit.
-        lang: Language of the report.
-        table: Names of further tables to write to `out`, such as "paths.tex" or "documents.parquet".
-        score: Score columns of these tables in Markdown and LaTeX; if empty, f1q, imq, irq and amq.
-        csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
-            French (semicolon, decimal comma, byte-order mark).
-
-    Raises:
-        OptionError: Options contradict each other.
-        DataError: A table or a score is unknown.
-    """
-
-    out: Path | None = None
-    resume: bool = False
-    strict: bool = False
-    validate: bool = False
-    diagnose: bool = False
-    source: str | Path | None = None
-    flat: bool = False
-    cluster_by: str | None = None
-    workers: int | None = None
-    engine: Engine = "local"
-    scheduler: str | None = None
-    no_report: bool = False
-    no_chance: bool = False
-    keep: int | None = None
-    lang: Language = Language.EN
-    table: Sequence[str] = ()
-    score: Sequence[str] = ()
-    csv_dialect: CsvDialectName = "standard"
-
-    def __post_init__(self) -> None:
-        CsvDialect.named(self.csv_dialect)
-        Language.named(self.lang)
-        choose_executor(self.engine, self.scheduler, self.workers)
-        if self.resume and self.out is None:
-            raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
-        if self.source is not None and not self.diagnose:
-            raise OptionError.of("`source` requires `diagnose`, which looks for the faults.")
-        if self.score and not self.table:
-            raise OptionError.of("`score` requires `table`: the scores are columns of the tables.")
-        for score in self.score:
-            if score not in NAMES:
-                raise unknown("column", score, NAMES)
-        for export in self.exports:
-            if export.rows == "groups" and self.cluster_by is None:
-                raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
-            if export.rows == "faults" and not self.diagnose:
-                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which looks for the faults.")
-
-    @property
-    def exports(self) -> tuple[Export, ...]:
-        """The further tables. Raises DataError if one is unknown."""
-        return parse_exports(self.table, summaries.ROWS, self.out)
 
 
 @dataclass(slots=True)
@@ -150,7 +74,7 @@ class EvaluationJob:
 
     plan: Plan
     joined: Join | Iterable[Triple]
-    options: EvaluationOptions = EvaluationOptions()
+    options: EvaluationOptions = field(default_factory=EvaluationOptions)
     reading: ReadOptions = field(default_factory=ReadOptions)
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
@@ -327,6 +251,7 @@ class EvaluationJob:
             writer=None if isinstance(self.joined, Iterator) else self._write_again,
             flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
             value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
+            leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
         )
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
@@ -349,6 +274,26 @@ class EvaluationJob:
 
         evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
         return rows
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Compare the documents again and return the pairs of leaves at a wildcard path, document by document.
+
+        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
+        """
+        steps = [step for step in walk(self.plan.sites) if wildcard(step.path) == path]
+        keys = [self.plan.sites[step.site].alternatives for step in steps]
+        key = next((key for key in keys if isinstance(key, str)), None)
+        collected: list[LeafPair] = []
+
+        def collect(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
+            collected.extend(
+                leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves
+            )
+            return []
+
+        evaluate(self.plan, self.joined, ExecutionOptions({"leaves": collect}, chance=False))
+        return collected
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""

@@ -15,7 +15,8 @@ from arbitre.corpus.reading.records import Pair
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.evaluation import extend
-from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_options import EvaluationOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -371,6 +371,7 @@ _CLOSEST: Final = {
     "cycle": "exact",
     "jaccard-ngrams": "yujian-bo",
     "uuid": "exact",
+    **dict.fromkeys(("window-diff", "pk", "generalized-hamming"), "exact"),
     "table": "costs that obey the triangle inequality and are above 0 between different values",
     "jaccard": "exact, or `match`: set",
 }

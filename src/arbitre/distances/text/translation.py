@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,20 @@ from arbitre.distances.bags import build_bags
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.pool_helpers import DeferredPool, check_distances
 from arbitre.distances.text.ngrams import tokens
-from arbitre.errors import SchemaError
+from arbitre.distances.text.weighted_bleu import require_nltk, weighted_bleu, weights_problem
+from arbitre.errors import OptionError, SchemaError, did_you_mean, missing_library, shown
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from arbitre.arrays import Floats, Indices
     from arbitre.distances.pool_helpers import Integers
 
 _STRING = frozenset({Kind.STRING})
+
+TOKENIZERS: Final = ("13a", "intl", "char", "zh", "none")
+"""Tokenizers of sacrebleu that need no further package."""
 
 BOUND_MARGIN: Final = 1e-12
 """Tolerance for rounding: equal texts score 100.00000000000004. Also subtracted from bounds."""
@@ -35,10 +39,58 @@ BOUND_MARGIN: Final = 1e-12
 def _metrics(name: str) -> Any:  # noqa: ANN401  (a module that may not be installed)
     """Import and return `sacrebleu.metrics`, which loads slowly. Raises SchemaError if it is not installed."""
     try:
-        return import_module("sacrebleu.metrics")
+        from sacrebleu import metrics  # noqa: PLC0415  (optional, loads slowly)
     except ImportError as error:
-        message = f"The distance `{name}` needs sacrebleu, which cannot be imported: {error}"
-        raise SchemaError.of(message, hint="Install it: pip install 'arbitre[text]'") from error
+        raise missing_library("sacrebleu", "text", f"The distance `{name}`", error, SchemaError) from error
+    return metrics
+
+
+def tokenizer(name: str) -> Callable[[str], list[str]]:
+    """Return a function that splits a text as sacrebleu does.
+
+    Args:
+        name: Name of a tokenizer of sacrebleu that needs no further package, or "none" to split at spaces.
+
+    Raises:
+        OptionError: There is no such tokenizer.
+        SchemaError: sacrebleu is not installed.
+    """
+    metrics = _metrics("bleu")
+    if name not in TOKENIZERS:
+        raise OptionError.of(
+            f"Expected `tokenize` to be one of {', '.join(TOKENIZERS)}, got {shown(name)}",
+            hint=did_you_mean(name, TOKENIZERS),
+        )
+    split = metrics.BLEU(tokenize=name).tokenizer
+    return lambda text: split(text.rstrip()).split()
+
+
+class CorpusScore(NamedTuple):
+    """A score of a corpus, in [0, 1], and the signature of sacrebleu."""
+
+    score: float
+    signature: str
+
+
+def corpus_bleu(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CorpusScore:
+    """Return sacrebleu's corpus BLEU with its default options. Raises SchemaError if sacrebleu is not installed.
+
+    Args:
+        candidates: The texts under evaluation.
+        references: The references of each text; their number may vary.
+    """
+    return _corpus(_metrics("bleu").BLEU(), candidates, references)
+
+
+def corpus_chrf(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CorpusScore:
+    """Return sacrebleu's corpus chrF2 with its default options; arguments and errors as for `corpus_bleu`."""
+    return _corpus(_metrics("chrf").CHRF(), candidates, references)
+
+
+def _corpus(metric: Any, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> CorpusScore:  # noqa: ANN401
+    streams = list(zip_longest(*references)) if references else []
+    score = metric.corpus_score(list(candidates), streams).score / 100.0
+    return CorpusScore(min(max(score, 0.0), 1.0), str(metric.get_signature()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +109,39 @@ class _TranslationPool(DeferredPool):
         return check_distances(distances, left.shape, "sacrebleu")
 
 
-def bleu(n: int = 4) -> Distance:
-    """Return the distance 1 - BLEU / 100, in [0, 1], from the precision of word n-grams of length 1 to `n`.
+def _signed(metric: Any) -> dict[str, str]:  # noqa: ANN401  (a metric of sacrebleu)
+    """Return the option that contains sacrebleu's signature."""
+    metric.corpus_score([""], [[""]])  # sets the number of references
+    return {"sacrebleu": str(metric.get_signature())}
 
-    BLEU is sacrebleu's sentence score: tokenizer 13a, case-sensitive, exponential smoothing, effective order. Neither
-    symmetric nor a metric; texts with the same tokens have distance 0. Source: Papineni et al., 2002; Post, 2018.
+
+def bleu(n: int = 4, weights: Sequence[float] | None = None) -> Distance:
+    """Return the distance 1 - BLEU, in [0, 1], from the precision of word n-grams of length 1 to `n`.
+
+    Without weights, BLEU is sacrebleu's sentence score: tokenizer 13a, case-sensitive, exponential smoothing, effective
+    order. With weights, it is BLEU without smoothing (see `arbitre.text.bleu`). Neither symmetric nor a metric; texts
+    with the same tokens have distance 0 without weights. Source: Papineni et al., 2002; Post, 2018.
+
+    Args:
+        n: Maximum length of the n-grams.
+        weights: Weight of the n-grams of each length from 1, with sum 1; replaces `n`.
 
     Raises:
-        SchemaError: sacrebleu is not installed.
+        SchemaError: The weights are invalid, or sacrebleu or nltk is not installed.
 
     >>> bleu(n=2)("Hello everyone on Blent", "Welcome everyone on Blent website")  # doctest: +SKIP
     0.45227744249483404
     """
-    _metrics("bleu")
-    facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a b c"))
-    return Distance("bleu", _STRING, facts, partial(_bleu, n), {"n": n}, expensive_above=1)
+    if weights is None:
+        signed = _signed(_metrics("bleu").BLEU(max_ngram_order=n, effective_order=True))
+        facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a b c"))
+        return Distance("bleu", _STRING, facts, partial(_bleu, n), {"n": n} | signed, expensive_above=1)
+    if problem := weights_problem(weights):
+        raise SchemaError.of(problem, pointer="/bleu/weights")
+    require_nltk("The distance `bleu` with weights")
+    facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a b", "a a b"))
+    options = {"weights": list(weights), "tokenize": "13a"}
+    return Distance("bleu", _STRING, facts, partial(_weighted_bleu, tuple(weights)), options, expensive_above=1)
 
 
 def _bleu(n: int, values: Sequence[str]) -> _TranslationPool:
@@ -79,6 +149,35 @@ def _bleu(n: int, values: Sequence[str]) -> _TranslationPool:
     words = tokens([metric.tokenizer(value.rstrip()).split() for value in values])
     bounds = build_bags(len(values), *words, partial(_bleu_bound, n), multiple=True)
     return _TranslationPool(tuple(values), bounds, BOUND_MARGIN, metric)
+
+
+@dataclass(frozen=True, slots=True)
+class _WeightedPool(DeferredPool):
+    """A pool of texts that BLEU with weights scores."""
+
+    words: Sequence[Sequence[str]]
+    weights: Sequence[float]
+
+    def distances(self, left: Indices, right: Indices) -> Floats:
+        distances = np.zeros(left.size)
+        for pair, (gold, predicted) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+            if self.texts[gold] != self.texts[predicted]:
+                distances[pair] = 1.0 - weighted_bleu([self.words[gold]], self.words[predicted], self.weights).bleu
+        distances[np.abs(distances) < BOUND_MARGIN] = 0.0
+        return check_distances(distances, left.shape, "nltk")
+
+
+def _weighted_bleu(weights: tuple[float, ...], values: Sequence[str]) -> _WeightedPool:
+    words = [*map(tokenizer("13a"), values)]
+    bounds = build_bags(len(values), *tokens(words), partial(_weighted_bound, weights[0]), multiple=True)
+    return _WeightedPool(tuple(values), bounds, BOUND_MARGIN, words, weights)
+
+
+def _weighted_bound(weight: float, common: Integers, gold: Integers, predicted: Integers) -> Floats:
+    """Return lower bounds of the distance: assumes that all n-grams of two or more words match."""
+    length = np.maximum(predicted, 1)
+    brevity = np.exp(np.minimum(1.0 - gold / length, 0.0))
+    return np.where(gold + predicted == 0, 0.0, 1.0 - brevity * (common / length) ** weight)
 
 
 def _bleu_bound(n: int, common: Integers, gold: Integers, predicted: Integers) -> Floats:
@@ -103,9 +202,9 @@ def chrf(words: int = 0) -> Distance:
     >>> chrf()("abc", "abd")  # doctest: +SKIP
     0.6111111111111112
     """
-    _metrics("chrf")
+    signed = _signed(_metrics("chrf").CHRF(word_order=words))
     facts = Facts(symmetric=False, separating=False, triangle=False, witness=("a", "ab"))
-    return Distance("chrf", _STRING, facts, partial(_chrf, words), {"words": words}, expensive_above=1)
+    return Distance("chrf", _STRING, facts, partial(_chrf, words), {"words": words} | signed, expensive_above=1)
 
 
 def _chrf(words: int, values: Sequence[str]) -> _TranslationPool:

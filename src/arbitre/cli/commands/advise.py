@@ -1,0 +1,116 @@
+"""`arbitre advise`: check the classes of training and test data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+import arbitre
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.records import read_records
+from arbitre.cli.shared_options import (
+    ComparatorOptions,
+    Functions,
+    IdKey,
+    OutputOptions,
+    Overlay,
+    ThresholdOptions,
+)
+from arbitre.diagnosis.data_advice import labels_at
+from arbitre.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from arbitre import Advice
+
+_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, or a glob."
+Training = Annotated[
+    list[str], typer.Option("--train", metavar="PATH", help=f"Training documents: {_SOURCE} May be repeated.")
+]
+Test = Annotated[
+    list[str] | None, typer.Option(metavar="PATH", help=f"Gold test documents: {_SOURCE} May be repeated.")
+]
+Predicted = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATH", help="Predictions of the test documents, to find classes that are often confused."),
+]
+
+
+def advise(
+    *,
+    train: Training,
+    path: Annotated[str, typer.Option(metavar="PATH", help="Wildcard path of the labels, such as /entities/*/label.")],
+    test: Test = None,
+    predicted: Predicted = None,
+    schema: Annotated[
+        str | None, typer.Option(metavar="FILE", help="JSON Schema of the documents, for --predicted.")
+    ] = None,
+    overlay: Overlay = None,
+    functions: Functions = None,
+    thresholds: ThresholdOptions,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the permutation test.")] = 0,
+    id_key: IdKey = "id",
+    output: OutputOptions,
+) -> None:
+    """Check the classes of training and test data: what to add, balance or merge."""
+    if predicted and not (test and schema):
+        raise typer.BadParameter("--predicted requires --test and --schema: predictions are compared with gold.")
+    pairs = []
+    if predicted and schema:
+        comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
+        evaluation = comparator.evaluate(gold=test or [], predicted=predicted, id_key=id_key, no_chance=True)
+        pairs = [(pair.gold, pair.predicted) for pair in evaluation.leaf_pairs(path)]
+    advice = arbitre.advise(
+        _labels(train, path, id_key),
+        _labels(test, path, id_key) if test else None,
+        confusion=pairs,
+        thresholds=thresholds,
+        seed=seed,
+    )
+    output.terminal().result(lambda: {"path": path} | advice.to_dict(), lambda _: _blocks(advice, path))
+
+
+def _labels(sources: list[str], path: str, id_key: str) -> Counter[str]:
+    labels = Counter[str]()
+    for source in sources:
+        for record in read_records(source, id_key):
+            try:
+                labels.update(labels_at(record.value, path))
+            except DataError as error:
+                raise error.located(file=record.file, line=record.line) from error
+    return labels
+
+
+def _blocks(advice: Advice, path: str) -> Iterator[RenderableType]:
+    classes = sorted({*advice.training, *(advice.test or {})})
+    yield Text.assemble((f"{counted(len(classes), 'class', 'classes')} at {path}", "bold"))
+    sides = {"training": advice.training} | ({} if advice.test is None else {"test": advice.test})
+    grid = result_tables.table("class", *(name for side in sides for name in (side, "share")))
+    for label in classes:
+        cells = [(side.get(label, 0), side.get(label, 0) / sum(side.values())) for side in sides.values()]
+        grid.add_row(escape_hidden(label), *(text for count, share in cells for text in (str(count), f"{share:.1%}")))
+    yield grid
+    if advice.distribution is not None:
+        found = advice.distribution
+        differ = "differ" if found.p < advice.thresholds.alpha else "do not differ significantly"
+        yield Text(
+            f"Training and test data {differ}: {found.method} test, p = {found.p:.4f}; {found.difference:.1%} of the "
+            "test examples would have to change class."
+        )
+    if not advice.findings:
+        yield Text("No findings.")
+        return
+    rows = result_tables.table("check", left=1)
+    rows.add_column("finding", overflow="fold")
+    rows.add_column("action", overflow="fold")
+    for finding in advice.findings:
+        rows.add_row(finding.check, escape_hidden(finding.message), escape_hidden(finding.action))
+    yield titled("Advice", rows)

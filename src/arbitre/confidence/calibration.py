@@ -1,0 +1,143 @@
+"""How well confidences predict correctness; computed by scikit-learn (extra `calibration`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from arbitre.errors import OptionError, missing_library
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats
+
+BINS: Final = 10
+"""Default number of bins of a calibration curve."""
+
+
+class CalibrationBin(NamedTuple):
+    """The leaves whose confidence is in one bin.
+
+    Attributes:
+        lower: Lower end of the bin.
+        upper: Upper end of the bin. A confidence on the border of two bins belongs to the lower one.
+        leaves: Number of leaves.
+        confidence: Mean confidence of these leaves.
+        correct: Share of these leaves that are correct.
+    """
+
+    lower: float
+    upper: float
+    leaves: int
+    confidence: float
+    correct: float
+
+
+class RiskCoverage(NamedTuple):
+    """The leaves with at least a certain confidence.
+
+    Attributes:
+        threshold: Minimum confidence.
+        coverage: Share of all leaves that have it.
+        risk: Share of these leaves that are wrong.
+    """
+
+    threshold: float
+    coverage: float
+    risk: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How well the confidences of leaves predict whether they are correct.
+
+    Attributes:
+        leaves: Number of predicted leaves with a confidence.
+        correct: Share of them that are correct.
+        confidence: Their mean confidence.
+        auroc: Probability that a correct leaf has a higher confidence than a wrong one, ties counted half; None if all
+            leaves are correct or all are wrong.
+        ece: Expected calibration error: the mean difference between the confidence and the share of correct leaves of
+            a bin, weighted by the number of leaves.
+        brier: Mean squared difference between confidence and correctness.
+        aurc: Area under the risk-coverage curve: the mean, over all leaves, of the risk at the leaf's confidence.
+        bins: Calibration curve: the bins that are not empty.
+        curve: Risk-coverage curve: one point for each confidence, highest first.
+    """
+
+    leaves: int
+    correct: float
+    confidence: float
+    auroc: float | None
+    ece: float
+    brier: float
+    aurc: float
+    bins: tuple[CalibrationBin, ...]
+    curve: tuple[RiskCoverage, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as JSON."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {name: [point._asdict() for point in plain[name]] for name in ("bins", "curve")}
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        from sklearn import metrics  # noqa: PLC0415  (optional, loads slowly)
+        from sklearn.calibration import calibration_curve  # noqa: PLC0415  (optional, loads slowly)
+    except ImportError as error:
+        raise missing_library("scikit-learn", "calibration", "Calibration", error) from error
+    return metrics, calibration_curve
+
+
+def calibrate(confidences: Sequence[float], correct: Sequence[bool], bins: int = BINS) -> Calibration | None:
+    """Return how well confidences predict correctness; None without leaves.
+
+    Args:
+        confidences: Confidence of each leaf, in [0, 1].
+        correct: Whether each leaf is correct.
+        bins: Number of bins of equal width.
+
+    Raises:
+        OptionError: There is less than one bin.
+        DataError: scikit-learn is not installed.
+    """
+    if bins < 1:
+        raise OptionError.of(f"Expected `bins` to be at least 1, got {bins}")
+    if not confidences:
+        return None
+    metrics, calibration_curve = _library()
+    scores, right = np.array(confidences, dtype=np.float64), np.array(correct, dtype=np.int64)
+    shares, means = calibration_curve(right, scores, n_bins=bins, pos_label=1)
+    edges = np.linspace(0.0, 1.0, bins + 1)
+    counts = np.bincount(np.searchsorted(edges[1:-1], scores), minlength=bins)
+    filled = counts.nonzero()[0]
+    rows = tuple(
+        CalibrationBin(float(edges[at]), float(edges[at + 1]), int(counts[at]), float(mean), float(share))
+        for at, mean, share in zip(filled.tolist(), means, shares, strict=True)
+    )
+    curve = _risk_coverage(scores, right)
+    steps = np.diff([0.0, *(point.coverage for point in curve)])
+    return Calibration(
+        leaves=len(scores),
+        correct=float(right.mean()),
+        confidence=float(scores.mean()),
+        auroc=float(metrics.roc_auc_score(right, scores)) if 0 < right.sum() < len(right) else None,
+        ece=float(sum(row.leaves * abs(row.confidence - row.correct) for row in rows) / len(scores)),
+        brier=float(np.mean((scores - right) ** 2)),
+        aurc=float(steps @ [point.risk for point in curve]),
+        bins=rows,
+        curve=curve,
+    )
+
+
+def _risk_coverage(scores: Floats, right: Any) -> tuple[RiskCoverage, ...]:  # noqa: ANN401  (an array)
+    order = np.argsort(-scores, kind="stable")
+    ranked, wrong = scores[order], np.cumsum(1 - right[order])
+    last = np.append(ranked[1:] != ranked[:-1], True).nonzero()[0]  # the last leaf of each confidence
+    covered = last + 1
+    points = zip(ranked[last].tolist(), (covered / len(scores)).tolist(), (wrong[last] / covered).tolist(), strict=True)
+    return tuple(RiskCoverage(*point) for point in points)

@@ -1,0 +1,155 @@
+"""Confidences of the values of a prediction: from the log-probabilities of its tokens, or stated in it."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from arbitre.confidence.json_spans import locate
+from arbitre.errors import DataError, shown
+from arbitre.paths import escape
+from arbitre.text.token_perplexity import read_logprobs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.confidence.json_spans import ByteSpan
+    from arbitre.values import Json
+
+VALUE: Final = "value"
+CONFIDENCE: Final = "confidence"
+
+
+class ConfidentDocument(NamedTuple):
+    """A prediction with the confidence of its values.
+
+    Attributes:
+        document: The prediction as it is compared.
+        confidences: Confidence of each value, in [0, 1], by JSON Pointer.
+    """
+
+    document: Json
+    confidences: Mapping[str, float]
+
+
+def from_logprobs(logprobs: Json) -> ConfidentDocument:
+    r"""Return the JSON document that tokens spell, with the confidence of each value.
+
+    The confidence of a value is the exponential of the mean log-probability of the tokens that contain a part of it:
+    the geometric mean of their probabilities. The quotes of a text are not part of it, but a token that contains both a
+    quote and a part of the text is.
+
+    Args:
+        logprobs: A list of objects with `token` and `logprob`, or `{"content": [...]}` with such a list, as in answers
+            of OpenAI's API. If a token has `bytes`, they are used instead of its text.
+
+    Raises:
+        DataError: A token has no text or no log-probability, or the tokens do not spell exactly one JSON document.
+
+    >>> tokens = [("{\"a\": \"", 0.0), ("Lon", -0.25), ("don", -0.75), ("\"}", 0.0)]
+    >>> answer = from_logprobs([{"token": token, "logprob": logprob} for token, logprob in tokens])
+    >>> answer.document, round(answer.confidences["/a"], 4)  # exp(-0.5)
+    ({'a': 'London'}, 0.6065)
+    """
+    tokens = read_logprobs(logprobs)
+    for number, token in enumerate(tokens):
+        if token.data is None:
+            hint = "Log-probabilities without tokens have a perplexity, but no confidence of single values."
+            raise DataError.of(f"Expected the text of token {number}, got none", hint=hint)
+    pieces = [token.data or b"" for token in tokens]
+    located = locate(b"".join(pieces))
+    ends = [*accumulate(map(len, pieces))]
+    values = [token.logprob for token in tokens]
+    means = {pointer: _mean(span, ends, values) for pointer, span in located.spans.items()}
+    return ConfidentDocument(located.document, {pointer: math.exp(mean) for pointer, mean in means.items()})
+
+
+def _mean(span: ByteSpan, ends: Sequence[int], values: Sequence[float]) -> float:
+    """Return the mean log-probability of the tokens that overlap a span. Tokens without bytes are left out."""
+    first, last = bisect_right(ends, span.start), bisect_left(ends, span.stop)
+    chosen = [values[at] for at in range(first, last + 1) if ends[at] > (ends[at - 1] if at else 0)]
+    return math.fsum(chosen) / len(chosen)
+
+
+def from_explicit(document: Json, suffix: str = f"_{CONFIDENCE}") -> ConfidentDocument:
+    """Return a prediction without the confidences that it states, and these confidences.
+
+    A confidence is stated in one of two forms:
+
+    * `{"value": ..., "confidence": 0.9}` in place of the value, without other keys
+    * a field of the same object whose key is that of the value with a suffix: `"name_confidence": 0.9` for `name`
+
+    A value that is nested in a value with a confidence, and has none of its own, has the same confidence.
+
+    Args:
+        document: The prediction.
+        suffix: Suffix of the keys of confidences.
+
+    Raises:
+        DataError: A confidence is not a number in [0, 1], or belongs to a field that is not there.
+
+    >>> from_explicit({"name": {"value": "Ada", "confidence": 0.9}, "age": 36, "age_confidence": 0.5})
+    ConfidentDocument(document={'name': 'Ada', 'age': 36}, confidences={'/name': 0.9, '/age': 0.5})
+    """
+    confidences: dict[str, float] = {}
+    return ConfidentDocument(_Reader(suffix, confidences).plain(document, "", "", None), confidences)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Removes the confidences from a document and collects them.
+
+    Attributes:
+        suffix: Suffix of the keys of confidences.
+        confidences: The confidences by pointer.
+    """
+
+    suffix: str
+    confidences: dict[str, float]
+
+    def plain(self, value: Json, pointer: str, written: str, inherited: float | None) -> Json:
+        """Return a value without confidences.
+
+        Args:
+            value: The value as it is written.
+            pointer: Its pointer in the result.
+            written: Its pointer in the source, for errors.
+            inherited: Confidence of a value that contains it, if any.
+        """
+        if isinstance(value, dict) and value.keys() == {VALUE, CONFIDENCE}:
+            stated = _checked(value[CONFIDENCE], f"{written}/{CONFIDENCE}")
+            return self.plain(value[VALUE], pointer, f"{written}/{VALUE}", stated)
+        if inherited is not None:
+            self.confidences[pointer] = inherited
+        if isinstance(value, list):
+            rows = enumerate(value)
+            return [self.plain(item, f"{pointer}/{at}", f"{written}/{at}", inherited) for at, item in rows]
+        if isinstance(value, dict):
+            return self._object(value, pointer, written, inherited)
+        return value
+
+    def _object(self, value: dict[str, Json], pointer: str, written: str, inherited: float | None) -> dict[str, Json]:
+        stated: dict[str, float] = {}
+        for name, item in value.items():
+            field = name.removesuffix(self.suffix)
+            if field != name:
+                if field not in value:
+                    message = f"Expected the field {shown(field)} of a confidence, found none"
+                    raise DataError.of(message, pointer=f"{written}/{escape(name)}")
+                stated[field] = _checked(item, f"{written}/{escape(name)}")
+        return {
+            name: self.plain(
+                item, f"{pointer}/{escape(name)}", f"{written}/{escape(name)}", stated.get(name, inherited)
+            )
+            for name, item in value.items()
+            if name.removesuffix(self.suffix) == name
+        }
+
+
+def _checked(value: Json, pointer: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise DataError.of(f"Expected a confidence, a number from 0 to 1, got {shown(value)}", pointer=pointer)
+    return float(value)

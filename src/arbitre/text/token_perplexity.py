@@ -1,0 +1,148 @@
+"""Perplexity from the log-probabilities of tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from arbitre.errors import DataError, OptionError, shown
+
+if TYPE_CHECKING:
+    from arbitre.values import Json
+
+
+class TokenLogprob(NamedTuple):
+    """A token with the natural logarithm of its probability; `token` is None if only the number is known."""
+
+    token: str | None
+    logprob: float
+    data: bytes | None = None
+    """The bytes of the token: a token may contain a part of a character."""
+
+
+class PerplexityWindow(NamedTuple):
+    """Perplexity of the tokens from `start` up to, but not including, `stop`."""
+
+    start: int
+    stop: int
+    perplexity: float
+
+
+def read_logprobs(logprobs: Json, *, pointer: str | None = None) -> list[TokenLogprob]:
+    """Return the tokens with their log-probabilities.
+
+    Args:
+        logprobs: Numbers, objects with `token` and `logprob`, or `{"content": [...]}` with such a list.
+        pointer: JSON Pointer of `logprobs` in its file, for error messages.
+
+    Raises:
+        DataError: A value is not a number of at most 0.
+
+    >>> read_logprobs({"content": [{"token": "Hi", "logprob": -0.5}]})
+    [TokenLogprob(token='Hi', logprob=-0.5, data=b'Hi')]
+    """
+    place = pointer or ""
+    if isinstance(logprobs, Mapping):
+        inner = logprobs.get("content")
+        if not isinstance(inner, Sequence):
+            hint = 'Pass a list of numbers, or {"content": [{"token": ..., "logprob": ...}]}.'
+            raise DataError.of("Expected an object with the list `content`", pointer=pointer, hint=hint)
+        logprobs, place = inner, f"{place}/content"
+    elif isinstance(logprobs, str) or not isinstance(logprobs, Sequence):
+        raise DataError.of(f"Expected a list of log-probabilities, got {shown(logprobs)}", pointer=pointer)
+    return [_token(item, f"{place}/{number}") for number, item in enumerate(logprobs)]
+
+
+def _token(item: Json, pointer: str) -> TokenLogprob:
+    token = item.get("token") if isinstance(item, Mapping) else None
+    value = item.get("logprob") if isinstance(item, Mapping) else item
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value <= 0:
+        raise DataError.of(
+            f"Expected a log-probability, a number of at most 0, got {shown(item)}",
+            pointer=pointer,
+            hint="Log-probabilities are natural logarithms of probabilities.",
+        )
+    text = token if isinstance(token, str) else None
+    return TokenLogprob(text, float(value), _data(item, text, pointer))
+
+
+def _data(item: Json, token: str | None, pointer: str) -> bytes | None:
+    given = item.get("bytes") if isinstance(item, Mapping) else None
+    if given is None:
+        return None if token is None else token.encode("utf-8", "surrogatepass")
+    try:
+        return bytes(given)
+    except (TypeError, ValueError) as error:
+        message = f"Expected the bytes of a token, numbers from 0 to 255, got {shown(given)}"
+        raise DataError.of(message, pointer=f"{pointer}/bytes") from error
+
+
+def perplexity(logprobs: Json) -> float:
+    """Return the perplexity of a document: exp of the negative mean log-probability of its tokens; at least 1.
+
+    A lower perplexity means a higher likelihood. It is infinite if a token has probability 0.
+
+    Args:
+        logprobs: Natural logarithms of the probabilities of the tokens: numbers, objects with `logprob`, or
+            `{"content": [...]}`.
+
+    Raises:
+        DataError: There are no tokens, or a value is not a log-probability.
+
+    >>> import math
+    >>> round(perplexity([math.log(0.5), math.log(0.125)]), 12)
+    4.0
+    """
+    return _perplexity([token.logprob for token in read_logprobs(logprobs)])
+
+
+def _perplexity(values: Sequence[float]) -> float:
+    if not values:
+        raise DataError.of("Expected the log-probability of at least one token, got none")
+    mean = math.fsum(values) / len(values)
+    try:
+        return math.exp(-mean)
+    except OverflowError:
+        return math.inf
+
+
+def corpus_perplexity(documents: Sequence[Json]) -> float:
+    """Return the perplexity of all tokens of several documents: documents are weighted by their numbers of tokens.
+
+    >>> import math
+    >>> round(corpus_perplexity([[math.log(0.5)], [math.log(0.125)] * 3]), 4)
+    5.6569
+    """
+    return _perplexity([token.logprob for logprobs in documents for token in read_logprobs(logprobs)])
+
+
+def rolling_perplexity(logprobs: Json, window: int, stride: int | None = None) -> list[PerplexityWindow]:
+    """Return the perplexity of each window of tokens, to locate the passages that surprised the model.
+
+    The last window ends with the last token, so it may overlap its predecessor by more than the others do. A document
+    with fewer tokens than `window` is one window.
+
+    Args:
+        logprobs: As for `perplexity`.
+        window: Number of tokens of a window.
+        stride: Number of tokens from the start of a window to the start of the next; `window` by default.
+
+    Raises:
+        OptionError: `window` or `stride` is less than 1, or `stride` is greater than `window`.
+        DataError: There are no tokens, or a value is not a log-probability.
+
+    >>> [(part.start, part.stop) for part in rolling_perplexity([-1.0] * 7, window=3, stride=2)]
+    [(0, 3), (2, 5), (4, 7)]
+    """
+    step = window if stride is None else stride
+    if window < 1 or not 1 <= step <= window:
+        message = "Expected `window` to be at least 1 and `stride` to be from 1 to `window`"
+        raise OptionError.of(f"{message}, got {window} and {step}")
+    values = [token.logprob for token in read_logprobs(logprobs)]
+    last = max(len(values) - window, 0)
+    starts = [*range(0, last, step), last]
+    return [
+        PerplexityWindow(start, min(start + window, len(values)), _perplexity(values[start : start + window]))
+        for start in starts
+    ]

@@ -1,0 +1,295 @@
+"""Confidences of predicted values: where they come from, and how well they predict correctness."""
+
+import json
+import math
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import confidence
+from arbitre.cli import app
+from arbitre.confidence.json_spans import locate
+from arbitre.errors import DataError, OptionError
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-999, 999)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8)
+)
+DOCUMENTS = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
+
+
+def resolve(document, pointer):
+    for part in pointer.split("/")[1:]:
+        token = part.replace("~2", "*").replace("~1", "/").replace("~0", "~") if part != "~2" else "*"
+        document = document[int(token)] if isinstance(document, list) else document[token]
+    return document
+
+
+def split(text, logprobs):
+    """Tokens of about equal length, as bytes, so that characters are divided."""
+    data = text.encode()
+    size = math.ceil(len(data) / len(logprobs))
+    parts = [data[at * size : (at + 1) * size] for at in range(len(logprobs))]
+    return [{"token": "?", "bytes": list(part), "logprob": value} for part, value in zip(parts, logprobs, strict=True)]
+
+
+class TestSpans:
+    @given(DOCUMENTS, st.booleans(), st.sampled_from([None, 2]))
+    def test_every_value_is_found_in_the_text(self, document, ascii_only, indent):
+        text = json.dumps(document, ensure_ascii=ascii_only, indent=indent).encode()
+        located = locate(text)
+        assert located.document == document
+        for pointer, (start, stop) in located.spans.items():
+            value = resolve(document, pointer)
+            inside = text[start:stop]
+            assert json.loads(b'"' + inside + b'"' if isinstance(value, str) and value else inside) == value
+
+        def count(value):
+            inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            return 1 + sum(map(count, inner))
+
+        assert len(located.spans) == count(document)
+
+    @pytest.mark.parametrize("answer", ['```json\n{"a": [1]}\n```', 'Here it is: {"a": [1]} Done.'])
+    def test_text_around_the_document_is_skipped(self, answer):
+        located = locate(answer.encode())
+        assert located.document == {"a": [1]}
+        start, stop = located.spans["/a/0"]
+        assert answer[start:stop] == "1"
+
+    @pytest.mark.parametrize("answer", ["", "no document", '{"a": 1', '{"a": 1} {"a": 2}', '{"a": 1, "a": 2}'])
+    def test_an_answer_without_exactly_one_document_is_refused(self, answer):
+        with pytest.raises(DataError):
+            locate(answer.encode())
+
+
+class TestLogprobs:
+    def test_the_confidence_is_the_geometric_mean_of_the_tokens_of_a_value(self):
+        tokens = [('{"name": "', -0.1), ("Lon", -0.2), ("don", -0.4), ('", "age": ', -0.8), ("3", -1.0), ("6}", -2.0)]
+        answer = confidence.from_logprobs({"content": [{"token": token, "logprob": value} for token, value in tokens]})
+        assert answer.document == {"name": "London", "age": 36}
+        assert answer.confidences["/name"] == pytest.approx(math.exp(-0.3), abs=1e-12)
+        assert answer.confidences["/age"] == pytest.approx(math.exp(-1.5), abs=1e-12)
+        assert answer.confidences[""] == pytest.approx(math.exp(-4.5 / 6), abs=1e-12)
+
+    def test_tokens_may_divide_characters(self):
+        answer = confidence.from_logprobs(split('["né", "🙂"]', [-0.1 * at for at in range(8)]))
+        assert answer.document == ["né", "🙂"]
+        # 2 bytes per token: the second text has bytes 9 to 13, in the tokens 4 to 6
+        assert answer.confidences["/1"] == pytest.approx(math.exp(-0.5), abs=1e-12)
+
+    def test_a_token_of_probability_zero_gives_confidence_zero(self):
+        assert confidence.from_logprobs([{"token": "7", "logprob": -math.inf}]).confidences == {"": 0.0}
+
+    def test_log_probabilities_without_tokens_are_refused(self):
+        with pytest.raises(DataError, match="Expected the text of token 0"):
+            confidence.from_logprobs([-0.5])
+        with pytest.raises(DataError, match="Expected the bytes of a token") as caught:
+            confidence.from_logprobs([{"token": "a", "logprob": -1, "bytes": [256]}])
+        assert caught.value.pointer == "/0/bytes"
+
+
+class TestExplicit:
+    def test_both_forms_are_removed_from_the_document(self):
+        stated = {
+            "name": {"value": "Ada", "confidence": 0.9},
+            "pages": {"value": [{"value": 3, "confidence": 0.2}, 4], "confidence": 1},
+            "born": [{"year": 1815, "year_confidence": 0.5}],
+            "odd": {"value": 1, "confidence": 0.5, "unit": "m"},
+            "a/b": 1,
+            "a/b_confidence": 0,
+        }
+        answer = confidence.from_explicit(stated)
+        assert answer.document == {
+            "name": "Ada",
+            "pages": [3, 4],
+            "born": [{"year": 1815}],
+            "odd": {"value": 1, "confidence": 0.5, "unit": "m"},
+            "a/b": 1,
+        }
+        assert answer.confidences == {
+            "/name": 0.9,
+            "/pages": 1,
+            "/pages/0": 0.2,
+            "/pages/1": 1,  # the second page has that of the list
+            "/born/0/year": 0.5,
+            "/a~1b": 0,
+        }
+
+    @pytest.mark.parametrize("value", [1.5, -0.1, "high", True, None, math.nan], ids=str)
+    def test_a_confidence_that_is_no_number_from_0_to_1_is_refused(self, value):
+        with pytest.raises(DataError, match="Expected a confidence") as caught:
+            confidence.from_explicit({"a": [{"value": 1, "confidence": value}]})
+        assert caught.value.pointer == "/a/0/confidence"
+
+    def test_a_confidence_without_its_field_is_refused(self):
+        with pytest.raises(DataError, match='Expected the field "nam" of a confidence') as caught:
+            confidence.from_explicit({"name": "Ada", "nam_confidence": 0.5})
+        assert caught.value.pointer == "/nam_confidence"
+
+
+class TestCalibration:
+    @pytest.fixture(autouse=True)
+    def _library(self):
+        pytest.importorskip("sklearn")
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 20).map(lambda part: part / 20), st.booleans()), min_size=1, max_size=30),
+        st.integers(1, 12),
+    )
+    def test_the_measures_equal_their_definitions(self, leaves, bins):
+        confidences, correct = zip(*leaves, strict=True)
+        found = confidence.calibrate(confidences, correct, bins)
+        right = [score for score, is_right in leaves if is_right]
+        wrong = [score for score, is_right in leaves if not is_right]
+        wins = sum((a > b) + (a == b) / 2 for a in right for b in wrong)
+        assert found.auroc == (pytest.approx(wins / len(right) / len(wrong)) if right and wrong else None)
+        assert found.brier == pytest.approx(sum((score - is_right) ** 2 for score, is_right in leaves) / len(leaves))
+        rows = [
+            [leaf for leaf in leaves if (row.lower < leaf[0] or row.lower == leaf[0] == 0) and leaf[0] <= row.upper]
+            for row in found.bins
+        ]
+        assert [row.leaves for row in found.bins] == [len(inside) for inside in rows]
+        gaps = [abs(sum(score for score, _ in inside) - sum(is_right for _, is_right in inside)) for inside in rows]
+        assert found.ece == pytest.approx(sum(gaps) / len(leaves))
+        for point in found.curve:
+            covered = [is_right for score, is_right in leaves if score >= point.threshold]
+            assert point.coverage == pytest.approx(len(covered) / len(leaves))
+            assert point.risk == pytest.approx(1 - sum(covered) / len(covered))
+        risks = {point.threshold: point.risk for point in found.curve}
+        assert found.aurc == pytest.approx(sum(risks[score] for score in confidences) / len(leaves))
+
+    def test_no_leaves_have_no_calibration(self):
+        assert confidence.calibrate([], []) is None
+        with pytest.raises(OptionError, match="Expected `bins`"):
+            confidence.calibrate([0.5], [True], bins=0)
+
+    def test_a_missing_library_is_named_with_its_extra(self, monkeypatch):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+            monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(DataError, match="Calibration needs scikit-learn") as caught:
+            confidence.calibrate([0.5], [True])
+        assert caught.value.hint == "Install it: pip install 'arbitre[calibration]'"
+
+
+class TestReport:
+    @pytest.fixture(autouse=True)
+    def _library(self):
+        pytest.importorskip("sklearn")
+
+    def test_leaves_are_matched_before_their_confidences_are_used(self):
+        comparator = arbitre.Comparator({"type": "array", "items": SCHEMA})
+        gold = [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 20}]
+        answer = confidence.from_explicit(
+            [
+                {"name": "Bob", "name_confidence": 0.7, "age": 20, "age_confidence": 0.6},
+                {"name": "Ada", "name_confidence": 0.9, "age": 63, "age_confidence": 0.3},
+                {"name": "Cy", "name_confidence": 0.2, "age": 1},
+            ]
+        )
+        report = confidence.report(comparator, [(gold, answer)])
+        assert (report.missing, report.without_confidence, report.overall.leaves) == (0, 1, 5)
+        name = report.by_path["/*/name"]
+        assert (name.leaves, name.correct, name.auroc) == (3, pytest.approx(2 / 3), 1)  # the spurious entry is wrong
+        assert report.by_path["/*/age"].auroc == 1
+        assert report.signature == comparator.signature
+
+    def test_a_missing_prediction_is_counted_and_has_no_confidence(self):
+        comparator = arbitre.Comparator(SCHEMA)
+        gold = {"name": "Ada", "age": 36}
+        answers = [
+            (gold, confidence.from_explicit({"name": "Ada", "name_confidence": 1})),
+            (gold, confidence.ConfidentDocument(arbitre.ABSENT, {})),
+        ]
+        report = confidence.report(comparator, answers)
+        assert (report.documents, report.missing, report.overall.leaves) == (2, 3, 1)
+        assert report.overall.auroc is None
+
+    def test_the_quality_of_a_correct_leaf_can_be_lowered(self):
+        comparator = arbitre.Comparator(SCHEMA)
+        answers = [({"name": "Lorimond"}, confidence.from_explicit({"name": {"value": "Lorimand", "confidence": 0.5}}))]
+        assert confidence.report(comparator, answers).overall.correct == 0
+        assert confidence.report(comparator, answers, correct_at=0.7).overall.correct == 1
+        with pytest.raises(OptionError, match="Expected `correct_at`"):
+            confidence.report(comparator, answers, correct_at=0)
+
+    def test_predictions_without_confidences_are_refused(self):
+        with pytest.raises(DataError, match="Expected predicted values with a confidence"):
+            confidence.report(arbitre.Comparator(SCHEMA), [({"age": 1}, confidence.ConfidentDocument({"age": 1}, {}))])
+
+
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def _files(self, tmp_path, monkeypatch):
+        pytest.importorskip("sklearn")
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), "utf-8")
+        self.gold = {"a": {"name": "Ada", "age": 36}, "b": {"name": "Bob", "age": 20}, "c": {"name": "Cy", "age": 9}}
+        texts = {"a": '{"name": "Ada", "age": 63}', "b": '{"name": "Bob", "age": 20}', "c": "I cannot read it."}
+        self.answers = {
+            name: split(text, [-0.1, -0.2, -0.3, -0.8 if name == "a" else 0]) for name, text in texts.items()
+        }
+        self.write("gold", [{"id": name} | document for name, document in self.gold.items()])
+        self.write("answers", [{"id": name, "logprobs": {"content": tokens}} for name, tokens in self.answers.items()])
+
+    def write(self, name, records):
+        with open(f"{name}.jsonl", "w", encoding="utf-8") as file:  # noqa: PTH123  (in the current folder)
+            file.writelines(json.dumps(record) + "\n" for record in records)
+
+    def run(self, *arguments, code=0):
+        result = CliRunner().invoke(
+            app, ["confidence", "gold.jsonl", "answers.jsonl", "--schema", "schema.json", *arguments]
+        )
+        assert result.exit_code == code, result.output
+        return result
+
+    def test_the_command_prints_the_report_of_the_python_function(self):
+        plain = json.loads(self.run("--format", "json").stdout)
+        answers = [(self.gold[name], confidence.from_logprobs(self.answers[name])) for name in "ab"]
+        answers.append((self.gold["c"], confidence.ConfidentDocument(arbitre.ABSENT, {})))
+        expected = confidence.report(arbitre.Comparator(SCHEMA), answers).to_dict()
+        assert {name: plain[name] for name in expected} == json.loads(json.dumps(expected))
+        assert [failure["id"] for failure in plain["failures"]] == ["c"]
+        assert plain["by_path"]["/age"]["auroc"] == 1
+        result = self.run()
+        assert "4 predicted values in 3 documents" in result.stdout
+        assert "Prediction c failed, its values count as missing" in result.output
+
+    def test_the_pointer_of_the_log_probabilities_can_be_named(self):
+        self.write(
+            "answers",
+            [{"id": name, "choices": [{"logprobs": {"content": tokens}}]} for name, tokens in self.answers.items()],
+        )
+        plain = json.loads(self.run("--logprobs", "/choices/0/logprobs", "--format", "json").stdout)
+        assert plain["overall"]["leaves"] == 4
+        assert "Expected predicted values with a confidence" in self.run(code=2).output
+
+    def test_stated_confidences_are_read(self):
+        self.write(
+            "answers",
+            [
+                {"id": "a", "name": "Ada", "name_sure": 0.9, "age": {"value": 63, "confidence": 0.1}},
+                {"id": "z", "age": 1},
+            ],
+        )
+        plain = json.loads(self.run("--source", "explicit", "--suffix", "_sure", "--format", "json").stdout)
+        assert (plain["overall"]["leaves"], plain["overall"]["auroc"]) == (2, 1)
+        assert (
+            "1 prediction without gold, not counted: z" in self.run("--source", "explicit", "--suffix", "_sure").output
+        )
+
+    def test_repeated_gold_is_refused(self):
+        self.write("gold", [{"id": "a"}, {"id": "a"}])
+        assert "Gold contains document 'a' twice" in self.run(code=2).output
