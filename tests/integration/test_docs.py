@@ -118,6 +118,7 @@ FUNCTION = {
     "evaluate": r"evaluate\(",
     "demo": r"evaluate\(|report\(",  # the demo evaluates two systems and writes a report
     "rank": r"rank\(",
+    "entities": r"entities\.evaluate\(",
     "agree": r"agree\(",
     "diff": r"diff\(",
     "report": r"report\(",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError
-from arbitre.diagnosis.metricity.entry_pool import _Entries, build_entry_pool
+from arbitre.diagnosis.metricity.entry_pool import EntryColumn, build_entry_pool
 from arbitre.engine import pairwise_qualities
 
 PERSON = {
@@ -90,7 +90,7 @@ def test_documents_without_a_list_are_the_entries():
 
 
 def test_the_chunk_size_changes_no_quality():
-    entries = _Entries.of(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)])
+    entries = EntryColumn.of(plan(INDEX), [document(*PEOPLE)], [document(*PEOPLE)])
     whole, chunked = (pairwise_qualities(entries.column, entries.rows, entries.rows, cells) for cells in (1 << 18, 3))
     assert (chunked == whole).all()
 

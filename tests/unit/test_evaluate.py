@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 
@@ -359,3 +360,19 @@ def test_progress_is_reported_for_each_document_in_any_batch_size():
     found = [Pair(f"{at}", None, one, [{"a": "abx"}, ["x"]]) for at, one in enumerate(documents)]
     alone, together = (Worker(plan, size=size)(iter(found)).steps for size in (1, 3))
     assert [one.tolist() for one in alone] == [one.tolist() for one in together]
+
+
+def test_compared_documents_are_freed_without_the_garbage_collector():
+    def read():
+        for number in range(99):
+            yield Pair(f"d{number}", None, {"speakers": [{"name": str(page)} for page in range(20)]}, {"page": number})
+
+    worker = Worker(SPEAKERS.plan)
+    worker(read())  # loads what is loaded on first use
+    gc.collect()
+    gc.disable()
+    try:
+        worker(read())
+        assert gc.collect() < 99
+    finally:
+        gc.enable()

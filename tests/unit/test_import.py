@@ -27,7 +27,7 @@ SLOW = {
     "rouge_score",
     "sklearn",
 }
-MODULES = {"confidence", "text"}
+MODULES = {"classification", "confidence", "entities", "text"}
 """Public names that are modules."""
 
 

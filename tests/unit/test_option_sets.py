@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre import agreement, bundled
-from arbitre.cli import COMMANDS, app
+from arbitre.cli import COMMANDS, app, module_of
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
 from arbitre.comparator.keywords import ComparatorKeywords
@@ -80,7 +80,7 @@ def test_a_contradiction_names_the_options_as_on_the_command_line():
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"schema", "text"}])
 def test_no_command_has_a_long_parameter_list(name):
-    command = getattr(importlib.import_module(f"arbitre.cli.commands.{name}"), name)
+    command = getattr(importlib.import_module(module_of(name)), name)
     assert len(inspect.signature(command).parameters) <= 13
 
 
@@ -193,7 +193,7 @@ def test_every_command_has_a_function():
 @pytest.mark.parametrize("name", IN_PYTHON)
 def test_python_takes_every_option_of_the_command_line_by_its_name(name):
     module, _, group = name.partition(" ")
-    command = getattr(importlib.import_module(f"arbitre.cli.commands.{module}"), group or module)
+    command = getattr(importlib.import_module(module_of(module)), group or module)
     command = command if group else with_option_sets(command)  # that of a group is one of option sets already
     function, elsewhere = IN_PYTHON[name]
     options = {NAMES_IN_PYTHON.get(option, option) for option in signature(command).parameters}

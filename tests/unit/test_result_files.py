@@ -96,6 +96,12 @@ def test_no_line_break_in_a_cell_ends_a_row(tmp_path, text):
     assert "\r" in text or "\r" not in file.getvalue()
 
 
+def test_an_undeclared_field_that_is_null_on_one_side_is_listed_on_the_other(tmp_path):
+    gold, predicted = {"name": "Ada", "born": 1815}, {"name": "Ada", "born": None}
+    (row,) = matches(tmp_path, PEOPLE, (people(gold), people(predicted)))
+    assert json.loads(row["undeclared"]) == {"gold": {"born": 1815}}
+
+
 def test_a_value_of_the_maximum_depth_is_written():
     value = []
     for _ in range(MAX_DEPTH - 1):

@@ -18,9 +18,9 @@ from arbitre.corpus.systems.factors import factor
 from arbitre.corpus.systems.ranking import rank
 from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
+from arbitre.report.csv_columns import CHUNK_ROWS, write_frame
 from arbitre.report.tables import summaries
 from arbitre.report.tables.table import SCORE, Table, TableColumn, count, probability
-from arbitre.report.text_files import CHUNK_ROWS, write_frame
 from arbitre.tally import NAMES
 
 COMPARATOR = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})

@@ -15,7 +15,8 @@ from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.running.worker import Worker
 from arbitre.corpus.statistics import document_intervals
 from arbitre.errors import DataError
-from arbitre.report.documents.quality_matrix import MAX_CELLS
+from arbitre.report.documents import worst_documents
+from arbitre.report.documents.quality_matrix import MAX_CELLS, QualityMatrices
 from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.text_files import json_text
@@ -199,6 +200,56 @@ def test_the_kept_documents_do_not_depend_on_the_batches(size):
     ]
     expected = kept(WORDS, pairs, entries=20)
     assert kept(WORDS, pairs, batches={"first_batch": size, "batch_nodes": 8}, entries=20) == expected
+
+
+MIXED = {
+    "type": "object",
+    "properties": {
+        "year": {"type": ["integer", "string"]},
+        "people": {
+            "type": "array",
+            "items": {"anyOf": [PERSON, {"type": "string"}]},
+            "x-arbitre": {"entries": True},
+        },
+    },
+    "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}},
+}
+
+
+def mixed(number):
+    """Gold and prediction of several types, with undeclared keys, missing and spurious entries."""
+    people = [{"name": "Ada", "pages": [number, 2], "town": "Brest"}, "Bob", {"name": "Cyd"}, {"name": "Dan", "x": [1]}]
+    gold = {"year": 1900 + number, "people": people[: number % 4 + 1], f"note {number % 3}": {"b": "x", "a": "y"}}
+    changed = [{"name": "Adam", "pages": [2], "town": 3}, {"name": "Bob"}, "Eve", {"name": "Dan", "y": "z", "x": [2]}]
+    predicted = {
+        "year": str(1900 + number),
+        "people": changed[number % 3 :],
+        f"note {number % 2}": {"a": "z", "c": "x"},
+    }
+    return f"d{number}", gold, predicted
+
+
+TRANSPORT = {"type": "array", "items": PERSON, "x-arbitre": {"match": "transport", "entries": True}}
+
+
+@pytest.mark.parametrize("schema", [MIXED, PEOPLE, MIXED | {"properties": {"people": TRANSPORT}}])
+@pytest.mark.parametrize("size", [1, 4])
+def test_the_kept_documents_do_not_depend_on_how_many_are_read_at_once(monkeypatch, schema, size):
+    pairs = [mixed(number) for number in range(20)]
+    expected = kept(schema, pairs)
+    monkeypatch.setattr(worst_documents, "READ_AT_ONCE", size)
+    assert kept(schema, pairs) == expected
+    assert len(expected["kept"]) == len(pairs)
+
+
+@pytest.mark.parametrize("schema", [MIXED, PEOPLE, WORDS])
+def test_a_matrix_is_that_of_entries_in_documents_of_their_own(monkeypatch, schema):
+    words = [(f"d{number}", ["ab", "ink", "x"], ["ink"[number:], "abc"]) for number in range(3)]
+    pairs = words if schema is WORDS else [mixed(number) for number in range(12)]
+    expected = [one["matrix"] for one in kept(schema, pairs)["kept"]]
+    monkeypatch.setattr(QualityMatrices, "_together", lambda *_: None)
+    assert [one["matrix"] for one in kept(schema, pairs)["kept"]] == expected
+    assert any(expected)
 
 
 def test_observers_of_several_processes_merge_to_the_same_result():

@@ -21,7 +21,7 @@ COMMANDS: Final = {
     "evaluate": "Evaluate a corpus: compare each prediction with the gold document of the same id.",
     "rank": "Rank systems on the same gold documents, with confidence intervals and paired tests.",
     "agree": "Measure how far annotators agree beyond chance, on whole documents and by path.",
-    "entities": "Compare predicted named entities with gold: scores of each label, confusion matrix, four schemes.",
+    "entities": "Compare predicted entities with gold entities, sentence by sentence.",
     "diff": "Show what changed between two evaluations: overall, by path and by document.",
     "schema": "Infer, check or explain a schema; suggest aliases or a gate.",
     "demo": "Evaluate two systems on a small bundled corpus: speakers on six pages of an index.",
@@ -34,8 +34,11 @@ COMMANDS: Final = {
     "advise": "Check the classes of training and test data: what to add, balance or merge.",
     "faults": "Show how each score reacts to each kind of fault, for every matching.",
 }
-"""Summary of each command. The module of the same name in `commands` defines a function of
+"""Summary of each command. The module of the same name (see `module_of`) defines a function of
 that name, or `app` for a group of subcommands."""
+
+FIELDS: Final = frozenset({"advise", "agree", "confidence", "entities", "text"})
+"""Commands whose measures are those of one field, such as entity recognition."""
 
 
 class LazyGroup(TyperGroup):
@@ -71,11 +74,16 @@ class LazyGroup(TyperGroup):
             raise typer.Exit(2) from error
 
 
+def module_of(name: str) -> str:
+    """Return the dotted name of the module of a command."""
+    return f"{__name__}.commands.{'fields.' if name in FIELDS else ''}{name}"
+
+
 def _load(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
     """Import a command, or a group of commands, by name."""
     from arbitre.cli.option_sets import with_option_sets  # noqa: PLC0415  (`--help` does not need it)
 
-    module = importlib.import_module(f"{__name__}.commands.{name}")
+    module = importlib.import_module(module_of(name))
     if not hasattr(module, "app"):
         single = typer.Typer(add_completion=False)
         single.command(name)(with_option_sets(getattr(module, name)))

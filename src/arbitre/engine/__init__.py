@@ -8,6 +8,7 @@ from arbitre.engine.batch_comparison import (
     item_costs,
     pairwise_qualities,
     qualities_at,
+    release,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "item_costs",
     "pairwise_qualities",
     "qualities_at",
+    "release",
 ]

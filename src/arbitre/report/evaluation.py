@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arbitre.classification import Classification
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import LeafPair
-    from arbitre.comparison.value_classes import Row
+    from arbitre.report.value_source import ValueSource
     from arbitre.tally import Scores
     from arbitre.text.corpus_scores import SegmentationScores, TextScores
     from arbitre.values import Json
@@ -63,10 +63,8 @@ class Evaluation(corpus.Evaluation):
 
     flat_again: Callable[[corpus.Evaluation], FlatComparison | None] | None = field(default=None, repr=False)
     """Computes the flat comparison; None if the documents are no longer available."""
-    value_rows: Callable[[str], list[Row]] | None = field(default=None, repr=False)
-    """Compares the documents again and returns the values at a path; None if they are no longer available."""
-    leaf_source: Callable[[str], list[LeafPair]] | None = field(default=None, repr=False)
-    """Compares again and returns the pairs of leaves at a path; None if the documents are no longer available."""
+    values: ValueSource | None = field(default=None, repr=False)
+    """Reads the values at a path; None if the documents are no longer available."""
 
     def table(self, name: str = "documents") -> DataTable:
         """Return a table of the results.
@@ -160,9 +158,7 @@ class Evaluation(corpus.Evaluation):
         Raises:
             DataError: No single value was compared at the path, or the documents are no longer available.
         """
-        if self.value_rows is None:
-            raise _unavailable()
-        return classify(self.value_rows(path), path, self.by_path, labels)
+        return classify(self._value_source.rows(path), path, self.by_path, labels)
 
     def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
         """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
@@ -202,9 +198,13 @@ class Evaluation(corpus.Evaluation):
         Raises:
             DataError: The documents are no longer available.
         """
-        if self.leaf_source is None:
+        return self._value_source.leaf_pairs(path)
+
+    @property
+    def _value_source(self) -> ValueSource:
+        if self.values is None:
             raise _unavailable()
-        return self.leaf_source(path)
+        return self.values
 
     def _value_pairs(self, path: str) -> list[ValuePair]:
         return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from arbitre.comparison.leaf_pairs import leaf_pairs
-from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.source_texts import SourceTexts
@@ -21,27 +19,24 @@ from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError
-from arbitre.paths import wildcard
+from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
-from arbitre.report.pointer_labels import PointerLabels
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import write
 from arbitre.report.tables.fault_table import FaultTableObserver
-from arbitre.report.text_files import CsvDialect, atomic_text_file
-from arbitre.schema.describe import walk
+from arbitre.report.text_files import CsvDialect, atomic_text_file, compact
+from arbitre.report.value_source import ValueSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from arbitre.comparison.flat import FlatComparison
-    from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.levels import Level
-    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.records import Failure, Pair
     from arbitre.corpus.results import evaluation as corpus
@@ -55,6 +50,30 @@ if TYPE_CHECKING:
 CLUSTERS: Final = "clusters"
 FLAT: Final = "flat"
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
+
+
+@dataclass(frozen=True, slots=True)
+class PointerLabels:
+    """Observer that returns the value at a pointer in each gold document, as its cluster label."""
+
+    pointer: str
+
+    def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
+        """Return a label per document. Raises DataError if a document has no value at the pointer."""
+        return [self._label(pair) for pair in pairs]
+
+    def _label(self, pair: Pair) -> str:
+        value = pair.gold
+        try:
+            for token in parse(self.pointer):
+                value = value[int(str(token))] if isinstance(value, list) else value[token]
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise DataError.of(
+                f"Gold document {pair.key!r} has no value to cluster by",
+                pointer=self.pointer,
+                hint="Choose a --cluster-by pointer that exists in all gold documents.",
+            ) from None
+        return value if isinstance(value, str) else compact(value)
 
 
 @dataclass(slots=True)
@@ -237,6 +256,7 @@ class EvaluationJob:
             factors = self.joined.factors if isinstance(self.joined, Join) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
+        gone = isinstance(self.joined, Iterator)
         return extend(
             found,
             clusters=labels,
@@ -248,10 +268,9 @@ class EvaluationJob:
             else None,
             notes=self.notes,
             folder=self.options.out,
-            writer=None if isinstance(self.joined, Iterator) else self._write_again,
-            flat_again=None if isinstance(self.joined, Iterator) else self._flat_again,
-            value_rows=None if isinstance(self.joined, Iterator) else self._value_rows,
-            leaf_source=None if isinstance(self.joined, Iterator) else self.leaf_pairs,
+            writer=None if gone else self._write_again,
+            flat_again=None if gone else self._flat_again,
+            values=None if gone else ValueSource(self.plan, self.joined),
         )
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
@@ -263,37 +282,6 @@ class EvaluationJob:
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
-
-    def _value_rows(self, path: str) -> list[Row]:
-        """Compare the documents again and return the values at a path."""
-        rows: list[Row] = []
-
-        def collect(_: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-            rows.extend(value_rows(levels, path))
-            return []
-
-        evaluate(self.plan, self.joined, ExecutionOptions({"values": collect}, chance=False))
-        return rows
-
-    def leaf_pairs(self, path: str) -> list[LeafPair]:
-        """Compare the documents again and return the pairs of leaves at a wildcard path, document by document.
-
-        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
-        """
-        steps = [step for step in walk(self.plan.sites) if wildcard(step.path) == path]
-        keys = [self.plan.sites[step.site].alternatives for step in steps]
-        key = next((key for key in keys if isinstance(key, str)), None)
-        collected: list[LeafPair] = []
-
-        def collect(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
-            collected.extend(
-                leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves
-            )
-            return []
-
-        evaluate(self.plan, self.joined, ExecutionOptions({"leaves": collect}, chance=False))
-        return collected
 
     def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
         """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""

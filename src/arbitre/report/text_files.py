@@ -8,21 +8,14 @@ import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
 
-import numpy as np
-
 from arbitre.corpus.storage.files import atomic_file
 from arbitre.errors import DataError, OptionError
 from arbitre.parsing.fast_json import encode
-from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-    import numpy.typing as npt
-
-    from arbitre.corpus.storage.arrow import Frame
 
 _NEAR: Final = 20
 """Number of characters that a message shows on either side of an error."""
@@ -117,7 +110,7 @@ def json_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Prefixes of text that spreadsheets may run as a formula; the last four are full-width characters."""
 
 
@@ -132,7 +125,7 @@ def cell(value: Json, dialect: CsvDialect = STANDARD) -> str:
     ['Ada', '', 'true', '0.5', '{"pages":[1,2]}', "'=1+1"]
     """
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        return f"'{value}" if value.startswith(FORMULA) else value
     if value is None or value is ABSENT:
         return ""
     return compact(value).replace(".", dialect.decimal) if type(value) is float else compact(value)
@@ -155,31 +148,3 @@ def compact(value: Json) -> str:
 
 _ALIKE: Final = frozenset({int, str})
 """Types that `encode` formats as `json` does, in a quarter of the time for lists of page numbers."""
-
-_MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
-"""Columns of numbers of values, or of masses."""
-
-CHUNK_ROWS: Final = 4096
-"""Number of rows of a frame that are formatted at once."""
-
-
-def write_frame(file: TextIO, frame: Frame, dialect: CsvDialect = STANDARD) -> None:
-    """Write columns as CSV: numbers in shortest exact form, empty cells for missing values."""
-    rows = csv_writer(file, dialect)
-    rows.writerow(map(cell, frame))
-    length = len(next(iter(frame.values())))
-    for begin in range(0, length, CHUNK_ROWS):
-        rows.writerows(
-            zip(*(_cells(name, part[begin : begin + CHUNK_ROWS], dialect) for name, part in frame.items()), strict=True)
-        )
-
-
-def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any], dialect: CsvDialect) -> Iterator[str]:
-    """Yield the formatted cells of a part of a column; whole masses are written as integers."""
-    for value in values.tolist() if isinstance(values, np.ndarray) else values:
-        if not isinstance(value, float):
-            yield cell(value)
-        elif math.isnan(value):
-            yield ""
-        else:
-            yield cell(int(value) if name in _MASSES and value.is_integer() else value, dialect)

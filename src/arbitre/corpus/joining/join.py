@@ -7,6 +7,8 @@ from itertools import count, groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+import numpy as np
+
 from arbitre.corpus.joining.document_index import DocumentIndex, Located, entry_of, label_key, label_text
 from arbitre.corpus.joining.join_notes import close_ids, repeated_gold
 from arbitre.corpus.joining.work_units import WorkUnit
@@ -17,6 +19,8 @@ from arbitre.errors import DataError, Problem, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
 
     from arbitre.corpus.joining.document_index import IndexedDocument
     from arbitre.corpus.joining.work_units import PairLocation
@@ -80,6 +84,12 @@ class Join:
     def labels(self) -> Iterator[tuple[str, str | None]]:
         """Ids and runs of the pairs, in order. Does not read any document."""
         return ((item.id, item.run) for item in self._items())
+
+    def at(self, places: npt.ArrayLike) -> Iterator[Pair]:
+        """Yield the pairs at these positions, shape (n,)."""
+        if isinstance(self.pairs, Located):
+            return self.pairs.at(places)
+        return (self.pairs[place] for place in np.asarray(places, dtype=np.intp).tolist())
 
     def _items(self) -> Iterator[PairLocation | Pair]:
         return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)

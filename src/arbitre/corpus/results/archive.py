@@ -15,6 +15,7 @@ from arbitre.corpus.results.chance import Chance
 from arbitre.corpus.results.diagnosis import CorpusDiagnosis
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
+from arbitre.corpus.storage.compact_table import CompactTable
 from arbitre.corpus.storage.files import unreadable
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import Curve
@@ -97,7 +98,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         arrays["tallies"],
         arrays["qualities"],
         arrays["failed"],
-        {path: arrays[f"path_{number}"] for number, path in enumerate(text["paths"])},
+        {path: CompactTable.of(arrays[f"path_{number}"]) for number, path in enumerate(text["paths"])},
     )
     chance = text["chance"] and _chance(text["chance"])
     return Evaluation(

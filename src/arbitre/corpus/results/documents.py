@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.arrays import exact_sum
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.storage.string_array import LazySequence
-from arbitre.tally import OUTCOMES, PathScores, Scores, Tally
+from arbitre.tally import PathScores, Scores, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.corpus.storage.compact_table import CompactTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class DocumentTable(LazySequence[DocumentResult]):
         tallies: Tallies of the entries, shape (documents, 5).
         qualities: Qualities of the roots, shape (documents,), in [0, 1].
         failed: Which documents failed, shape (documents,).
-        paths: Tallies and outcomes of every wildcard path, each of shape (documents, 12).
+        paths: Tallies and outcomes of every wildcard path, each with `documents` rows and 12 columns.
     """
 
     ids: LazySequence[str]
@@ -57,7 +58,7 @@ class DocumentTable(LazySequence[DocumentResult]):
     tallies: Floats
     qualities: Floats
     failed: Mask
-    paths: Mapping[str, Floats]
+    paths: Mapping[str, CompactTable]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,7 +81,7 @@ class DocumentTable(LazySequence[DocumentResult]):
 
     def path_tallies(self, path: str) -> Floats:
         """Return the tallies of a path, shape (documents, 5)."""
-        return self.paths[path][:, : -len(OUTCOMES)]
+        return self.paths[path].floats(self.tallies.shape[1])
 
     def by_path(self, rows: Indices | None = None) -> dict[str, PathScores]:
         """Return the pooled scores and outcomes of every path with leaves and of the items of every list.
@@ -90,7 +91,8 @@ class DocumentTable(LazySequence[DocumentResult]):
         """
         chosen = slice(None) if rows is None else rows
         return {
-            path: PathScores.of([exact_sum(column) for column in table[chosen].T]) for path, table in self.paths.items()
+            path: PathScores.of([exact_sum(column[chosen]) for column in table.columns()])
+            for path, table in self.paths.items()
         }
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:

@@ -11,6 +11,7 @@ from arbitre.arrays import exact_parts, exact_sum
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.running.document_results import PATH_WIDTH, TALLY_WIDTH
+from arbitre.corpus.storage.compact_table import CompactTable
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import CurveAccumulator
@@ -29,14 +30,15 @@ if TYPE_CHECKING:
 class Accumulator:
     """Collects the results of work units, in order.
 
-    Each document takes 65 bytes, the bytes of its id, and 96 bytes for each path that occurs in the corpus.
+    Each document takes 65 bytes, the bytes of its id, and 26 bytes for each path that occurs in the corpus; more if
+    masses are fractions, or above 255.
     """
 
     def __init__(self) -> None:
         self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
         self._tallies = SpillArray(np.float64, TALLY_WIDTH)
         self._qualities, self._failed = SpillArray(np.float64), SpillArray(np.bool_)
-        self._paths: dict[str, SpillArray] = {}
+        self._paths: dict[str, CompactTable] = {}
         self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
         self._steps = CurveAccumulator()
         self._failures: list[Failure] = []
@@ -53,7 +55,7 @@ class Accumulator:
     def add(self, outcomes: DocumentResults) -> None:
         """Add the results of the next work unit, except the values from observers."""
         for path, rows in outcomes.paths.items():
-            column = self._paths.setdefault(path, SpillArray(np.float64, PATH_WIDTH))
+            column = self._paths.setdefault(path, CompactTable(PATH_WIDTH))
             column.pad(len(self))
             column.extend(rows)
         self._ids.extend(outcomes.ids)
@@ -91,7 +93,7 @@ class Accumulator:
             self._tallies.view(),
             self._qualities.view(),
             self._failed.view(),
-            {path: self._paths[path].view() for path in sorted(self._paths, key=order)},
+            {path: self._paths[path] for path in sorted(self._paths, key=order)},
         )
         entries = columns.tally
         return Evaluation(

@@ -134,6 +134,6 @@ def _read(path: Path) -> DocumentResults:
 
 
 def _write(path: Path, digest: str, outcomes: DocumentResults) -> None:
-    with atomic_file(path) as part, part.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        file.write(json.dumps({"format": FORMAT, "digest": digest}) + "\n")
-        file.writelines(line + "\n" for line in outcomes.lines())
+    with atomic_file(path) as part, part.open("wb") as file:
+        file.write(json.dumps({"format": FORMAT, "digest": digest}).encode() + b"\n")
+        file.writelines(outcomes.lines())

@@ -109,11 +109,11 @@ class DocumentResults:
             {name: [value for part in batches for value in part.seen.get(name, [])] for name in observed},
         )
 
-    def lines(self) -> Iterator[str]:
-        """Yield one JSON object per document, then one for all documents together."""
+    def lines(self) -> Iterator[bytes]:
+        """Yield one JSON object per document, then one for all documents together, each as a line."""
         for at, (identity, run) in enumerate(zip(self.ids, self.runs, strict=True)):
             paths = {path: rows[at].tolist() for path, rows in self.paths.items() if rows[at].any()}
-            yield _text(
+            yield _line(
                 {
                     "id": identity,
                     "run": run,
@@ -125,7 +125,7 @@ class DocumentResults:
                 }
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
-        yield _text({"steps": steps, "failures": [asdict(failure) for failure in self.failures], "seen": self.seen})
+        yield _line({"steps": steps, "failures": [asdict(failure) for failure in self.failures], "seen": self.seen})
 
     @classmethod
     def read(cls, lines: Iterable[str]) -> DocumentResults:
@@ -158,8 +158,8 @@ def _floats(values: list[float]) -> Floats:
     return np.array(values, dtype=np.float64)
 
 
-def _text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
+def _line(value: Any) -> bytes:  # noqa: ANN401  (any JSON value)
     try:
-        return encode(value).decode()  # 4 times as fast as `json`
+        return encode(value) + b"\n"  # 4 times as fast as `json`
     except (ValueError, OverflowError):  # lone surrogates, long integers
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass") + b"\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.reading.records import Failure, Pair
 from arbitre.corpus.running.document_results import DocumentResults
-from arbitre.engine import compare_to_levels
+from arbitre.engine import compare_to_levels, release
 from arbitre.errors import DataError, FunctionError
 from arbitre.values import ABSENT, NotJsonError
 
@@ -53,6 +53,7 @@ class Worker:
                 records += sum(map(len, levels))
                 outcomes = DocumentResults.of(self.plan, members, levels, self.observers)
                 outcomes.failures += lost
+                release(levels)
                 yield outcomes
             self.size = max(1, self.nodes * len(chunk) // records)
 

@@ -83,15 +83,17 @@ class Sample:
         rows = rows if rows.size or size else rows.reshape(0, 5)
         flags = np.zeros(size, dtype=np.bool_) if failed is None else np.asarray(failed, dtype=np.bool_)
         _check(names, rows, flags, clusters)
-        order = np.array(sorted(range(size), key=names.__getitem__), dtype=np.intp)
-        _check_keys([names[at] for at in order])
+        is_sorted = all(key <= following for key, following in pairwise(names))
+        order = np.arange(size) if is_sorted else np.array(sorted(range(size), key=names.__getitem__), dtype=np.intp)
+        _check_keys(names if is_sorted else [names[at] for at in order])
         starts = np.arange(size, dtype=np.intp)
         if clusters is not None:
             codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
             by_cluster = np.argsort(codes, kind="stable")
             order, starts = order[by_cluster], np.flatnonzero(np.diff(codes[by_cluster], prepend=-1))
         clustered = clusters is not None
-        return cls(StringArray.of(names[at] for at in order), rows[order], flags[order], starts, clustered, runs)
+        places = slice(None) if is_sorted and not clustered else order  # without a copy of the documents
+        return cls(StringArray.of(names[at] for at in order), rows[places], flags[places], starts, clustered, runs)
 
     @property
     def units(self) -> int:

@@ -66,7 +66,7 @@ def build_entry_pool(
     Raises:
         DataError: A value is not JSON, or the pool has no entries or more than 4000.
     """
-    entries = _Entries.of(plan, gold, predicted)
+    entries = EntryColumn.of(plan, gold, predicted)
     rows, total = entries.rows, len(entries.rows)
     if sample is not None and sample < total:
         rows = np.sort(np.random.default_rng(seed).choice(rows, sample, replace=False))
@@ -88,14 +88,14 @@ def build_entry_pool(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Entries:
+class EntryColumn:
     """The column of the entries, and the rows that are present."""
 
     column: Column
     rows: Indices
 
     @classmethod
-    def of(cls, plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> _Entries:
+    def of(cls, plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> EntryColumn:
         """Return the items of the list of entries, or the documents themselves if the root is not a list."""
         columns = build_columns(plan, gold, predicted)
         path = (*plan.entries, STAR)

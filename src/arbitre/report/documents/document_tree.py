@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import fsum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from arbitre.comparison.levels import NONE, single_paths
 from arbitre.comparison.node_tree import NodeTree, Verdict
 from arbitre.paths import order
-from arbitre.report.documents.entry_rows import EntryLayout, index_of, sides
+from arbitre.report.documents.entry_rows import EntryLayout, index_of, tokens_of, values_of
 from arbitre.report.entry_classes import class_of_pair
 from arbitre.report.visible_text import LITERAL, as_literal
 from arbitre.values import ABSENT, Json, depth, equal
@@ -28,6 +28,8 @@ MAX_DEPTH: Final = 12
 
 MAX_EXACT_INTEGER: Final = 1 << 53
 """Smallest absolute value of integers that are passed as JSON text, because JavaScript numbers are not exact there."""
+
+_VERDICTS: Final = tuple(Verdict)
 
 Plain = dict[str, Any]
 
@@ -67,8 +69,7 @@ class AlignedDocument:
         return sorted(found | set(heaviest.values()))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Node:
+class _Node(NamedTuple):
     level: Level
     quality: float
     verdict: Verdict
@@ -95,25 +96,25 @@ class _TreeWalk:
 
     @classmethod
     def over(cls, plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> _TreeWalk:
-        verdicts = NodeTree.of(levels).verdicts(plan.close)
+        verdicts = NodeTree.of(levels).verdicts(plan.close).tolist()
         made = cls(EntryLayout.of(plan), plan.close, {}, {}, {number: [] for number in documents})
         for level in single_paths(levels):
             at = np.flatnonzero(np.isin(level.document, documents))
-            (gold, gold_tokens), (predicted, predicted_tokens) = sides(level, at)
+            columns = (
+                level.first + at,
+                level.parent[at],
+                level.document[at],
+                level.quality[at],
+                np.ones(len(at)) if level.share is None else level.share[at],
+                level.weight * (np.ones(len(at)) if level.scale is None else level.scale[at]),
+            )
+            sides = (zip(*pair, strict=True) for pair in (values_of(level, at), tokens_of(level, at)))
             readings = level.source.readings_of(level.left[at], level.right[at])
-            for number, position in enumerate(at.tolist()):
-                node_id, parent = level.first + position, int(level.parent[position])
-                made.nodes[node_id] = _Node(
-                    level,
-                    float(level.quality[position]),
-                    Verdict(int(verdicts[node_id])),
-                    (gold[number], predicted[number]),
-                    (gold_tokens[number], predicted_tokens[number]),
-                    1.0 if level.share is None else float(level.share[position]),
-                    level.weight * (1.0 if level.scale is None else float(level.scale[position])),
-                    readings[number],
-                )
-                siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[level.document[position]]
+            nodes = zip(*(column.tolist() for column in columns), *sides, readings, strict=True)
+            for node_id, parent, document, quality, share, scale, values, tokens, reading in nodes:
+                verdict = _VERDICTS[verdicts[node_id]]
+                made.nodes[node_id] = _Node(level, quality, verdict, values, tokens, share, scale, reading)
+                siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[document]
                 siblings.append(node_id)
         return made
 

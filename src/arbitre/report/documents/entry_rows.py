@@ -18,7 +18,7 @@ from arbitre.values import ABSENT, Json, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.arrays import Floats, Indices
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Pair
     from arbitre.paths import Path
@@ -170,13 +170,10 @@ class EntryFields:
     @classmethod
     def of(cls, level: Level, at: Indices, entries: Indices) -> EntryFields:
         """Return some nodes of a level as fields of these entries."""
-        (gold, gold_names), (predicted, predicted_names) = sides(level, at)
-        names = [
-            str(other if value is ABSENT else name)
-            for value, name, other in zip(gold, gold_names, predicted_names, strict=True)
-        ]
-        readings = level.source.readings_of(level.left[at], level.right[at])
-        return cls(entries, names, gold, predicted, level.quality[at], readings)
+        left, right = level.left[at], level.right[at]
+        names = list(map(str, level.source.tokens_of(np.where(left >= 0, left, right))))
+        readings = level.source.readings_of(left, right)
+        return cls(entries, names, *values_of(level, at), level.quality[at], readings)
 
     def pairs(self) -> Iterator[FieldPair]:
         """Yield the fields one by one."""
@@ -263,22 +260,29 @@ _Value = TypeVar("_Value")
 _LIST = (NONE, Kind.ARRAY)
 
 
-def sides(level: Level, at: Indices) -> list[tuple[list[Json], list[int | str]]]:
-    """Return the values (or ABSENT) of some nodes and their keys or positions, for gold and for predicted."""
-    found = []
-    for rows in (level.left[at], level.right[at]):
-        present = np.flatnonzero(rows >= 0)
-        values: list[Json] = [ABSENT] * len(at)
-        names: list[int | str] = [""] * len(at)
-        for number, value, name in zip(
-            present.tolist(),
-            level.source.values_of(rows[present]),
-            level.source.tokens_of(rows[present]),
-            strict=True,
-        ):
-            values[number], names[number] = value, name
-        found.append((values, names))
-    return found
+def values_of(level: Level, at: Indices) -> tuple[list[Json], list[Json]]:
+    """Return the gold and the predicted values of some nodes; ABSENT where a side has none."""
+    gold, predicted = (
+        _spread(level.source.values_of(rows[rows >= 0]), rows >= 0, ABSENT)
+        for rows in (level.left[at], level.right[at])
+    )
+    return gold, predicted
+
+
+def tokens_of(level: Level, at: Indices) -> tuple[list[int | str], list[int | str]]:
+    """Return the keys or positions of some nodes in gold and in the prediction; "" where a side has none."""
+    gold, predicted = (
+        _spread(level.source.tokens_of(rows[rows >= 0]), rows >= 0, "") for rows in (level.left[at], level.right[at])
+    )
+    return gold, predicted
+
+
+def _spread(values: list[_Value], present: Mask, other: _Value) -> list[_Value]:
+    """Return the values at the places of the mask, and another value elsewhere."""
+    if len(values) == len(present):
+        return values
+    following = iter(values)
+    return [next(following) if here else other for here in present.tolist()]
 
 
 def _indices(node_tree: NodeTree, level: Level, at: Indices, *, gold: bool) -> list[str | None]:

@@ -12,7 +12,7 @@ from arbitre.comparison.node_tree import NodeTree
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import quadrature
 from arbitre.report.documents.document_tree import shown
-from arbitre.report.documents.entry_rows import EntryLayout, sides
+from arbitre.report.documents.entry_rows import EntryLayout, values_of
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
             continue
         at = _dearest(level)
         costs = _costs(level, at).tolist()
-        gold, predicted = (values for values, _ in sides(level, at))
+        gold, predicted = values_of(level, at)
         readings = level.source.readings_of(level.left[at], level.right[at])
         for number, place in enumerate(at.tolist()):
             tokens = node_tree.tokens(level.first + place, gold=True) or ()

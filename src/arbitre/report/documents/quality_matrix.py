@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.diagnosis.metricity import metricity
-from arbitre.engine import compare_to_levels
+from arbitre.diagnosis.metricity.entry_pool import EntryColumn
+from arbitre.engine import compare_to_levels, pairwise_qualities
+from arbitre.errors import DataError
 from arbitre.matching import catalogue
 from arbitre.paths import STAR
 from arbitre.report.documents.entry_rows import EntryLayout
@@ -100,16 +102,35 @@ class QualityMatrices:
 
     def _qualities(self, gold: Sequence[Json], predicted: Sequence[Json]) -> Floats:
         """Compute the quality of every pair of entries, each in its own document; nan if not matched."""
-        left = [self._document_of_entry(one) for one in gold for _ in predicted]
-        right = [self._document_of_entry(one) for _ in gold for one in predicted]
+        if self.entries.full_matching and (table := self._together(gold, predicted)) is not None:
+            return table
+        left = [self._document_of([one]) for one in gold for _ in predicted]
+        right = [self._document_of([one]) for _ in gold for one in predicted]
         found = np.full(len(left), np.nan)
         for level in compare_to_levels(self.plan, left, right):
             if level.item and not level.inner and level.path == (*self.entries.path, STAR):
                 found[level.document[level.paired]] = level.quality[level.paired]
         return found.reshape(len(gold), len(predicted))
 
-    def _document_of_entry(self, entry: Json) -> Json:
-        made: Json = [entry]
+    def _together(self, gold: Sequence[Json], predicted: Sequence[Json]) -> Floats | None:
+        """Compute the qualities from a single pair of documents; None if that does not give every pair.
+
+        If a pair of entries is matched whatever its quality, it needs no document of its own. Takes two thirds of the
+        time (nested lists of 20 entries).
+        """
+        documents = [self._document_of(entries) for entries in (gold, predicted)]
+        try:
+            entries = EntryColumn.of(self.plan, documents[:1], documents[1:])
+        except DataError:
+            return None
+        is_gold = entries.column.root_rows(entries.rows) == 0
+        left, right = entries.rows[is_gold], entries.rows[~is_gold]
+        if (len(left), len(right)) != (len(gold), len(predicted)):
+            return None
+        return pairwise_qualities(entries.column, left, right)
+
+    def _document_of(self, entries: Sequence[Json]) -> Json:
+        made: Json = [*entries]
         for token in reversed(self.entries.path):
             made = {token: made}
         return made

@@ -174,7 +174,7 @@ def _named(value: Json) -> Json:
 
 def _literal(value: Json) -> str:
     """Format a number as JSON; None becomes ""."""
-    return "" if value is None else json.dumps(value)
+    return "" if value is None else compact(value)
 
 
 _ASCII: Final = 0x7F

@@ -5,8 +5,10 @@ Unknown values are None; the page displays them as such.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.parsing.fast_json import to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -364,7 +366,7 @@ class View:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as JSON. Its documents are JSON already, and are not copied: they are most of the page."""
-        plain = asdict(replace(self, subjects=[replace(one, explorer=()) for one in self.subjects]))
+        plain = to_plain(replace(self, subjects=[replace(one, explorer=()) for one in self.subjects]))
         for one, own in zip(plain["subjects"], self.subjects, strict=True):
             one["explorer"] = own.explorer
         return {"format": FORMAT, **plain}

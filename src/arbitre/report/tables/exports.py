@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from arbitre.corpus.storage import arrow
 from arbitre.errors import DataError, OptionError
+from arbitre.report.csv_columns import write_frame
 from arbitre.report.tables.table import Table
-from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, write_frame
+from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

@@ -1,17 +1,17 @@
 """The table of entries, `matches.csv`, written from columns.
 
-A list of cells per column instead of objects per entry made the table 5 times as fast (10,000 documents of 20 entries).
+Cells by column instead of objects by entry make the table 10 times as fast (10,000 documents of 20 entries).
 """
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.report.text_files import STANDARD, CsvDialect, cell, csv_writer
+from arbitre.report.csv_columns import csv_text, format_cells, format_numbers
+from arbitre.report.text_files import STANDARD, CsvDialect, cell
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -53,15 +53,13 @@ class MatchTableObserver:
         """Return the rows of the documents as one text."""
         entries = self.entries.columns(levels)
         documents, count = entries.documents.tolist(), len(entries.documents)
-        labels = ([cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs])
+        labels = (format_cells([pair.id for pair in pairs]), format_cells([pair.run for pair in pairs]))
         columns: list[Sequence[str]] = [[texts[document] for document in documents] for texts in labels]
-        columns += [*(list(map(cell, indices)) for indices in entries.indices), entries.statuses]
+        columns += [*map(format_cells, entries.indices), entries.statuses]
         for name in self._columns:
             columns += _filled(self._cells(entries, name), self._parts(name), count, self.dialect)
         columns += [self._undeclared(entries), *_numbers(entries.whole.quality, self.dialect), [self.signature] * count]
-        file = io.StringIO()
-        csv_writer(file, self.dialect._replace(mark=False)).writerows(zip(*columns, strict=True))
-        return [file.getvalue()]
+        return [csv_text(columns, self.dialect)]
 
     @property
     def _columns(self) -> tuple[str, ...]:
@@ -102,7 +100,7 @@ class MatchTableObserver:
         found: dict[str, Json] = {}
         for at, (side, whole) in enumerate(zip(("gold", "predicted"), wholes, strict=True)):
             if isinstance(whole, dict):
-                others = {name: pair[at] for name, pair in more.items() if name in whole}
+                others = {name: pair[at] for name, pair in more.items() if pair[at] is not ABSENT}
                 found |= {side: others} if others else {}
             elif whole is not ABSENT and not self.entries.scalar:
                 found[side] = whole
@@ -110,25 +108,24 @@ class MatchTableObserver:
 
 
 def _filled(
-    cells: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int, dialect: CsvDialect
+    selected: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int, dialect: CsvDialect
 ) -> list[list[str]]:
     """Return the columns of a field, with "" where an entry does not have it."""
-    columns = [[""] * count for _ in parts]
-    for fields, chosen in cells:
-        at = fields.entries[chosen].tolist()
-        sides = (fields.gold, fields.predicted, fields.readings)
-        gold, predicted, readings = ([cell(values[place], dialect) for place in chosen.tolist()] for values in sides)
-        texts = (gold, predicted, *_numbers(fields.quality[chosen], dialect), readings)
-        for column, column_texts in zip(columns, texts, strict=False):  # most fields have no readings
-            for place, text in zip(at, column_texts, strict=True):
-                column[place] = text
-    return columns
+    columns = [np.full(count, "", dtype=np.object_) for _ in parts]
+    for fields, chosen in selected:
+        at = fields.entries[chosen]
+        sides = (fields.gold, fields.predicted, fields.readings)[: len(parts) - 2]  # most fields have no readings
+        gold, predicted, *readings = (format_cells(_chosen(values, chosen), dialect) for values in sides)
+        cells = (gold, predicted, *_numbers(fields.quality[chosen], dialect), *readings)
+        for column, texts in zip(columns, cells, strict=True):
+            column[at] = texts
+    return [column.tolist() for column in columns]
+
+
+def _chosen(values: list[Json], chosen: Indices) -> list[Json]:
+    return values if len(chosen) == len(values) else [values[place] for place in chosen.tolist()]
 
 
 def _numbers(quality: Floats, dialect: CsvDialect) -> tuple[list[str], list[str]]:
-    """Return the cells of the distances and of the qualities; equal numbers are formatted once."""
-    texts = []
-    for numbers in ((1.0 - quality).tolist(), quality.tolist()):
-        text = {number: cell(number, dialect) for number in set(numbers)}
-        texts.append([text[number] for number in numbers])
-    return texts[0], texts[1]
+    """Return the cells of the distances and of the qualities."""
+    return format_numbers(1.0 - quality, dialect), format_numbers(quality, dialect)

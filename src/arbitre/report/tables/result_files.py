@@ -14,6 +14,7 @@ from arbitre.corpus.results import dataframe
 from arbitre.corpus.results.archive import RESULTS, write_archive
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.storage.files import atomic_file, unreadable
+from arbitre.report.csv_columns import write_frame
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.tables import fault_table
 from arbitre.report.tables.match_table import MatchTableObserver
@@ -25,7 +26,6 @@ from arbitre.report.text_files import (
     compact,
     csv_writer,
     json_text,
-    write_frame,
 )
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import ABSENT, Json

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from arbitre.errors import DataError, did_you_mean, show_hidden
-from arbitre.report.text_files import STANDARD, CsvDialect, write_frame
+from arbitre.report.csv_columns import write_frame
+from arbitre.report.text_files import STANDARD, CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,0 +1,1 @@
+"""Commands whose measures are those of one field: one module per command."""
