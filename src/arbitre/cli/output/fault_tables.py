@@ -80,18 +80,22 @@ def _in_source(found: SourceEvidence) -> RenderableType:
 
 def _gathering(rows: Sequence[Gathering]) -> RenderableType:
     """Return a table of the groups of values that differ most from the others in their share of missing values."""
-    grid = table("path", "values", "gold", "missing", "of gold", "of missing", "p", left=2)
+    grid = table("path", "values", "gold", "missing", "of gold", "of missing", "p (adjusted)", left=2)
     for row in rows[:MAX_SHOWN]:
         shares = f"{row.gold_share:.1%}", NONE if row.missing_share is None else f"{row.missing_share:.1%}"
         grid.add_row(
             escape_hidden(row.path or "(the whole)"),
             f"{row.property} {row.group}",
             *(str(row.gold), str(row.missing), *shares),
-            NONE if row.p_adjusted is None else probability(row.p_adjusted),
+            NONE
+            if row.p is None or row.p_adjusted is None
+            else f"{probability(row.p)} ({probability(row.p_adjusted)})",
         )
     more = len(rows) - MAX_SHOWN
     lines = [f"... and {more} more with --format json"] * (more > 0)
-    lines.append("p: Fisher's exact test against the other values of the path, adjusted for the number of tests.")
+    lines.append(
+        "p: Fisher's exact test against the other values of the path; in brackets, adjusted for the number of tests."
+    )
     return titled("Where values are missing", Group(grid, Text("\n".join(lines), style="dim")))
 
 
