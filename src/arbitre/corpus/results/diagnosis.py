@@ -20,7 +20,7 @@ from arbitre.paths import order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from arbitre.corpus.reading.records import Pair
+    from arbitre.corpus.joining.join import Join
     from arbitre.values import Json
 
 
@@ -110,11 +110,11 @@ class DiagnosisTotals:
     def _sum(self, *key: str) -> float:
         return math.fsum(self._sums.get(key, ()))
 
-    def diagnosis(self, pairs: Iterable[Pair], *, sourced: bool) -> CorpusDiagnosis:
+    def diagnosis(self, documents: Join, *, sourced: bool) -> CorpusDiagnosis:
         """Return the diagnosis.
 
         Args:
-            pairs: All documents of the corpus, to look for spurious values in the gold of others.
+            documents: All documents of the corpus, to look for spurious values in the gold of others.
             sourced: Whether the source texts were searched.
         """
         size, mass = self._sum("size"), self._sum("mass")
@@ -137,7 +137,7 @@ class DiagnosisTotals:
             gains["path"],
             self._verdicts(),
             self._evidence.gathering(),
-            self._evidence.neighbours(pairs),
+            self._evidence.neighbours(documents),
             self._evidence.source() if sourced else None,
         )
 

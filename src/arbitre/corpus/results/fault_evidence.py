@@ -18,6 +18,7 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from arbitre.corpus.joining.join import Join
     from arbitre.corpus.reading.records import Pair
     from arbitre.corpus.reading.source_texts import SourceTexts
     from arbitre.diagnosis.causes.fault_rows import FaultRows
@@ -146,6 +147,7 @@ class EvidenceTotals:
     _sources: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
     _counts: defaultdict[tuple[str, str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
     _qualities: defaultdict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    _ids: set[str] = field(default_factory=set)
     _spurious: defaultdict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, documents: Iterable[Any]) -> None:
@@ -159,7 +161,9 @@ class EvidenceTotals:
                 self._counts[cell][0] += gold
                 self._counts[cell][1] += missing
                 self._qualities[cell] = exact_parts([*self._qualities[cell], quality])
-            self._spurious[document["id"]].update((path, value) for path, value in document["spurious"])
+            self._ids.add(document["id"])
+            if document["spurious"]:
+                self._spurious[document["id"]].update((path, value) for path, value in document["spurious"])
 
     def source(self) -> SourceEvidence:
         """Return whether the values stand in the source texts."""
@@ -173,27 +177,29 @@ class EvidenceTotals:
             {cell: (gold, missing, math.fsum(self._qualities[cell])) for cell, (gold, missing) in self._counts.items()}
         )
 
-    def neighbours(self, pairs: Iterable[Pair]) -> tuple[NeighbourCounts, ...]:
+    def neighbours(self, documents: Join) -> tuple[NeighbourCounts, ...]:
         """Look for the spurious values in the gold of neighbouring documents.
 
         Args:
-            pairs: All documents of the corpus. They are not read if there is only one, or if no value is spurious.
+            documents: All documents of the corpus. Only those beside a document with spurious values are read.
         """
-        ids = sorted(self._spurious, key=_natural)
         wanted: defaultdict[str, list[str]] = defaultdict(list)
-        for one, other in pairwise(ids):
-            if self._spurious[one]:
+        for one, other in pairwise(sorted(self._ids, key=_natural)):
+            if one in self._spurious:
                 wanted[other].append(one)
-            if self._spurious[other]:
+            if other in self._spurious:
                 wanted[one].append(other)
+        places: dict[str, int] = {}
+        for place, (identity, _) in enumerate(documents.labels if wanted else ()):
+            if identity in wanted:
+                places.setdefault(identity, place)
         present: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
-        for pair in pairs if wanted else ():
-            if pair.id in wanted:
-                values = {(path, search_key(leaf)) for path, leaf in searchable_values("", pair.gold)}
-                for identity in wanted.pop(pair.id):
-                    present[identity] |= values & self._spurious[identity].keys()
+        for pair in documents.at([*places.values()]):
+            values = {(path, search_key(leaf)) for path, leaf in searchable_values("", pair.gold)}
+            for identity in wanted[pair.id]:
+                present[identity] |= values & self._spurious[identity].keys()
         totals: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-        for identity, values_of in self._spurious.items() if len(ids) > 1 else ():
+        for identity, values_of in self._spurious.items() if len(self._ids) > 1 else ():
             for value, number in values_of.items():
                 totals[value[0]][0] += number
                 totals[value[0]][1] += number * (value in present[identity])
