@@ -121,6 +121,18 @@ def test_the_result_is_stated_in_words():
     assert "biaisé" in french
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (Language.EN, r"Chance score: 0\.10 \(standard error 0\.01\d\)"),
+        (Language.FR, r"hasard\s*: 0[.,]10 \(erreur type 0[.,]01\d\)"),
+    ],
+    ids=["en", "fr"],
+)
+def test_the_standard_error_of_the_chance_score_is_shown(language, text):
+    assert re.search(text, Read(render_page(filled(), language)).seen)
+
+
 def test_optional_sections_are_shown():
     evaluation, alignments = observed(PEOPLE, PAIRS)
     plain = Read(render_page(view_of([build_subject(evaluation, alignments)]))).seen

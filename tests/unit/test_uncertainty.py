@@ -26,6 +26,7 @@ from arbitre.corpus.results.chance import (
     sample_pairs,
 )
 from arbitre.corpus.statistics.clusters import cluster_labels
+from arbitre.engine import compare_batch, pair_qualities
 
 LETTERS = Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
 SCHEMA = {
@@ -145,20 +146,61 @@ class TestChance:
         assert 0.005 < first.standard_error < 0.2
 
     def test_comparisons_stop_when_the_standard_error_is_small_enough(self):
-        pairs = [(f"d{number}", ["same", f"own {number}"], ["same", f"own {number}"]) for number in range(2000)]
+        pairs = [(f"d{number}", ["same", f"own {number}"], ["same", f"own {number}"]) for number in range(6000)]
         chance = LETTERS.evaluate(pairs).chance
         assert (chance.chance_score.f1q, chance.standard_error) == (0.5, 0.0)
-        assert (chance.comparisons, chance.sampled) == (1 + 2 * BATCH, True)  # of at most 50
+        assert (chance.comparisons, chance.sampled) == (1 + 2 * BATCH, True)  # of at most 40
 
-    def test_comparisons_take_at_most_a_fortieth_of_the_work_of_the_evaluation(self):
-        for count in (2000, 4000):
+    def test_comparisons_are_at_most_a_150th_of_the_documents(self):
+        for count in (6000, 7500):
             many = [(f"d{number}", [str(number % 7)], [str(number % 5)]) for number in range(count)]
-            assert LETTERS.evaluate(many).chance.comparisons == count // 40
+            assert LETTERS.evaluate(many).chance.comparisons == count // 150
+
+    @pytest.mark.parametrize(
+        ("documents", "length", "most"), [(100, 20, 3072), (1200, 20, 3200), (2400, 20, 6400), (250, 60, 6000)]
+    )
+    def test_chance_scores_take_at_most_a_150th_of_the_pairs_of_entries_compared(
+        self, monkeypatch, documents, length, most
+    ):
+        cells = []
+
+        def compare(plan, gold, predicted):
+            cells.extend(len(one) * len(other) for one, other in zip(gold, predicted, strict=True))
+            return compare_batch(plan, gold, predicted)
+
+        def qualities(column, left, right):
+            cells.append(len(left))
+            return pair_qualities(column, left, right)
+
+        monkeypatch.setattr(chance, "compare_batch", compare)
+        monkeypatch.setattr(chance, "pair_qualities", qualities)
+        corpus = [
+            (f"d{number}", *([f"{number * at % 17} {at}" for at in range(length)] for _ in "gp"))
+            for number in range(documents)
+        ]
+        evaluation = LETTERS.evaluate(corpus)
+        assert evaluation.gold_self_agreement is not None
+        assert evaluation.chance.comparisons == len(cells) - 1
+        assert 0.6 * most < sum(cells) <= most
+
+    def test_a_comparison_is_made_however_long_the_documents_are(self):
         length = 300
         long = [
             (f"d{number}", [f"{number} {at}" for at in range(length)], [str(number)] * length) for number in range(9)
         ]
         assert LETTERS.evaluate(long).chance.comparisons == 1  # each has 90,000 pairs of entries
+
+    def test_gold_that_cannot_be_compared_is_left_out_of_its_agreement(self):
+        pairs = [("a", ["x", "x"], []), ("b", ["y", float("nan")], []), ("c", "text", [])]
+        assert LETTERS.evaluate(pairs).gold_self_agreement == 1.0
+
+    def test_lists_of_entries_of_different_types_are_compared_within_their_documents(self):
+        types = [{"type": "array", "items": {"type": "string"}}, {"type": "array", "items": {"type": "number"}}]
+        either = Comparator(
+            {"type": "object", "properties": {"list": {"anyOf": types, "x-arbitre": {"entries": True}}}}
+        )
+        pairs = [("a", {"list": ["x", "x"]}, {}), ("b", {"list": [1, 1]}, {})]
+        assert either.evaluate(pairs).gold_self_agreement == 1.0
 
     def test_all_pairs_of_a_small_corpus_have_no_standard_error(self):
         assert LETTERS.evaluate(triples(3)).chance.standard_error == 0.0
@@ -170,7 +212,7 @@ class TestChance:
             for at, same in enumerate(rng.integers(0, 9, 400))
         ]
         pairs = [Pair(str(at), None, items, items) for at, items in enumerate(lists)]
-        drawn = [estimate_chance(LETTERS.plan, sample_pairs(pairs, seed), 400, 400 * 100, seed) for seed in range(200)]
+        drawn = [estimate_chance(LETTERS.plan, sample_pairs(pairs, seed), 400, 10**6, seed) for seed in range(200)]
         spread = np.std([chance.chance_score.f1q for chance in drawn])
         stated = np.sqrt(np.mean([chance.standard_error**2 for chance in drawn]))
         assert {chance.comparisons for chance in drawn} == {MIN_COMPARISONS}

@@ -187,6 +187,7 @@ def filled():
         {"f1q": interval, "amq": interval},
         {"f1q": 0.1},
         GoldReliability({"alpha": 0.93, "kappa": None}, "Two annotators on every page."),
+        chance_error=0.0125,
     )
     one = build_subject(*observed(PEOPLE, PAIRS, trust=trust), name="careful")
     one = replace(one, published={"imq": 0.9, "gold": 4.0})
@@ -222,6 +223,7 @@ def test_optional_parts_follow_the_schema():
     assert errors(made) == []
     lines = {line["name"]: line for line in made.to_dict()["subjects"][0]["headline"]}
     assert (lines["f1q"]["chance"], lines["f1q"]["interval"]["low"], lines["imq"]["interval"]) == (0.1, 0.4, None)
+    assert made.to_dict()["subjects"][0]["chance_error"] == 0.0125
     assert list(made.subjects[0].warnings) == ["failed", "few"]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 CHUNK_CELLS: Final = 1 << 18
-"""Maximum number of pairs of rows that `pairwise_qualities` computes at once."""
+"""Maximum number of pairs of rows that `pairwise_qualities` and `pair_qualities` compute at once."""
 
 T = TypeVar("T")
 
@@ -119,6 +119,12 @@ def pairwise_qualities(column: Column, left: Indices, right: Indices, chunk_cell
         batch = QualitySolver().evaluate(column, np.repeat(part, len(right)), np.tile(right, len(part)))
         table[begin : begin + height] = batch.quality.reshape(len(part), len(right))
     return table
+
+
+def pair_qualities(column: Column, left: Indices, right: Indices) -> Floats:
+    """Return the quality of pairs of a gold row and a predicted row of a column; shape (pairs,)."""
+    chunks = [slice(begin, begin + CHUNK_CELLS) for begin in range(0, len(left), CHUNK_CELLS)]
+    return np.concatenate([QualitySolver().evaluate(column, left[chunk], right[chunk]).quality for chunk in chunks])
 
 
 def qualities_at(

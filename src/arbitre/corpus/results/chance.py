@@ -14,8 +14,8 @@ import numpy as np
 
 from arbitre.comparison.levels import of_nodes
 from arbitre.corpus.reading.records import Pair
-from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
-from arbitre.engine import compare_batch
+from arbitre.diagnosis.metricity.entry_pool import EntryColumn
+from arbitre.engine import compare_batch, pair_qualities
 from arbitre.errors import DataError
 from arbitre.paths import wildcard
 from arbitre.tally import Scores, Tally
@@ -24,24 +24,29 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from arbitre.arrays import Indices
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
 MAX_DOCUMENTS: Final = 32
 """Maximum number of documents used; larger corpora are sampled."""
 
-SHARE: Final = 40
-"""Documents, and entry pairs, of the corpus per comparison: a fortieth of the work of the evaluation at most.
+SHARE: Final = 150
+"""Pairs of entries, and documents, of the corpus per pair compared here: a 150th of the work at most.
 
-Different documents take 3.4 times as long to compare as a prediction and its own gold (measured on lists of 20 entries,
-flat and nested), so that the chance scores take less than 10 % of the time of the comparison.
+A pair of entries of different documents takes 7 times as long to compare as one of a prediction and its own gold, and a
+pair of entries of one gold document 9 times (measured on nested documents of 20 entries), so that both values together
+take less than 10 % of the time of the comparison.
 """
 
-MIN_COMPARISONS: Final = 32
-"""Number of comparisons that is always allowed, and from which on their standard error is relied on."""
+AGREEMENT_SHARE: Final = 4
+"""Share of these pairs of entries for the agreement of gold with itself: a quarter at most."""
 
-MIN_CELLS: Final = 1 << 14
-"""Number of entry pairs that is always allowed."""
+MIN_COMPARISONS: Final = 32
+"""Number of comparisons allowed however few documents there are; their standard error is relied on from here on."""
+
+MIN_CELLS: Final = 3 << 10
+"""Number of pairs of entries allowed however few the corpus has: about 0.1 s for nested documents."""
 
 BATCH: Final = 16
 """Number of comparisons made at once."""
@@ -109,7 +114,8 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
     """Compute the chance scores of a corpus from a sample of its documents.
 
     Comparisons stop when the standard error of f1q is at most `STANDARD_ERROR`, and at the latest after a `SHARE`-th of
-    the work of the evaluation. This depends on the documents only, not on the time that anything takes.
+    the work of the evaluation, to which the agreement of gold with itself counts. This depends on the documents only,
+    not on the time that anything takes.
 
     Args:
         plan: The compiled schema.
@@ -119,28 +125,17 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
         seed: Random seed.
     """
     ordered = sorted((pair.as_json() for pair in pairs), key=lambda pair: pair.key)
-    comparisons = duels(ordered, seed)
     most, room = max(MIN_COMPARISONS, documents // SHARE), max(MIN_CELLS, cells / SHARE)
-    made: list[tuple[Duel, Tally]] = []
-    done, size, error = 0, 1, None  # the first comparison shows how many fit into the room
-    while batch := comparisons[done : min(done + size, most)]:
-        made += _tallies(plan, batch)
-        done += len(batch)
-        used = math.fsum(tally.gold * tally.predicted for _, tally in made)
-        error = _standard_error(made)
-        if used >= room or (done >= MIN_COMPARISONS and error is not None and error <= STANDARD_ERROR):
-            break
-        size = max(1, min(BATCH, int((room - used) / used * done))) if used else BATCH
-    golds = {pair.id: pair.gold for pair in ordered}
-    alike, compared = (
-        zip(*(_agreement(plan, gold, seed) for gold in golds.values()), strict=True) if golds else ((), ())
-    )
+    golds = list({pair.id: pair.gold for pair in ordered}.values())
+    agreement, used = _agreement(plan, golds, room / AGREEMENT_SHARE, seed)
+    comparisons = duels(ordered, seed)
+    made, error = _compared(plan, comparisons[:most], room - used)
     sampled = documents > len(ordered) or len(made) < len(comparisons)
     return Chance(
         Scores(Tally.sum(tally for _, tally in made)) if made else None,
         len(made),
         error if sampled else 0.0 if made else None,
-        math.fsum(alike) / sum(compared) if sum(compared) else None,
+        agreement,
         seed,
         sampled,
     )
@@ -189,18 +184,71 @@ def _standard_error(made: Sequence[tuple[Duel, Tally]]) -> float | None:
     return math.sqrt(max(alone, together) * len(documents) / (len(documents) - 1)) / size
 
 
-def _agreement(plan: Plan, gold: Json, seed: int) -> tuple[float, int]:
-    """Return the sum of the qualities of all ordered pairs of different entries of a document, and their number.
+def _compared(plan: Plan, comparisons: Sequence[Duel], room: float) -> tuple[list[tuple[Duel, Tally]], float | None]:
+    """Compare at least once, until the standard error is small enough or no comparison fits into the room.
 
-    The sum is estimated from a sample of the entries if there are more than `MAX_ENTRIES`.
+    Args:
+        plan: The compiled schema.
+        comparisons: The comparisons allowed.
+        room: Number of pairs of entries allowed.
+
+    Returns:
+        The tallies of the comparisons, and the standard error of their f1q.
     """
+    made: list[tuple[Duel, Tally]] = []
+    done, size, error = 0, 1, None  # the first comparison shows how many fit into the room
+    while batch := comparisons[done : done + size]:
+        made += _tallies(plan, batch)
+        done += len(batch)
+        used = math.fsum(tally.gold * tally.predicted for _, tally in made)
+        error = _standard_error(made)
+        if done >= MIN_COMPARISONS and error is not None and error <= STANDARD_ERROR:
+            break
+        size = max(0, min(BATCH, int((room - used) / used * done))) if used else BATCH
+    return made, error
+
+
+def _agreement(plan: Plan, golds: Sequence[Json], room: float, seed: int) -> tuple[float | None, int]:
+    """Return the mean quality of all ordered pairs of different entries of a document, and the number compared.
+
+    Entries are sampled if a document has more than `MAX_ENTRIES`, or if there is no room for all pairs. Each document
+    counts with all of its pairs nevertheless.
+    """
+    columns = _entries(plan, [gold for gold in golds if plan.entries or isinstance(gold, list)])
+    lists = [[rows for rows in _by_document(entries) if len(rows) > 1] for entries in columns]
+    whole = sum(len(rows) * (len(rows) - 1) for each in lists for rows in each)
+    if not whole:
+        return None, 0
+    most = max(2, min(MAX_ENTRIES, math.isqrt(int(room / sum(map(len, lists))))))
+    generator, sums, compared = np.random.default_rng(seed), list[float](), 0
+    for entries, each in zip(columns, lists, strict=True):
+        grids = [_pairs(generator.choice(rows, most, replace=False) if len(rows) > most else rows) for rows in each]
+        if grids:
+            qualities = pair_qualities(entries.column, *np.concatenate(grids, axis=1))
+            ends = np.cumsum([grid.shape[1] for grid in grids])
+            compared += len(qualities)
+            for rows, values in zip(each, np.split(qualities, ends[:-1]), strict=True):
+                sums.append(math.fsum(values.tolist()) * (len(rows) * (len(rows) - 1) / len(values)))
+    return math.fsum(sums) / whole, compared
+
+
+def _entries(plan: Plan, golds: Sequence[Json]) -> list[EntryColumn]:
+    """Return the entries of the documents in one column, or one by one if that is impossible."""
     try:
-        pool = build_entry_pool(plan, [gold], [], sample=MAX_ENTRIES, seed=seed)
+        return [EntryColumn.of(plan, golds, [])] if golds else []
     except DataError:
-        return 0.0, 0
-    apart = pool.distances[~np.eye(len(pool), dtype=np.bool_)]
-    pairs = pool.whole * (pool.whole - 1)
-    return (len(apart) - math.fsum(apart.tolist())) * (pairs / max(1, len(apart))), pairs
+        return [entries for gold in golds for entries in _entries(plan, [gold])] if len(golds) > 1 else []
+
+
+def _by_document(entries: EntryColumn) -> list[Indices]:
+    """Return the rows of the entries of each document."""
+    documents = entries.column.root_rows(entries.rows)
+    return [entries.rows[documents == document] for document in np.unique(documents)]
+
+
+def _pairs(rows: Indices) -> Indices:
+    """Return all ordered pairs of different rows; shape (2, pairs)."""
+    return np.array(np.meshgrid(rows, rows, indexing="ij"))[:, ~np.eye(len(rows), dtype=np.bool_)]
 
 
 def _tallies(plan: Plan, batch: Sequence[Duel]) -> list[tuple[Duel, Tally]]:

@@ -107,6 +107,7 @@ def build_subject(
         sampled=trust.sampled,
         notes=[*held.get("notes", ()), *trust.notes],
         never=trust.never,
+        chance_error=trust.chance_error,
         noted=held.get("noted", {}),
         faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
         flat=FlatView.of(evaluation),

@@ -130,6 +130,7 @@ class TrustView:
     Attributes:
         intervals: Confidence intervals by name of the score.
         chance: Scores of predictions compared with the gold of other documents, by name of the score.
+        chance_error: Standard error of the f1q of `chance`: 0 if all pairs of documents were compared.
         reference: Reliability of the gold.
         sampled: Sampling units of the intervals.
         notes: Warnings about the intervals.
@@ -142,6 +143,7 @@ class TrustView:
     sampled: Sampled | None = None
     notes: Sequence[str] = ()
     never: Sequence[str] = ()
+    chance_error: float | None = None
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> TrustView:
@@ -157,20 +159,17 @@ class TrustView:
             sampled=Sampled(drawn["documents"], drawn["clusters"], drawn["runs"]),
             notes=drawn["notes"],
             never=found["coverage"]["never"],
+            chance_error=chance["standard_error"] if chance is not None else None,
         )
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TrustView:
         """Build the view from the output of `dataclasses.asdict`."""
         intervals, reference, sampled = data["intervals"], data["reference"], data["sampled"]
-        return cls(
-            None if intervals is None else {name: IntervalView(**one) for name, one in intervals.items()},
-            data["chance"],
-            None if reference is None else GoldReliability(**reference),
-            None if sampled is None else Sampled(**sampled),
-            data["notes"],
-            data["never"],
-        )
+        ranges = None if intervals is None else {name: IntervalView(**one) for name, one in intervals.items()}
+        reliability = None if reference is None else GoldReliability(**reference)
+        units = None if sampled is None else Sampled(**sampled)
+        return replace(cls(**data), intervals=ranges, reference=reliability, sampled=units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +233,8 @@ class Subject:
     """Warnings about the intervals."""
     never: Sequence[str] = ()
     """Paths that the schema declares and gold never has."""
+    chance_error: float | None = None
+    """Standard error of the f1q of the chance score, if known."""
     noted: Mapping[str, int] = field(default_factory=dict)
     """Number of `repaired` predictions and of schema `violations`, if known."""
     faults: FaultsView | None = None
