@@ -40,6 +40,7 @@ class JoinedItems:
 
     Attributes:
         document: Index of the document in the batch.
+        node: Node of the gold list; under transport, the first of several.
         gold_list: Tokens of the gold list.
         predicted_list: Tokens of the predicted list.
         gold: Positions of the gold items, increasing.
@@ -49,6 +50,7 @@ class JoinedItems:
     """
 
     document: int
+    node: int
     gold_list: Tokens
     predicted_list: Tokens
     gold: tuple[int, ...]
@@ -147,6 +149,7 @@ def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = DEFAU
             joins.append(
                 JoinedItems(
                     document=int(level.document[number]),
+                    node=level.first + int((level.left == level.left[number]).argmax()),
                     gold_list=pairs.column.address(int(level.left[number])),
                     predicted_list=pairs.column.address(int(level.right[number])),
                     gold=parts if group.merge else whole,
