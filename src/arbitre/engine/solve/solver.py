@@ -26,6 +26,7 @@ from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
+    from arbitre.engine.known_bounds import KnownBounds
 
 MAX_LAZY_DEPTH: Final = 3
 """Maximum nesting depth of lists that are matched lazily; in deeper lists, all pairs of items are computed."""
@@ -39,11 +40,13 @@ class QualitySolver:
         exhaustive: Whether to compute every candidate pair of every matching.
         limits: Sizes at which the method changes.
         depth: Number of lists around this solver that are matched lazily.
+        known: Upper bounds that are known for lists that are not inside other lazily matched lists.
     """
 
     exhaustive: bool = False
     limits: CellLimits = DEFAULT_LIMITS
     depth: int = 0
+    known: KnownBounds | None = None
 
     def evaluate(self, column: Column, left: Indices, right: Indices) -> Batch:
         """Return the closed batch of these pairs of rows, with all batches below it."""
@@ -98,7 +101,9 @@ class QualitySolver:
         large = cells[lists] >= self.limits.large
         for chosen in (*lists[large, None], lists[~large]):
             if len(chosen):
-                for match in match_lazily(column, batch.left[chosen], batch.right[chosen], evaluate, self.limits):
+                lists_of = batch.left[chosen], batch.right[chosen]
+                outer = self.depth == 0
+                for match in match_lazily(column, *lists_of, evaluate, self.limits, known=self.known, keep=outer):
                     match.owner = chosen[match.owner]
                     batch.matches.append(match)
 
