@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.schema.nodes import Site
     from arbitre.values import Json
-
-MAX_KEPT_CELLS: Final = 1 << 18
-"""Maximum number of bounds that are kept: 2 MB."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

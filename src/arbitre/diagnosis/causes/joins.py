@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import fsum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from arbitre.comparison.diagnosis import Join
-from arbitre.comparison.levels import at_path, of_nodes, pair_qualities
+from arbitre.comparison.levels import at_path, of_nodes
 from arbitre.diagnosis.causes.join_search import DEFAULT_OPTIONS, JoinOptions, JoinSearch
 from arbitre.diagnosis.causes.join_values import with_lists_changed
 from arbitre.diagnosis.causes.list_pairs import inherited, list_pairs
@@ -172,7 +171,7 @@ def _f1q_after_joins(
     """Return `f1q` of the entries of each document, comparing documents with joins again after joining their items.
 
     The bounds of the first comparison exclude most pairs of entries, which nearly halves the time on 100 nested
-    entries. They change the order in which pairs are found; the exact sum of the qualities does not depend on it.
+    entries.
     """
     scores = _entry_f1q(plan, levels, len(gold))
     changed = [document for document, several in enumerate(joins) if several]
@@ -181,11 +180,8 @@ def _f1q_after_joins(
     known = next((source.known_bounds for source in lists if isinstance(source, ListColumn)), None)
     joined = compare_batch(plan, [pair[0] for pair in pairs], [pair[1] for pair in pairs], known=known)
     again = joined.levels(plan.entries)
-    tallies = of_nodes(again, wildcard(plan.entries), len(changed))
-    quality, weight, document = pair_qualities(again, wildcard(plan.entries))
-    for number, (at, row) in enumerate(zip(changed, tallies, strict=True)):
-        mass = fsum((quality * weight)[document == number])
-        scores[at] = Scores(replace(Tally.of(row), quality=mass)).f1q
+    for at, score in zip(changed, _entry_f1q(plan, again, len(changed)), strict=True):
+        scores[at] = score
     return scores
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import counts_of, expand_slices, rank_among_equal, starts_of
 from arbitre.engine.columns.row_hashes import Digests, mix_bits, row_hashes
-from arbitre.engine.known_bounds import MAX_KEPT_CELLS, KnownBounds
+from arbitre.engine.known_bounds import KnownBounds
 from arbitre.engine.solve.batches import MatchedPairs
 from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 
@@ -119,8 +119,8 @@ class MatchingProblems:
         self.quality[cells] = upper_bounds(self.items, blocks, self.gold.rows[gold], predicted, tightness=tightness)
 
     def known_bounds(self) -> KnownBounds | None:
-        """Return the bounds to keep; None if there are none, or too many."""
-        if not 0 < len(self.quality) <= MAX_KEPT_CELLS or self.items.tags is not None:
+        """Return the bounds to keep; None if there are none."""
+        if len(self.quality) == 0 or self.items.tags is not None:
             return None
         gold, predicted = (self.items.values_of(side.rows) for side in (self.gold, self.predicted))
         starts = self.gold.starts, self.predicted.starts, self.starts

@@ -96,14 +96,17 @@ class QualitySolver:
         return self._table(batch, column, items, dense.nonzero()[0], cells) if dense.any() else None
 
     def _match_lazily(self, batch: Batch, column: ListColumn, lists: Indices, cells: Indices) -> None:
-        """Match these pairs of lists lazily: large ones one by one, the others together."""
+        """Match these pairs of lists lazily: large ones one by one, the others together.
+
+        The bounds of lists that are not large are kept: whether they are known must not depend on other documents.
+        """
         evaluate = QualitySolver(limits=self.limits, depth=self.depth + 1).evaluate
         large = cells[lists] >= self.limits.large
         for chosen in (*lists[large, None], lists[~large]):
             if len(chosen):
-                lists_of = batch.left[chosen], batch.right[chosen]
-                outer = self.depth == 0
-                for match in match_lazily(column, *lists_of, evaluate, self.limits, known=self.known, keep=outer):
+                sides = batch.left[chosen], batch.right[chosen]
+                keep = self.depth == 0 and cells[chosen[0]] < self.limits.large
+                for match in match_lazily(column, *sides, evaluate, self.limits, known=self.known, keep=bool(keep)):
                     match.owner = chosen[match.owner]
                     batch.matches.append(match)
 
