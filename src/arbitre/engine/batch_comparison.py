@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
+    from arbitre.engine.known_bounds import KnownBounds
     from arbitre.engine.solve.batches import Batch
     from arbitre.engine.solve.limits import CellLimits
     from arbitre.paths import Path
@@ -61,6 +62,7 @@ def compare_batch(
     *,
     exhaustive: bool = False,
     limits: CellLimits = DEFAULT_LIMITS,
+    known: KnownBounds | None = None,
 ) -> BatchResult:
     """Compare each gold document with the predicted document at the same position.
 
@@ -73,6 +75,8 @@ def compare_batch(
         exhaustive: Whether to compute every candidate pair of every matching. The results are the same; for diagnosis
             and tests.
         limits: Sizes at which the solver changes its method. The results are the same.
+        known: Upper bounds from a comparison of documents that share items with these (see `ListColumn.known_bounds`).
+            The results are the same.
 
     Raises:
         DataError: A value is not JSON.
@@ -102,7 +106,7 @@ def compare_batch(
     left, right = np.full((2, len(gold)), -1, dtype=np.intp)
     left[documents[present[:middle]]], right[documents[present[middle:]]] = present[:middle], present[middle:]
     both = (left >= 0) & (right >= 0)
-    solver = QualitySolver(exhaustive, limits)
+    solver = QualitySolver(exhaustive, limits, known=known)
     batch = _at_document(documents, lambda: solver.evaluate(root, left[both], right[both]))
     return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
 

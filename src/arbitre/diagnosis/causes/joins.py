@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison.diagnosis import Join
-from arbitre.comparison.levels import of_nodes
+from arbitre.comparison.levels import at_path, of_nodes
 from arbitre.diagnosis.causes.join_search import DEFAULT_OPTIONS, JoinOptions, JoinSearch
 from arbitre.diagnosis.causes.join_values import with_lists_changed
 from arbitre.diagnosis.causes.list_pairs import inherited, list_pairs
@@ -40,6 +40,7 @@ class JoinedItems:
 
     Attributes:
         document: Index of the document in the batch.
+        node: Node of the gold list; under transport, the first of several.
         gold_list: Tokens of the gold list.
         predicted_list: Tokens of the predicted list.
         gold: Positions of the gold items, increasing.
@@ -49,6 +50,7 @@ class JoinedItems:
     """
 
     document: int
+    node: int
     gold_list: Tokens
     predicted_list: Tokens
     gold: tuple[int, ...]
@@ -147,6 +149,7 @@ def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = DEFAU
             joins.append(
                 JoinedItems(
                     document=int(level.document[number]),
+                    node=level.first + int((level.left == level.left[number]).argmax()),
                     gold_list=pairs.column.address(int(level.left[number])),
                     predicted_list=pairs.column.address(int(level.right[number])),
                     gold=parts if group.merge else whole,
@@ -165,11 +168,18 @@ def _f1q_after_joins(
     levels: Sequence[Level],
     joins: Sequence[Sequence[JoinedItems]],
 ) -> list[float | None]:
-    """Return `f1q` of the entries of each document, comparing documents with joins again after joining their items."""
+    """Return `f1q` of the entries of each document, comparing documents with joins again after joining their items.
+
+    The bounds of the first comparison exclude most pairs of entries, which nearly halves the time on 100 nested
+    entries.
+    """
     scores = _entry_f1q(plan, levels, len(gold))
     changed = [document for document, several in enumerate(joins) if several]
     pairs = [joined_documents(plan, gold[at], predicted[at], joins[at]) for at in changed]
-    again = compare_batch(plan, [pair[0] for pair in pairs], [pair[1] for pair in pairs]).levels(plan.entries)
+    lists = (level.source for level in at_path(levels, wildcard(plan.entries)))
+    known = next((source.known_bounds for source in lists if isinstance(source, ListColumn)), None)
+    joined = compare_batch(plan, [pair[0] for pair in pairs], [pair[1] for pair in pairs], known=known)
+    again = joined.levels(plan.entries)
     for at, score in zip(changed, _entry_f1q(plan, again, len(changed)), strict=True):
         scores[at] = score
     return scores

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.diagnosis.causes.fault_rows import Pointers
 from arbitre.diagnosis.causes.taxonomy import MERGED, MOVED, SPLIT, Links
-from arbitre.paths import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,33 +36,16 @@ def _of_joins(levels: Sequence[Level], joins: Sequence[Sequence[JoinedItems]]) -
     every = [join for several in joins for join in several]
     if not every:
         return
-    lists = _lists(levels, [(join.document, pointer(join.gold_list)) for join in every])
-    gold_items, predicted_items = _items(levels, set(lists.values()))
+    gold_items, predicted_items = _items(levels, {join.node for join in every})
     for join in every:
-        parent = lists[join.document, pointer(join.gold_list)]
-        gold = [gold_items[parent, position] for position in join.gold]
-        predicted = [predicted_items[parent, position] for position in join.predicted]
+        gold = [gold_items[join.node, position] for position in join.gold]
+        predicted = [predicted_items[join.node, position] for position in join.predicted]
         if join.merge:
             whole = predicted[0]
             yield from ((MERGED, part, whole) for part in gold if part != whole)
         else:
             whole = gold[0]
             yield from ((SPLIT, whole, part) for part in predicted if part != whole)
-
-
-def _lists(levels: Sequence[Level], wanted: Sequence[tuple[int, str]]) -> dict[tuple[int, str], int]:
-    """Return the nodes of gold lists, by document and pointer; under transport, the first of several."""
-    documents, depths = np.array(sorted({number for number, _ in wanted})), {text.count("/") for _, text in wanted}
-    lists: dict[tuple[int, str], int] = {}
-    for level in levels:
-        if level.leaf or level.inner or len(level.path) not in depths:
-            continue
-        at = np.isin(level.document, documents).nonzero()[0]
-        texts = Pointers(levels, level.first + at, gold=True).of(level.first + at)
-        for node, number, text in zip((level.first + at).tolist(), level.document[at].tolist(), texts, strict=True):
-            if text is not None:
-                lists.setdefault((number, text), node)
-    return lists
 
 
 def _items(levels: Sequence[Level], lists: set[int]) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from arbitre.comparison.diagnosis import Moved
 from arbitre.comparison.node_tree import NodeTree
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.comparison.levels import Level
+    from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
 
 FALSE_SHARE: Final = 0.05
@@ -133,6 +134,7 @@ def _p_value(candidates: Sequence[Candidate]) -> float:
 
 def _value(tree: NodeTree, nodes: MovedNodes) -> Moved:
     """Return the path, the value and the pointers of a moved value."""
-    level, at = tree.place(nodes.gold)
-    source, target = tree.pointer(nodes.gold, gold=True), tree.pointer(nodes.predicted, gold=False)
-    return Moved(level.texts()[at], tree.value(nodes.gold, gold=True), source or "", target or "")
+    (gold, left), (predicted, right) = tree.place(nodes.gold), tree.place(nodes.predicted)
+    source = cast("Column", gold.source).pointer(int(gold.left[left]))
+    target = cast("Column", predicted.source).pointer(int(predicted.right[right]))
+    return Moved(gold.text, tree.value(nodes.gold, gold=True), source, target)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Pool
     from arbitre.engine.columns.readings import Readings
+    from arbitre.engine.known_bounds import KnownBounds
     from arbitre.matching import Matcher
     from arbitre.schema.nodes import Leaf, Site
 
@@ -309,6 +310,8 @@ class ListColumn(_Container):
     """Whether items contain lists whose items can have distances between 0 and 1."""
     expensive_above: float = math.inf
     """Number of pairs of items above which expensive comparisons are deferred."""
+    known_bounds: KnownBounds | None = None
+    """Upper bounds of the qualities of the items, from the last lazy matching of lists that were not inside another."""
 
     @property
     def slices(self) -> Sequence[Slices]:

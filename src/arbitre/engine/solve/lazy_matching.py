@@ -24,6 +24,7 @@ from arbitre.errors import SolverError
 if TYPE_CHECKING:
     from arbitre.arrays import Indices
     from arbitre.engine.columns.column import ListColumn
+    from arbitre.engine.known_bounds import KnownBounds
     from arbitre.engine.solve.batches import Evaluate
     from arbitre.engine.solve.limits import CellLimits
     from arbitre.matching import Matcher
@@ -39,12 +40,19 @@ WIDENING_FACTOR: Final = 4
 
 
 def match_lazily(
-    column: ListColumn, left: Indices, right: Indices, evaluate: Evaluate, limits: CellLimits
+    column: ListColumn,
+    left: Indices,
+    right: Indices,
+    evaluate: Evaluate,
+    limits: CellLimits,
+    *,
+    known: KnownBounds | None = None,
+    keep: bool = False,
 ) -> list[MatchedPairs]:
     """Match each gold list `left[p]` with the predicted list `right[p]`, given as rows of the column.
 
     All problems are solved in the same rounds; the matching of each depends on that problem only. The `owner` of the
-    matched pairs is p.
+    matched pairs is p. Bounds that are `known` replace greater ones; `keep` stores the final bounds in the column.
     """
     items, matcher = column.items, column.matcher
     if items is None:
@@ -52,6 +60,8 @@ def match_lazily(
     problems = MatchingProblems(column, items, left, right, limits)
     equal_items = problems.match_equal_items(evaluate) if column.match_equal_first else None
     problems.bound()
+    if known is not None and known.site is items.site and items.tags is None:
+        problems.lower_to(known)
     evaluated: list[tuple[Batch, Indices]] = []
     active = counts_of(problems.starts).nonzero()[0]
     chosen: dict[int, Indices] = {}
@@ -79,6 +89,8 @@ def match_lazily(
         evaluated.append((batch, computed))
         owner = problems.problem_of(cells[problems.quality[cells] < bounds])
         active = owner[first_of_equal(owner)]
+    if keep:
+        column.known_bounds = problems.known_bounds()
     matches = _collect(problems, chosen, evaluated, column)
     return matches if equal_items is None else [equal_items, *matches]
 

@@ -9,6 +9,7 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import counts_of, expand_slices, rank_among_equal, starts_of
 from arbitre.engine.columns.row_hashes import Digests, mix_bits, row_hashes
+from arbitre.engine.known_bounds import KnownBounds
 from arbitre.engine.solve.batches import MatchedPairs
 from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 
@@ -116,6 +117,28 @@ class MatchingProblems:
         begin = int(self.starts[first]) + skipped * int(self.widths[first])
         cells = slice(begin, begin + int(blocks.starts[-1]))
         self.quality[cells] = upper_bounds(self.items, blocks, self.gold.rows[gold], predicted, tightness=tightness)
+
+    def known_bounds(self) -> KnownBounds | None:
+        """Return the bounds to keep; None if there are none."""
+        if len(self.quality) == 0 or self.items.tags is not None:
+            return None
+        gold, predicted = (self.items.values_of(side.rows) for side in (self.gold, self.predicted))
+        starts = self.gold.starts, self.predicted.starts, self.starts
+        return KnownBounds(self.items.site, gold, predicted, *starts, self.quality)
+
+    def lower_to(self, known: KnownBounds) -> None:
+        """Lower the bounds of items to those that are known for them."""
+        gold, predicted = (
+            known.positions(self.items.values_of(side.rows), gold=side is self.gold)
+            for side in (self.gold, self.predicted)
+        )
+        for problem in range(len(self.heights)):
+            rows, columns = (
+                positions[side.starts[problem] : side.starts[problem + 1]]
+                for side, positions in ((self.gold, gold), (self.predicted, predicted))
+            )
+            table = self.table(problem)
+            np.minimum(table, known.table(rows, columns), out=table)
 
     def table(self, problem: int) -> Floats:
         """Return the bounds of a problem; shape (height, width)."""

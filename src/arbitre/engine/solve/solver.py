@@ -26,6 +26,7 @@ from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
+    from arbitre.engine.known_bounds import KnownBounds
 
 MAX_LAZY_DEPTH: Final = 3
 """Maximum nesting depth of lists that are matched lazily; in deeper lists, all pairs of items are computed."""
@@ -39,11 +40,13 @@ class QualitySolver:
         exhaustive: Whether to compute every candidate pair of every matching.
         limits: Sizes at which the method changes.
         depth: Number of lists around this solver that are matched lazily.
+        known: Upper bounds that are known for lists that are not inside other lazily matched lists.
     """
 
     exhaustive: bool = False
     limits: CellLimits = DEFAULT_LIMITS
     depth: int = 0
+    known: KnownBounds | None = None
 
     def evaluate(self, column: Column, left: Indices, right: Indices) -> Batch:
         """Return the closed batch of these pairs of rows, with all batches below it."""
@@ -93,12 +96,17 @@ class QualitySolver:
         return self._table(batch, column, items, dense.nonzero()[0], cells) if dense.any() else None
 
     def _match_lazily(self, batch: Batch, column: ListColumn, lists: Indices, cells: Indices) -> None:
-        """Match these pairs of lists lazily: large ones one by one, the others together."""
+        """Match these pairs of lists lazily: large ones one by one, the others together.
+
+        The bounds of lists that are not large are kept: whether they are known must not depend on other documents.
+        """
         evaluate = QualitySolver(limits=self.limits, depth=self.depth + 1).evaluate
         large = cells[lists] >= self.limits.large
         for chosen in (*lists[large, None], lists[~large]):
             if len(chosen):
-                for match in match_lazily(column, batch.left[chosen], batch.right[chosen], evaluate, self.limits):
+                sides = batch.left[chosen], batch.right[chosen]
+                keep = self.depth == 0 and cells[chosen[0]] < self.limits.large
+                for match in match_lazily(column, *sides, evaluate, self.limits, known=self.known, keep=bool(keep)):
                     match.owner = chosen[match.owner]
                     batch.matches.append(match)
 
