@@ -45,7 +45,7 @@ def test_the_seed_and_the_share_determine_the_faults():
     assert once == json.loads(run("--match", "hungarian", "--format", "json", "--seed", "7").stdout)
     more = json.loads(run("--match", "hungarian", "--format", "json", "--seed", "7", "--share", "0.4").stdout)
     assert (once["seed"], once["share"], more["share"]) == (7, 0.2, 0.4)
-    fewer = [one["matchings"][0]["faults"]["drop"]["predicted"] for one in (more, once)]
+    fewer = [result["matchings"][0]["faults"]["drop"]["predicted"] for result in (more, once)]
     assert fewer[0] < fewer[1] < 58
 
 

@@ -93,8 +93,8 @@ def test_documents_of_a_batch_have_the_diagnosis_of_single_documents(data):
     comparator = Comparator(schema)
     gold, predicted = (list(side) for side in zip(*documents, strict=True))
     together = diagnose(comparator.plan, gold, predicted, compare_to_levels(comparator.plan, gold, predicted))
-    for one, ours, theirs in zip(together, gold, predicted, strict=True):
-        assert one.to_dict() == comparator.compare(gold=ours, predicted=theirs).diagnosis.to_dict()
+    for result, ours, theirs in zip(together, gold, predicted, strict=True):
+        assert result.to_dict() == comparator.compare(gold=ours, predicted=theirs).diagnosis.to_dict()
 
 
 @slow

@@ -151,25 +151,27 @@ class TestCalibration:
     )
     def test_the_measures_equal_their_definitions(self, leaves, bins):
         confidences, correct = zip(*leaves, strict=True)
-        found = confidence.calibrate(confidences, correct, bins)
+        calibration = confidence.calibrate(confidences, correct, bins)
         right = [score for score, is_right in leaves if is_right]
         wrong = [score for score, is_right in leaves if not is_right]
         wins = sum((a > b) + (a == b) / 2 for a in right for b in wrong)
-        assert found.auroc == (pytest.approx(wins / len(right) / len(wrong)) if right and wrong else None)
-        assert found.brier == pytest.approx(sum((score - is_right) ** 2 for score, is_right in leaves) / len(leaves))
+        assert calibration.auroc == (pytest.approx(wins / len(right) / len(wrong)) if right and wrong else None)
+        assert calibration.brier == pytest.approx(
+            sum((score - is_right) ** 2 for score, is_right in leaves) / len(leaves)
+        )
         rows = [
             [leaf for leaf in leaves if (row.lower < leaf[0] or row.lower == leaf[0] == 0) and leaf[0] <= row.upper]
-            for row in found.bins
+            for row in calibration.bins
         ]
-        assert [row.leaves for row in found.bins] == [len(inside) for inside in rows]
+        assert [row.leaves for row in calibration.bins] == [len(inside) for inside in rows]
         gaps = [abs(sum(score for score, _ in inside) - sum(is_right for _, is_right in inside)) for inside in rows]
-        assert found.ece == pytest.approx(sum(gaps) / len(leaves))
-        for point in found.curve:
+        assert calibration.ece == pytest.approx(sum(gaps) / len(leaves))
+        for point in calibration.curve:
             covered = [is_right for score, is_right in leaves if score >= point.threshold]
             assert point.coverage == pytest.approx(len(covered) / len(leaves))
             assert point.risk == pytest.approx(1 - sum(covered) / len(covered))
-        risks = {point.threshold: point.risk for point in found.curve}
-        assert found.aurc == pytest.approx(sum(risks[score] for score in confidences) / len(leaves))
+        risks = {point.threshold: point.risk for point in calibration.curve}
+        assert calibration.aurc == pytest.approx(sum(risks[score] for score in confidences) / len(leaves))
 
     def test_no_leaves_have_no_calibration(self):
         assert confidence.calibrate([], []) is None

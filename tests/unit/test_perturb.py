@@ -74,8 +74,8 @@ def test_dropped_entries_are_left_out():
 def test_duplicated_entries_occur_twice():
     document, faults = planted("duplicate")
     for fault in faults:
-        one, other = (value_at(document, pointer) for pointer in fault.predicted)
-        assert one == other == value_at(PEOPLE, fault.gold[0])
+        first, second = (value_at(document, pointer) for pointer in fault.predicted)
+        assert first == second == value_at(PEOPLE, fault.gold[0])
 
 
 def test_invented_entries_have_the_shape_of_an_entry_and_other_values():
@@ -106,9 +106,9 @@ def test_a_split_entry_becomes_parts_with_all_its_items():
 def test_a_merged_entry_has_the_lists_of_both_and_the_name_of_the_first():
     document, faults = planted("merge")
     for fault in faults:
-        one, other = (value_at(PEOPLE, pointer) for pointer in fault.gold)
+        first, second = (value_at(PEOPLE, pointer) for pointer in fault.gold)
         assert position(fault.gold[1]) == position(fault.gold[0]) + 1
-        assert value_at(document, fault.predicted[0]) == one | {"pages": one["pages"] + other["pages"]}
+        assert value_at(document, fault.predicted[0]) == first | {"pages": first["pages"] + second["pages"]}
 
 
 @pytest.mark.parametrize("kind", ["move", "swap"])

@@ -123,7 +123,7 @@ class SchemaCheck:
             plain["authorities"] = [used.to_dict() for used in comparator.authorities]
         if certificate:
             plain["certificate"] = comparator.certificate.to_dict()
-        plain |= {"documents": self.documents, "violations": [one.to_dict() for one in self.violations]}
+        plain |= {"documents": self.documents, "violations": [violation.to_dict() for violation in self.violations]}
         return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
 
 

@@ -47,7 +47,7 @@ class ConfidenceReport:
         counts = ("documents", "missing", "without_confidence", "correct_at")
         return {name: getattr(self, name) for name in counts} | {
             "overall": self.overall.to_dict(),
-            "by_path": {path: found.to_dict() for path, found in self.by_path.items()},
+            "by_path": {path: calibration.to_dict() for path, calibration in self.by_path.items()},
             "signature": self.signature.to_dict(),
         }
 
@@ -97,5 +97,5 @@ def report(
     if overall is None:
         hint = "Check that the confidences belong to values that the schema compares."
         raise DataError.of("Expected predicted values with a confidence, got none", hint=hint)
-    present = {path: found for path, found in by_path.items() if found is not None}
+    present = {path: calibration for path, calibration in by_path.items() if calibration is not None}
     return ConfidenceReport(documents, overall, present, missing, without, correct_at, comparator.signature)

@@ -338,9 +338,9 @@ def _imbalance(side: str, counts: Mapping[str, int], limits: Thresholds) -> Iter
 
 
 def _different(
-    counts: Mapping[str, int], tested: Mapping[str, int], found: DistributionTest | None, limits: Thresholds
+    counts: Mapping[str, int], tested: Mapping[str, int], distribution: DistributionTest | None, limits: Thresholds
 ) -> Iterator[AdviceFinding]:
-    if found is None or found.p >= limits.alpha:
+    if distribution is None or distribution.p >= limits.alpha:
         return
     sizes = sum(counts.values()), sum(tested.values())
     shares = {
@@ -353,13 +353,14 @@ def _different(
         "different-distribution",
         (label,),
         {
-            "p": found.p,
-            "statistic": found.statistic,
-            "difference": found.difference,
+            "p": distribution.p,
+            "statistic": distribution.statistic,
+            "difference": distribution.difference,
             "training": training,
             "test": test,
         },
-        f"The classes of training and test data are distributed differently (p = {found.p:.2g}, {found.method}); "
+        f"The classes of training and test data are distributed differently (p = {distribution.p:.2g}, "
+        f"{distribution.method}); "
         f"{label} differs most: {training:.1%} of the training data, {test:.1%} of the test data",
         "Draw training and test data from the same source, or split them again at random within each class.",
     )

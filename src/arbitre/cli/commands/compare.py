@@ -110,10 +110,10 @@ def compare(
     comparator = chosen[0].comparator
     if flat:
         _refuse(others, "cannot be combined with --flat.")
-        found = comparator.compare_flat(gold=documents[0], predicted=documents[1])
+        flat_comparison = comparator.compare_flat(gold=documents[0], predicted=documents[1])
         screen.result(
-            lambda: {"signature": comparator.signature.to_dict(), **found.to_dict()},
-            lambda width: (*flat_tables.flat(found, width), result_tables.signature(comparator.signature)),
+            lambda: {"signature": comparator.signature.to_dict(), **flat_comparison.to_dict()},
+            lambda width: (*flat_tables.flat(flat_comparison, width), result_tables.signature(comparator.signature)),
         )
         return
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)

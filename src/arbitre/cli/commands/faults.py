@@ -78,7 +78,7 @@ def _blocks(rows: FaultScores, scores: Sequence[ScoreName]) -> Iterator[Renderab
     for score in scores:
         grid = result_tables.table("matching", *columns)
         for row in rows.matchings:
-            grid.add_row(row.label, *(_number(getattr(found, score)) for found in row.faults.values()))
+            grid.add_row(row.label, *(_number(getattr(fault_scores, score)) for fault_scores in row.faults.values()))
         yield titled(f"{score}, pooled (micro)", grid)
 
 

@@ -26,27 +26,27 @@ if TYPE_CHECKING:
     """Path, class, number, cost and share of some faults."""
 
 
-def faults(found: CorpusDiagnosis) -> Iterator[RenderableType]:
+def faults(diagnosis: CorpusDiagnosis) -> Iterator[RenderableType]:
     """Yield a table of the most costly faults of a corpus by path and class, and what their repair would gain."""
-    rows = [(one.path, one.fault, one.count, one.cost, one.share) for one in found.faults]
-    gains = (found.repair_gain, found.repair_gain_by_path)
+    rows = [(group.path, group.fault, group.count, group.cost, group.share) for group in diagnosis.faults]
+    gains = (diagnosis.repair_gain, diagnosis.repair_gain_by_path)
     yield _table(rows, gains, "Cost: decrease in pooled f1q; all costs add up to 1 - f1q.")
 
 
-def faults_of_document(found: Diagnosis, *, rematch: bool) -> Iterator[RenderableType]:
+def faults_of_document(diagnosis: Diagnosis, *, rematch: bool) -> Iterator[RenderableType]:
     """Yield the same table for one document; nothing without faults. `rematch` is the option of the comparison."""
-    if not found.faults:
+    if not diagnosis.faults:
         return
     costs: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for fault in found.faults:
+    for fault in diagnosis.faults:
         costs[fault.path, fault.fault].append(fault.cost)
-    lost = math.fsum(fault.cost for fault in found.faults)
+    lost = math.fsum(fault.cost for fault in diagnosis.faults)
     sums = {key: math.fsum(values) for key, values in costs.items()}
     rows = [(*key, len(costs[key]), cost, cost / lost if lost else None) for key, cost in sums.items()]
     rows.sort(key=lambda row: -row[3])
     legend = "Cost: decrease in f1q; all costs add up to 1 - f1q."
     legend += " The gains are those of repaired documents, compared again." * rematch
-    yield _table(rows, (found.repair_gain, found.repair_gain_by_path), legend)
+    yield _table(rows, (diagnosis.repair_gain, diagnosis.repair_gain_by_path), legend)
 
 
 def _table(rows: Sequence[_Row], gains: Sequence[Mapping[str, float]], legend: str) -> RenderableType:
@@ -65,6 +65,6 @@ def _table(rows: Sequence[_Row], gains: Sequence[Mapping[str, float]], legend: s
 
 def _gains(which: str, gains: Mapping[str, float]) -> str:
     """Return a line with the greatest gains; empty if nothing would be gained."""
-    ranked = sorted(((gain, key) for key, gain in gains.items() if gain > 0.0), key=lambda one: (-one[0], one[1]))
+    ranked = sorted(((gain, key) for key, gain in gains.items() if gain > 0.0), key=lambda item: (-item[0], item[1]))
     shown = [f"{escape_hidden(key or '(the whole)')} {number(gain)}" for gain, key in ranked[:MAX_SHOWN]]
     return f"Gain in f1q if all faults {which} were repaired: {', '.join(shown)}." if shown else ""

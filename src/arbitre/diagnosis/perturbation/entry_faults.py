@@ -75,10 +75,12 @@ def merge(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
     if not others or not isinstance(first, dict) or not isinstance(others[0], dict):
         return None
     second = others[0]
-    one, other = _lists(first), _lists(second)
-    if not any(one[key] and other.get(key) for key in one):
+    kept, added = _lists(first), _lists(second)
+    if not any(kept[key] and added.get(key) for key in kept):
         return None
-    joined = {key: [*one.get(key, []), *items] for key, items in other.items() if first.get(key) is None or key in one}
+    joined = {
+        key: [*kept.get(key, []), *items] for key, items in added.items() if first.get(key) is None or key in kept
+    }
     return Edit(([first | joined], []), [(0, ()), (1, ())], [(0, 0, ())])
 
 
@@ -86,16 +88,16 @@ def swap(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
     """Exchange one value between two entries in which it differs."""
     if len(entries) < 2:  # noqa: PLR2004
         return None
-    one, other = (dict(values_of(entry)) for entry in entries)
+    left, right = (dict(values_of(entry)) for entry in entries)
     differing = [
         place
-        for place, value in one.items()
-        if place in other and value not in ABSENT and other[place] not in ABSENT and not equal(value, other[place])
+        for place, value in left.items()
+        if place in right and value not in ABSENT and right[place] not in ABSENT and not equal(value, right[place])
     ]
     if not differing:
         return None
     place = differing[int(rng.integers(len(differing)))]
-    first, second = (put(entries[0], place, other[place]), put(entries[1], place, one[place]))
+    first, second = (put(entries[0], place, right[place]), put(entries[1], place, left[place]))
     return Edit(([first], [second]), [(0, place), (1, place)], [(1, 0, place), (0, 0, place)])
 
 

@@ -212,7 +212,7 @@ class FlatView:
 
 
 def _greatest_first(gains: Mapping[str, float]) -> dict[str, float]:
-    return dict(sorted(gains.items(), key=lambda one: -one[1]))
+    return dict(sorted(gains.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +392,7 @@ class View:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as JSON. Its documents are JSON already, and are not copied: they are most of the page."""
-        plain = to_plain(replace(self, subjects=[replace(one, explorer=()) for one in self.subjects]))
+        plain = to_plain(replace(self, subjects=[replace(subject, explorer=()) for subject in self.subjects]))
         for one, own in zip(plain["subjects"], self.subjects, strict=True):
             one["explorer"] = own.explorer
         return {"format": FORMAT, **plain}
