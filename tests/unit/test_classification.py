@@ -1,4 +1,4 @@
-"""Classification: the confusion matrix with nothing, scores of classes, averages, undefined scores, errors."""
+"""Classification: the confusion matrix with missing and spurious values, scores of classes, averages, undefined scores, errors."""
 
 import numpy as np
 import pytest
@@ -78,8 +78,8 @@ def test_booleans_and_numbers_are_labels():
     ("gold", "predicted", "message"),
     [
         (["a"], [], r"as many predicted labels as gold labels \(1\), got 0"),
-        ([["a"]], ["a"], "single value as label, got a list"),
-        ([True, 1], [True, 1], "both a boolean and the same number"),
+        ([["a"]], ["a"], "single value as a label, got a list"),
+        ([True, 1], [True, 1], "a boolean and an equal number"),
     ],
     ids=["lengths", "list", "merged"],
 )
