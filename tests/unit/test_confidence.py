@@ -129,7 +129,7 @@ class TestExplicit:
         }
 
     @pytest.mark.parametrize("value", [1.5, -0.1, "high", True, None, math.nan], ids=str)
-    def test_a_confidence_that_is_no_number_from_0_to_1_is_refused(self, value):
+    def test_a_confidence_that_is_not_a_number_from_0_to_1_is_refused(self, value):
         with pytest.raises(DataError, match="Expected a confidence") as caught:
             confidence.from_explicit({"a": [{"value": 1, "confidence": value}]})
         assert caught.value.pointer == "/a/0/confidence"
@@ -173,12 +173,12 @@ class TestCalibration:
         risks = {point.threshold: point.risk for point in calibration.curve}
         assert calibration.aurc == pytest.approx(sum(risks[score] for score in confidences) / len(leaves))
 
-    def test_no_leaves_have_no_calibration(self):
+    def test_without_leaves_there_is_no_calibration(self):
         assert confidence.calibrate([], []) is None
         with pytest.raises(OptionError, match="Expected `bins`"):
             confidence.calibrate([0.5], [True], bins=0)
 
-    def test_a_missing_library_is_named_with_its_extra(self, monkeypatch):
+    def test_the_error_for_a_missing_library_names_its_extra(self, monkeypatch):
         for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
             monkeypatch.setitem(sys.modules, name, None)
         with pytest.raises(DataError, match="Calibration needs scikit-learn") as caught:
@@ -219,7 +219,7 @@ class TestReport:
         assert (report.documents, report.missing, report.overall.leaves) == (2, 3, 1)
         assert report.overall.auroc is None
 
-    def test_the_quality_of_a_correct_leaf_can_be_lowered(self):
+    def test_the_minimum_quality_of_a_correct_leaf_can_be_lowered(self):
         comparator = arbitre.Comparator(SCHEMA)
         answers = [({"name": "Lorimond"}, confidence.from_explicit({"name": {"value": "Lorimand", "confidence": 0.5}}))]
         assert confidence.report(comparator, answers).overall.correct == 0
@@ -267,7 +267,7 @@ class TestCommand:
         assert plain["by_path"]["/age"]["auroc"] == 1
         result = self.run()
         assert "4 predicted values in 3 documents" in result.stdout
-        assert "Prediction c failed, its values count as missing" in result.output
+        assert "Prediction c failed; its values count as missing" in result.output
 
     def test_the_pointer_of_the_log_probabilities_can_be_named(self):
         self.write(

@@ -1,4 +1,4 @@
-"""Confidences of the leaves of a corpus against their correctness."""
+"""Compares the confidences of the leaves of a corpus with their correctness."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceReport:
-    """Whether a model knows when it is wrong.
+    """How well the confidences of a model predict whether its values are correct.
 
     Attributes:
         documents: Number of documents.
@@ -69,6 +69,9 @@ def report(
             not be read, pass `ConfidentDocument(arbitre.ABSENT, {})`.
         correct_at: Minimum quality of a correct leaf, above 0 and at most 1.
         bins: Number of bins of the calibration curves.
+
+    Returns:
+        The calibration over all leaves and at each path.
 
     Raises:
         OptionError: `correct_at` or `bins` is invalid.

@@ -45,13 +45,11 @@ Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
 Rematch = Annotated[
     bool,
-    typer.Option(
-        "--rematch", help="Compute repair gains by comparing repaired documents again, not on the matching found."
-    ),
+    typer.Option("--rematch", help="Compute repair gains by comparing repaired documents again, not on the matching."),
 ]
 Flat = Annotated[
     bool,
-    typer.Option("--flat", help="Match the values of each path whatever their entries, and show only this result."),
+    typer.Option("--flat", help="Match the values of each path regardless of entries, and show only this result."),
 ]
 Published = Annotated[
     bool, typer.Option("--published", help="Add the scores computed with the formulas of the published script.")

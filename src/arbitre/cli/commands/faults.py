@@ -1,4 +1,4 @@
-"""`arbitre faults`: plant faults into the bundled corpus and show how each score reacts."""
+"""`arbitre faults`: plant faults in the bundled corpus and show how each score reacts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def faults(
 ) -> None:
     """Show how each score reacts to each kind of fault, for every matching.
 
-    The faults are planted into the bundled corpus.
+    The faults are planted in the bundled corpus.
     """
     screen = output.terminal()
     rows = arbitre.faults([match.choice for match in chosen or ()], share=share, seed=seed)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.diagnosis import CorpusDiagnosis
 
     _Row = tuple[str, str, int, float, float | None]
-    """Path, class, number, cost and share of some faults."""
+    """Path, class, number, cost and share of the faults of one class at one path."""
 
 
 def faults(diagnosis: CorpusDiagnosis) -> Iterator[RenderableType]:

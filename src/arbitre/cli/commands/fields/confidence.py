@@ -89,7 +89,7 @@ def confidence(
     if unknown:
         screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {', '.join(unknown[:5])}")
     for failure in failures:
-        screen.note(f"Prediction {failure['id']} failed, its values count as missing: {failure['reason']}")
+        screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
     report = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
     screen.result(lambda: report.to_dict() | {"failures": failures}, partial(_blocks, report))
 
@@ -118,7 +118,7 @@ def _bins(calibration: Calibration) -> RenderableType:
 
 
 def _curve(calibration: Calibration) -> RenderableType:
-    """Return the points of the risk-coverage curve with the least coverage from each of several values up."""
+    """Return a table of the risk-coverage curve: its first point at or above each of `COVERAGES`."""
     grid = result_tables.table("coverage", "confidence at least", "risk", left=0)
     points = [next(point for point in calibration.curve if point.coverage >= least) for least in COVERAGES]
     for point in dict.fromkeys(points):
