@@ -29,7 +29,7 @@ MAX_COPIES: Final = 64
 """Maximum number of pairs of one value in a document; values with more pairs are too common to be evidence."""
 
 MAX_CELLS: Final = 1 << 13
-"""Maximum number of pairs of a document and path among which nearly equal texts are looked for."""
+"""Maximum number of pairs of a document and path that is searched for nearly equal texts."""
 
 
 class Candidate(NamedTuple):

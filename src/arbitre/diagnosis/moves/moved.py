@@ -1,4 +1,4 @@
-"""Moved values: values that are missing or wrong in one object, and stand in another object or field.
+"""Moved values: values that are missing or wrong in one object, but appear in another object or field.
 
 Values such as small page numbers also agree by chance. All values that may have moved from one object to another are
 therefore tested together: the p-value is the probability that unrelated wrong values agree. The procedure of Benjamini
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 FALSE_SHARE: Final = 0.05
-"""Largest expected share of false findings among the pairs of objects between which values moved."""
+"""Maximum expected share of false findings among the pairs of objects between which values moved."""
 
 
 class MovedNodes(NamedTuple):
@@ -118,7 +118,7 @@ def _significant(candidates: Sequence[Candidate], sources: int) -> list[MovedNod
 
 
 def _one_to_one(candidates: Sequence[Candidate], gold: set[int], predicted: set[int]) -> list[Candidate]:
-    """Return candidates without common leaves and without these leaves, the best first."""
+    """Return candidates without these leaves, best first; each leaf occurs in one candidate at most."""
     gold, predicted, chosen = set(gold), set(predicted), []
     for candidate in sorted(candidates, key=lambda item: (-item.quality, item.chance, item.gold, item.predicted)):
         if candidate.gold not in gold and candidate.predicted not in predicted:

@@ -31,12 +31,12 @@ DIGITS: Final = 1
 """Number of decimals of the numbers of values."""
 
 ROUNDING: Final = 1e-9
-"""Number of values up to which none is left."""
+"""Number of values up to which a remainder counts as a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class AliasSuggestion:
-    """An alias for a field, with the values that speak for it.
+    """A suggested alias of a field, with its evidence.
 
     Attributes:
         path: Wildcard path of the field.
@@ -95,6 +95,9 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
     Args:
         plan: The compiled schema.
         pairs: (id, gold, predicted) triples, with the same id for several predictions of a gold document.
+
+    Returns:
+        The suggestions, and an overlay with all of them.
     """
     values = _Values.of(plan, pairs)
     declared = {step.path: step.site for step in walk(plan.sites)}
@@ -221,7 +224,7 @@ def _relative(field: Field, unknown: Field) -> tuple[str, ...]:
 
 
 def _is_free(field: Field, unknown: Field, declared: Mapping[Path, int]) -> bool:
-    """Whether the schema accepts the alias: it names no other declared field, from either object."""
+    """Return whether the schema accepts the alias: it names no other declared field, from either object."""
     keys = _relative(field, unknown)
     return declared.keys().isdisjoint({(*field.owner, *keys), (*field.path[:-1], *keys)} - {field.path})
 
