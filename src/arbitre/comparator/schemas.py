@@ -52,6 +52,9 @@ def infer_schema(gold: Gold, *, out: str | Path | None = None, id_key: str = "id
         out: File for the schema; None writes none.
         id_key: Key of the id of a record in a file.
 
+    Returns:
+        The schema, the number of documents and the skipped files.
+
     Raises:
         DataError: There are no documents, a document cannot be read, or the file cannot be written.
 
@@ -144,6 +147,9 @@ def check_schema(
         gold: Gold documents to check (see `Comparator.check_gold`), in the same forms.
         id_key: Key of the id of a record in a file.
         **options: The options of `Comparator`, such as `overlay` and `format_assertion`.
+
+    Returns:
+        The violations of the schema, and the problems in gold.
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.

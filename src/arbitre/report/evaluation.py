@@ -92,7 +92,7 @@ class Evaluation(corpus.Evaluation):
     def faults(self) -> DataTable:
         """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
 
-        If the faults were not looked for in the evaluation (`diagnose`), the documents are compared again.
+        If the evaluation did not list them (`diagnose`), the documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.

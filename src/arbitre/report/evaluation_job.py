@@ -63,7 +63,7 @@ class EvaluationOptions:
         resume: Whether to continue an interrupted evaluation in the same folder.
         strict: Whether to stop at the first failed document.
         validate: Whether to list the schema violations of predictions.
-        flat: Whether to match the leaves of each path whatever their entries, and to compute the solidarity of the
+        flat: Whether to match the leaves of each path regardless of entries, and to compute the solidarity of the
             values. Included in `diagnose`.
         diagnose: Whether to list the faults of predictions and what they cost.
         cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
@@ -118,7 +118,7 @@ class EvaluationOptions:
             if export.rows == "groups" and self.cluster_by is None:
                 raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
             if export.rows == "faults" and not self.diagnose:
-                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which looks for the faults.")
+                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which lists the faults.")
 
     @property
     def exports(self) -> tuple[Export, ...]:

@@ -66,7 +66,7 @@ def load(folder: str | Path) -> Evaluation | Ranking:
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """A report that was written: its file, and notes on what it could not show."""
+    """A written report: its file, and notes on documents that it could not show."""
 
     file: Path
     notes: tuple[str, ...] = ()

@@ -263,7 +263,7 @@ class Subject:
     noted: Mapping[str, int] = field(default_factory=dict)
     """Number of `repaired` predictions and of schema `violations`, if known."""
     faults: FaultsView | None = None
-    """Faults of the predictions; None if they were not looked for."""
+    """Faults of the predictions; None if they were not computed."""
     flat: FlatView | None = None
     """Solidarity and flat f1q; None if they were not computed."""
 
