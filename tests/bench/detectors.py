@@ -29,7 +29,7 @@ RATES = {
 }
 """Rates of the faults in every copy."""
 RENAME = 0.15
-"""Share of the fields that are renamed in the copies of which aliases are suggested."""
+"""Share of the fields that are renamed in the copies for which aliases are suggested."""
 SEEDS = 20
 
 
@@ -53,7 +53,7 @@ class Accuracy:
         return self.found / self.planted if self.planted else None
 
     def add(self, findings, truths, allowed=()):
-        """Count the findings of one document; those in `allowed` are correct, too, but need not be found.
+        """Count the findings of one document; those in `allowed` are correct as well, but need not be found.
 
         A finding and a fault are the same if all their pointers are, or are below them.
         """
@@ -119,7 +119,7 @@ def of_kind(faults, *kinds):
 
 
 def moved(faults):
-    """Where other faults than moves put values, as one pair of pointers for each source and target.
+    """Where faults other than moves put values, as one pair of pointers for each source and target.
 
     If two entries swap their names, it is the same to say that they swap everything else.
     """

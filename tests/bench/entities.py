@@ -1,7 +1,7 @@
-"""Time the evaluation of entities in CoNLL files beside nervaluate and seqeval.
+"""Time the evaluation of entities in CoNLL files, compared with nervaluate and seqeval.
 
     python tests/bench/entities.py                  # 10,000 sentences, three runs of each
-    python tests/bench/entities.py --short          # 50 sentences, once: that everything runs
+    python tests/bench/entities.py --short          # 50 sentences, once, to check that everything runs
     python tests/bench/entities.py --json out.json
 
 Every tool runs in a process of its own, in turn, and reads both files. Time is CPU time after a run on five

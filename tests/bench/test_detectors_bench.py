@@ -1,4 +1,4 @@
-"""The detectors of faults are right in nine of ten findings, and find nothing in undamaged documents."""
+"""Nine of ten findings of the fault detectors are correct, and there are none in undamaged documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are n
 
 
 @needs_data
-def test_detectors_are_right_in_nine_of_ten_findings():
+def test_nine_of_ten_findings_of_each_detector_are_correct():
     accuracies, copies = measure(detectors=available())
     assert copies >= 200
     assert set(accuracies) == {"rename", *available()}

@@ -16,7 +16,7 @@ def test_the_faults_cost_less_than_the_comparison():
     assert 0.0 < ratios["faults"] < MOST
 
 
-@pytest.mark.skipif(not joins.DATA.is_dir(), reason="the shared data are not here")
+@pytest.mark.skipif(not joins.DATA.is_dir(), reason="the shared data are not available")
 def test_undamaged_documents_have_no_faults():
     for _, comparator, gold in joins.corpora():
         evaluation = comparator.evaluate(

@@ -50,7 +50,11 @@ def test_changes_are_listed_worst_first():
     before = written("before", {"a": GOLD, "b": GOLD, "c": HALF, "d": []})
     after = written("after", {"a": HALF, "b": [], "c": GOLD, "d": []})
     difference = arbitre.diff(before, after)
-    assert [(change.name, change.difference) for change in difference.documents] == [("b", -1.0), ("a", -0.5), ("c", 0.5)]
+    assert [(change.name, change.difference) for change in difference.documents] == [
+        ("b", -1.0),
+        ("a", -0.5),
+        ("c", 0.5),
+    ]
     assert difference.macro == ScoreChange("macro", 0.625, 0.375)
     assert [change.name for change in difference.paths] == ["/*", "/*/age", "/*/name"]
     assert difference.worse

@@ -89,5 +89,5 @@ def test_each_matching_is_weak_at_a_known_fault(found):
         (["--score", "f2"], "'f2' is not one of"),
     ],
 )
-def test_wrong_options_are_refused(options, said):
+def test_invalid_options_are_refused(options, said):
     assert said in " ".join(run(*options, code=2).stderr.replace("│", " ").split())

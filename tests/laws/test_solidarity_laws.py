@@ -33,7 +33,7 @@ NAMES = st.text("abcdef", min_size=1, max_size=6)
 
 @st.composite
 def people(draw):
-    """A list of people who are told apart by their ids."""
+    """A list of people with distinct ids."""
     names, pages = st.lists(NAMES, min_size=2, max_size=6), st.lists(st.integers(0, 30), max_size=4)
     return [{"id": f"{at}" * 9, "name": name, "pages": draw(pages)} for at, name in enumerate(draw(names))]
 
@@ -119,7 +119,7 @@ def test_solidarity_is_undefined_below_transport(data):
 
 @slow
 @given(schema_cases())
-def test_a_document_without_counterpart_can_reach_nothing(case):
+def test_a_document_without_counterpart_has_no_leaf_quality(case):
     schema, gold, _ = case
     for sides in ((gold, ABSENT), (ABSENT, gold)):
         diagnosed = diagnosis(schema, *sides)

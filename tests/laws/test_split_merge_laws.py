@@ -1,4 +1,4 @@
-"""Laws of splits and merges: nothing is found in undamaged documents, and results depend on the document alone."""
+"""Laws of splits and merges: undamaged documents have none, and results depend on the document alone."""
 
 from __future__ import annotations
 

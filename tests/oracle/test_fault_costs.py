@@ -143,7 +143,7 @@ def test_the_verdicts_of_each_path_add_up_to_its_tally(case):
 
 @slow
 @given(case=cases() | cases(ties=False) | transports(solvers=SOLVERS + SMOOTH))
-def test_the_faults_are_those_of_the_tree_and_their_costs_add_up_to_what_was_lost(case):
+def test_the_faults_are_those_of_the_tree_and_their_costs_add_up_to_the_lost_f1q(case):
     schema, gold, predicted = case
     comparison = Comparator(schema).compare(gold=gold, predicted=predicted)
     tree, rows = Tree(comparison), FaultRows(taxonomy_of(comparison))

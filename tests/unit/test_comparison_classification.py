@@ -92,7 +92,7 @@ def test_the_values_of_a_corpus_are_classified_together():
     assert classes.confusion.matrix.tolist() == [[1, 0, 0, 2], [0, 2, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]]
 
 
-def test_a_corpus_whose_documents_are_gone_has_no_classes(tmp_path):
+def test_a_corpus_whose_documents_are_unavailable_has_no_classes(tmp_path):
     comparator = Comparator(PAGE)
     with pytest.raises(DataError, match="no longer available"):
         comparator.evaluate(iter([("a", GOLD, GOLD)])).classification("/people/*/role")

@@ -119,7 +119,7 @@ def test_a_confusion_matrix_gives_the_same_findings_as_its_pairs():
 
 
 @pytest.mark.parametrize("labels", [{}, [], {"a": 0}, {"a": -1}, {1: 2}, [1], {"a": 1.5}], ids=str)
-def test_labels_that_are_missing_or_no_texts_are_refused(labels):
+def test_missing_labels_and_labels_that_are_not_texts_are_refused(labels):
     with pytest.raises(DataError, match="labels of the training data"):
         advise(labels)
 
@@ -127,7 +127,7 @@ def test_labels_that_are_missing_or_no_texts_are_refused(labels):
 @pytest.mark.parametrize(
     "options", [{"imbalance": 0.5}, {"alpha": 0}, {"confused": 0}, {"min_confused": 0}, {"min_examples": -1}], ids=str
 )
-def test_thresholds_without_meaning_are_refused(options):
+def test_thresholds_out_of_range_are_refused(options):
     with pytest.raises(OptionError, match=f"Expected `{next(iter(options))}`"):
         Thresholds(**options)
 

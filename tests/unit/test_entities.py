@@ -103,7 +103,7 @@ def test_nested_and_overlapping_entities_are_compared():
     assert evaluation.confusion.matrix[2].tolist() == [1, 0, 0, 0]
 
 
-def test_a_boundary_error_is_missing_and_spurious_in_the_matrix_not_correct():
+def test_a_boundary_error_counts_as_missing_and_spurious_in_the_matrix():
     evaluation = evaluate([[span(0, 3)]], [[span(0, 2)]])
     assert evaluation.confusion.matrix.tolist() == [[0, 1], [1, 0]]
     assert evaluation.counts.incorrect == 1
@@ -183,25 +183,25 @@ def test_every_notation_is_inferred(notation, tags):
     ],
     ids=["prefix", "label", "case", "other notation", "inside", "other label", "open", "close"],
 )
-def test_bad_tags_are_refused(tags, notation, message, pointer):
+def test_invalid_tags_are_refused(tags, notation, message, pointer):
     with pytest.raises(DataError, match=message) as caught:
         from_tags(tags, tags, notation=notation)
     assert caught.value.pointer == pointer
 
 
-def test_tags_are_texts():
+def test_tags_that_are_not_texts_are_refused():
     with pytest.raises(DataError, match="Expected a tag, got dict at /1/0"):
         evaluate([["O"], [{}]], [["O"], ["O"]])
     with pytest.raises(DataError, match="Expected a tag, got NoneType at /0"):
         from_tags(["x"], [None])
 
 
-def test_tags_and_tokens_have_the_same_number():
+def test_a_different_number_of_tags_and_tokens_is_refused():
     with pytest.raises(DataError, match="a tag for each of 2 tokens, got 1 tags"):
         from_tags(["a", "b"], ["O"])
 
 
-def test_irregular_predicted_tags_are_counted_not_refused():
+def test_irregular_predicted_tags_are_counted_and_not_refused():
     gold, predicted = [["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]]
     evaluation = evaluate(gold, predicted)
     assert (evaluation.f1, evaluation.irregular) == (1.0, 1)
@@ -237,7 +237,7 @@ def test_invalid_spans_are_refused(bad, message):
     assert caught.value.pointer == "/1/1"
 
 
-def test_gold_and_predictions_have_the_same_sentences():
+def test_gold_and_predictions_with_different_sentences_are_refused():
     with pytest.raises(DataError, match="Expected 2 sentences, as in gold, got 1"):
         evaluate([[], []], [[]])
     with pytest.raises(DataError, match="Expected 2 tokens, as in sentence 1 of gold, got 1"):

@@ -129,7 +129,7 @@ def test_a_comparison_read_from_json_keeps_its_diagnosis():
     Draft202012Validator(schema).validate(plain)
 
 
-def test_a_comparison_read_from_json_without_diagnosis_says_so():
+def test_a_comparison_read_from_json_without_diagnosis_raises_an_error():
     plain = PEOPLE.compare(gold=GOLD, predicted=SWAPPED).to_dict()
     del plain["diagnosis"]
     again = Comparison.from_dict(plain)
@@ -172,7 +172,7 @@ def test_the_order_of_the_documents_does_not_change_the_flat_comparison():
     assert PEOPLE.evaluate(DOCUMENTS[::-1], flat=True).flat_comparison == first
 
 
-def test_a_loaded_evaluation_without_flat_comparison_says_so(tmp_path):
+def test_a_loaded_evaluation_without_flat_comparison_raises_an_error(tmp_path):
     PEOPLE.evaluate(DOCUMENTS, out=tmp_path)
     with pytest.raises(DataError, match="no longer available"):
         arbitre.load(tmp_path).solidarity  # noqa: B018

@@ -127,7 +127,7 @@ def test_unreadable_gold_is_not_searched():
     assert checked.warnings == ()
 
 
-def test_the_bundled_gold_has_few_pages_only():
+def test_the_bundled_gold_has_few_values_at_two_paths_and_no_other_warnings():
     checked = Comparator(bundled.schema("examples/speakers.schema.json")).check_gold(bundled.demo() / "gold.jsonl")
     assert [(finding.check, finding.pointer) for finding in checked.warnings] == [
         ("few", "/page/volume"),

@@ -1,4 +1,4 @@
-"""Planted faults: each does what it says to the entries that it names, and to no other."""
+"""Planted faults: each changes the entries that it names as described, and no others."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_nested_field_can_move_up_into_its_entry():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_pointers_stay_right_when_all_kinds_are_planted_at_once(seed):
+def test_pointers_are_correct_when_all_kinds_are_planted_at_once(seed):
     for key, document in GOLD.items():
         perturbed = perturb(document, EVERY, seed=seed, key=key)
         for fault in perturbed.faults:
@@ -245,7 +245,7 @@ def test_impossible_faults_are_not_planted():
         ({"drop": float("nan")}, 'Expected a rate from 0 to 1 for "drop", got nan'),
     ],
 )
-def test_wrong_rates_are_refused(rates, message):
+def test_invalid_rates_are_refused(rates, message):
     with pytest.raises(ArbitreError) as caught:
         perturb(PEOPLE, rates)
     assert str(caught.value) == message

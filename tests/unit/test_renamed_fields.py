@@ -106,7 +106,7 @@ def test_at_least_three_values_beyond_chance_are_needed(count, expected):
     assert suggested(PEOPLE, (gold, renamed(gold, born="year"))) == expected
 
 
-def test_values_that_agree_by_chance_are_no_evidence():
+def test_values_that_agree_by_chance_are_not_evidence():
     draw = random.Random(4)  # noqa: S311
     gold = people(40)
     predicted = [{"name": entry["name"], "born": entry["born"], "flag": draw.random() < 0.5} for entry in gold]
@@ -127,7 +127,7 @@ def test_a_key_that_gold_uses_or_a_field_that_is_present_is_not_suggested():
     assert suggested(PEOPLE, (gold, extra)) == set()
 
 
-def test_part_of_a_list_is_no_alias_of_the_list():
+def test_part_of_a_list_is_not_an_alias_of_the_list():
     schema = {
         "type": "array",
         "items": {
@@ -217,7 +217,7 @@ def test_several_runs_of_a_document_are_not_counted_as_chance():
     assert (suggestion.equal, suggestion.chance) == (20, 0)
 
 
-def test_present_aliases_are_used_and_kept_in_the_overlay():
+def test_existing_aliases_are_used_and_kept_in_the_overlay():
     schema = {
         "type": "array",
         "items": {
@@ -248,7 +248,7 @@ def test_an_alias_that_the_schema_refuses_is_not_suggested():
     assert proposed.suggestions == ()
 
 
-def test_equal_documents_failures_and_no_documents_give_no_suggestion():
+def test_equal_documents_failures_and_an_empty_corpus_give_no_suggestion():
     gold = people()
     assert suggested(PEOPLE, (gold, gold)) == set()
     assert suggested(PEOPLE, (gold, ABSENT), (gold, "text"), (gold, [])) == set()

@@ -106,7 +106,7 @@ def test_a_permuted_document_has_no_joins():
     ],
     ids=["missing", "spurious", "duplicate", "incomplete duplicate", "replaced", "empty duplicate", "exchanged names"],
 )
-def test_other_faults_are_not_joins(gold, predicted):
+def test_other_faults_are_not_reported_as_joins(gold, predicted):
     for left, right in ((gold, predicted), (predicted, gold)):
         diagnosis = diagnosed(left, right)
         assert (diagnosis.merges, diagnosis.splits) == ((), ())
