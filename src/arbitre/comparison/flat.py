@@ -20,7 +20,7 @@ class FlatComparison:
     Attributes:
         solidarity: Share of the leaf quality of the best flat matching that is reached by values in their own entries,
             in [0, 1]; 1 if no quality can be reached, None under transport. The flat matching of a path pairs all its
-            gold leaves with all its predicted leaves, whatever their entries.
+            gold leaves with all its predicted leaves, regardless of entries.
         solidarity_by_path: Solidarity by wildcard path of the leaves.
         flat: Scores over all leaves in the best flat matching; their `variance` is None.
         flat_by_path: Scores of the best flat matching by wildcard path.
