@@ -27,7 +27,7 @@ AVERAGES: Final = ("micro", "macro", "weighted")
 """Names of the averages over the classes."""
 
 HIGH: Final = 0.8
-"""Default minimum of a precision or recall that is called high."""
+"""Default minimum precision or recall that counts as high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class ClassAverages(ABC):
         """Return one sentence for each class that interprets its precision and recall.
 
         Args:
-            high: Minimum of a precision or recall that is called high, in [0, 1].
+            high: Minimum precision or recall that counts as high, in [0, 1].
         """
         return tuple(_reading(label_text(label), scores, high) for label, scores in self.per_class.items())
 
@@ -175,7 +175,7 @@ class Classification(ClassAverages):
         """Create a classification.
 
         Args:
-            pairs: Gold label, predicted label and number of values. None is no value.
+            pairs: Gold label, predicted label and number of values. None stands for no value.
             labels: The labels to report, in order; by default, all that occur, sorted.
 
         Raises:
@@ -236,6 +236,9 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Jso
         labels: The labels to report, in order. Other labels only appear in the confusion matrix. By default, all
             labels that occur, sorted.
 
+    Returns:
+        The confusion matrix, the scores of each class and their averages.
+
     Raises:
         DataError: The sequences have different lengths, or a label is not a single JSON value.
 
@@ -269,11 +272,11 @@ def _distinct(labels: Iterable[Json]) -> list[Json]:
     for label in labels:
         if not (isinstance(label, str) or kind_of(label).scalar):
             kind = "a list" if kind_of(label) is Kind.ARRAY else "an object"
-            raise DataError.of(f"Expected a single value as label, got {kind}")
+            raise DataError.of(f"Expected a single value as a label, got {kind}")
         distinct.setdefault(canonical(label), label)
     if len(set(distinct.values())) < len(distinct):
         raise DataError.of(
-            "Expected labels that differ in Python, got both a boolean and the same number",
+            "Expected labels that differ in Python, got a boolean and an equal number",
             hint="Convert the labels to texts.",
         )
     return list(distinct.values())

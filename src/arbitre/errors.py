@@ -148,7 +148,7 @@ def missing_library(
     Args:
         library: Name of the library.
         extra: Extra of arbitre that contains it.
-        purpose: What needs the library, at the start of a sentence.
+        purpose: Subject of the message, which needs the library.
         error: The exception of the import.
         kind: Class of the error.
 

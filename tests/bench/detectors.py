@@ -29,7 +29,7 @@ RATES = {
 }
 """Rates of the faults in every copy."""
 RENAME = 0.15
-"""Share of the fields that are renamed in the copies of which aliases are suggested."""
+"""Share of the fields that are renamed in the copies for which aliases are suggested."""
 SEEDS = 20
 
 
@@ -53,7 +53,7 @@ class Accuracy:
         return self.found / self.planted if self.planted else None
 
     def add(self, findings, truths, allowed=()):
-        """Count the findings of one document; those in `allowed` are correct, too, but need not be found.
+        """Count the findings of one document; those in `allowed` are correct as well, but need not be found.
 
         A finding and a fault are the same if all their pointers are, or are below them.
         """
@@ -62,32 +62,32 @@ class Accuracy:
             self.findings, self.correct = self.findings + 1, self.correct + correct
             self.wrong += [] if correct else [finding]
         for truth in truths:
-            found = any(same(finding, truth) for finding in findings)
-            self.planted, self.found = self.planted + 1, self.found + found
-            self.missed += [] if found else [truth]
+            is_found = any(same(finding, truth) for finding in findings)
+            self.planted, self.found = self.planted + 1, self.found + is_found
+            self.missed += [] if is_found else [truth]
 
 
 def same(finding, truth):
     """Whether the pointers of a finding are those of a fault, or below one of them."""
     return all(
         len(mine) == len(theirs)
-        and all(f"{one}/".startswith(f"{other}/") for one, other in zip(mine, theirs, strict=True))
+        and all(f"{pointer}/".startswith(f"{above}/") for pointer, above in zip(mine, theirs, strict=True))
         for mine, theirs in zip(finding, truth, strict=True)
     )
 
 
-def joins(found):
+def joins(joined):
     """The pointers of merges or splits."""
     return [
-        (tuple(f"{one.list}/{at}" for at in one.gold), tuple(f"{one.list}/{at}" for at in one.predicted))
-        for one in found
+        (tuple(f"{join.list}/{at}" for at in join.gold), tuple(f"{join.list}/{at}" for at in join.predicted))
+        for join in joined
     ]
 
 
 DETECTORS = {
     "merge": lambda comparison: joins(comparison.diagnosis.merges),
     "split": lambda comparison: joins(comparison.diagnosis.splits),
-    "move": lambda comparison: [((one.source,), (one.target,)) for one in comparison.diagnosis.moved],
+    "move": lambda comparison: [((value.source,), (value.target,)) for value in comparison.diagnosis.moved],
 }
 """The detectors of a comparison, by the kind of fault that they find."""
 
@@ -119,7 +119,7 @@ def of_kind(faults, *kinds):
 
 
 def moved(faults):
-    """Where other faults than moves put values, as one pair of pointers for each source and target.
+    """Where faults other than moves put values, as one pair of pointers for each source and target.
 
     If two entries swap their names, it is the same to say that they swap everything else.
     """
@@ -142,7 +142,7 @@ def measure(seeds=SEEDS, detectors=DETECTORS):
     Returns:
         The accuracy by kind of fault, and the number of copies.
     """
-    found, copies = defaultdict(Accuracy), 0
+    accuracies, copies = defaultdict(Accuracy), 0
     for _, comparator, gold in corpora():
         for seed in range(seeds):
             for key, document in gold.items():
@@ -151,9 +151,9 @@ def measure(seeds=SEEDS, detectors=DETECTORS):
                 comparison = comparator.compare(gold=document, predicted=copy.document)
                 for kind, detector in detectors.items():
                     allowed = moved(copy.faults) if kind == "move" else ()
-                    found[kind].add(detector(comparison), of_kind(copy.faults, FaultKind(kind)), tuple(allowed))
-            found["rename"].add(*aliases(comparator, gold, seed))
-    return dict(found), copies
+                    accuracies[kind].add(detector(comparison), of_kind(copy.faults, FaultKind(kind)), tuple(allowed))
+            accuracies["rename"].add(*aliases(comparator, gold, seed))
+    return dict(accuracies), copies
 
 
 def aliases(comparator, gold, seed):
@@ -162,19 +162,26 @@ def aliases(comparator, gold, seed):
     Only declared fields can have an alias, and the minimum evidence is three values: fields with fewer different values in
     the corpus are left out.
     """
-    copies = {key: perturb(one, RATES | {"rename": RENAME}, seed=seed, key=key) for key, one in gold.items()}
+    copies = {key: perturb(document, RATES | {"rename": RENAME}, seed=seed, key=key) for key, document in gold.items()}
     suggested = comparator.suggest_aliases((key, gold[key], copy.document) for key, copy in copies.items())
     paths = {
         row.path
         for row in comparator.explain()
-        if len({json.dumps(value) for one in gold.values() for value in values_at(one, parse(row.path))}) >= 3
+        if len({json.dumps(value) for document in gold.values() for value in values_at(document, parse(row.path))}) >= 3
     }
     renamed = (pair for copy in copies.values() for pair in of_kind(copy.faults, FaultKind.RENAME))
     planted = [pair for pair in dict.fromkeys(renamed) if pair[0][0] in paths]
     targets = {source: target for (source,), (target,) in planted}
     findings = [
-        ((one.path,), (targets[one.path] if targets.get(one.path, "").endswith(f"/{one.alias}") else one.alias,))
-        for one in suggested.suggestions
+        (
+            (suggestion.path,),
+            (
+                targets[suggestion.path]
+                if targets.get(suggestion.path, "").endswith(f"/{suggestion.alias}")
+                else suggestion.alias,
+            ),
+        )
+        for suggestion in suggested.suggestions
     ]
     return findings, planted
 
@@ -197,7 +204,7 @@ def of_undamaged(detectors=DETECTORS):
         for document in gold.values():
             comparison = comparator.compare(gold=document, predicted=document)
             findings += [finding for detector in detectors.values() for finding in detector(comparison)]
-        findings += comparator.suggest_aliases((key, one, one) for key, one in gold.items()).suggestions
+        findings += comparator.suggest_aliases((key, document, document) for key, document in gold.items()).suggestions
     return findings
 
 
@@ -211,6 +218,6 @@ if __name__ == "__main__":
     accuracies, number = measure(detectors=available())
     print(f"{number} copies; undamaged documents: {len(of_undamaged(available()))} findings")
     print(f"{'kind':10}{'planted':>9}{'found':>9}{'recall':>9}{'findings':>10}{'precision':>11}")
-    for name, one in accuracies.items():
-        rates = [" – " if rate is None else f"{rate:.3f}" for rate in (one.recall, one.precision)]
-        print(f"{name:10}{one.planted:9}{one.found:9}{rates[0]:>9}{one.findings:10}{rates[1]:>11}")
+    for name, accuracy in accuracies.items():
+        rates = [" – " if rate is None else f"{rate:.3f}" for rate in (accuracy.recall, accuracy.precision)]
+        print(f"{name:10}{accuracy.planted:9}{accuracy.found:9}{rates[0]:>9}{accuracy.findings:10}{rates[1]:>11}")

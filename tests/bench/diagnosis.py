@@ -58,7 +58,7 @@ def ratios(workload, entries, turns):
             part()
             times[name].append(time.process_time() - start)
     base = float(np.median(times["comparison"]))
-    return {name: float(np.median(found)) / base for name, found in times.items()}
+    return {name: float(np.median(measured)) / base for name, measured in times.items()}
 
 
 def main():

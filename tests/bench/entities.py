@@ -1,7 +1,7 @@
-"""Time the evaluation of entities in CoNLL files beside nervaluate and seqeval.
+"""Time the evaluation of entities in CoNLL files, compared with nervaluate and seqeval.
 
     python tests/bench/entities.py                  # 10,000 sentences, three runs of each
-    python tests/bench/entities.py --short          # 50 sentences, once: that everything runs
+    python tests/bench/entities.py --short          # 50 sentences, once, to check that everything runs
     python tests/bench/entities.py --json out.json
 
 Every tool runs in a process of its own, in turn, and reads both files. Time is CPU time after a run on five
@@ -86,8 +86,8 @@ def measure(tool: str, gold: str, predicted: str) -> dict[str, float]:
         from nervaluate import Evaluator
 
         def run(gold: str, predicted: str) -> float:
-            found = Evaluator(tags_of(gold), tags_of(predicted), tags=list(LABELS), loader="list").evaluate()
-            return found["overall"]["strict"].f1
+            results = Evaluator(tags_of(gold), tags_of(predicted), tags=list(LABELS), loader="list").evaluate()
+            return results["overall"]["strict"].f1
 
     with tempfile.TemporaryDirectory() as folder:
         run(*map(str, write(Path(folder), 5)))
@@ -114,7 +114,7 @@ def compare(sentences: int, runs: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for tool, results in measured.items():
         row: dict[str, object] = {"tool": tool, "sentences": sentences}
-        row |= {name: statistics.median(one[name] for one in results) for name in ("f1", "seconds", "megabytes")}
+        row |= {name: statistics.median(result[name] for result in results) for name in ("f1", "seconds", "megabytes")}
         row |= {
             f"{name}_ratio": statistics.median(a[name] / max(b[name], 1e-9) for a, b in zip(ours, results, strict=True))
             for name in ("seconds", "megabytes")

@@ -1,4 +1,4 @@
-"""The detectors of faults are right in nine of ten findings, and find nothing in undamaged documents."""
+"""Nine of ten findings of the fault detectors are correct, and there are none in undamaged documents."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are n
 
 
 @needs_data
-def test_detectors_are_right_in_nine_of_ten_findings():
+def test_nine_of_ten_findings_of_each_detector_are_correct():
     accuracies, copies = measure(detectors=available())
     assert copies >= 200
     assert set(accuracies) == {"rename", *available()}
-    for kind, one in accuracies.items():
-        assert one.findings >= 40, kind
-        assert one.precision >= 0.9, (kind, one.precision, one.wrong[:5])
-        assert one.recall >= RECALL.get(kind, 0.0), (kind, one.recall, one.missed[:5])
+    for kind, accuracy in accuracies.items():
+        assert accuracy.findings >= 40, kind
+        assert accuracy.precision >= 0.9, (kind, accuracy.precision, accuracy.wrong[:5])
+        assert accuracy.recall >= RECALL.get(kind, 0.0), (kind, accuracy.recall, accuracy.missed[:5])
 
 
 @needs_data
@@ -37,11 +37,11 @@ def test_findings_and_faults_are_the_same_by_their_pointers():
 
 
 def test_precision_and_recall_count_findings_and_faults():
-    one, other, third = ((("/0",), ("/1",)), (("/2",), ("/3",)), (("/4",), ("/5",)))
+    first, second, third = ((("/0",), ("/1",)), (("/2",), ("/3",)), (("/4",), ("/5",)))
     accuracy = Accuracy()
     assert (accuracy.precision, accuracy.recall) == (None, None)
-    accuracy.add([one, third], [one, other])
+    accuracy.add([first, third], [first, second])
     assert (accuracy.precision, accuracy.recall) == (0.5, 0.5)
-    assert (accuracy.wrong, accuracy.missed) == ([third], [other])
+    assert (accuracy.wrong, accuracy.missed) == ([third], [second])
     accuracy.add([third], [], allowed=[third])
     assert (accuracy.precision, accuracy.recall) == (2 / 3, 0.5)

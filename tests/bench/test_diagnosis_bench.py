@@ -11,14 +11,16 @@ MOST = 1.0
 
 @pytest.mark.skipif(not diagnosis.BESIDE.is_dir(), reason="there is no workload beside the project")
 def test_the_faults_cost_less_than_the_comparison():
-    found = diagnosis.ratios(diagnosis.BESIDE, 100, 7)
-    assert set(found) == {"comparison", "solidarity", "splits and merges", "moved values", "faults", "all"}
-    assert 0.0 < found["faults"] < MOST
+    ratios = diagnosis.ratios(diagnosis.BESIDE, 100, 7)
+    assert set(ratios) == {"comparison", "solidarity", "splits and merges", "moved values", "faults", "all"}
+    assert 0.0 < ratios["faults"] < MOST
 
 
-@pytest.mark.skipif(not joins.DATA.is_dir(), reason="the shared data are not here")
+@pytest.mark.skipif(not joins.DATA.is_dir(), reason="the shared data are not available")
 def test_undamaged_documents_have_no_faults():
     for _, comparator, gold in joins.corpora():
-        evaluation = comparator.evaluate([(number, one, one) for number, one in enumerate(gold)], diagnose=True)
+        evaluation = comparator.evaluate(
+            [(number, document, document) for number, document in enumerate(gold)], diagnose=True
+        )
         assert evaluation.diagnosis.faults == ()
         assert not any(evaluation.diagnosis.repair_gain.values())

@@ -1,4 +1,4 @@
-"""The benchmark of entities runs with every tool, and all compute the same strict F1: nothing is said about time."""
+"""The benchmark of entities runs with every tool, and all compute the same strict F1. Times are not checked."""
 
 import json
 import subprocess

@@ -49,25 +49,29 @@ def written(name, predictions, *, shards=True, close=0.8):
 def test_changes_are_listed_worst_first():
     before = written("before", {"a": GOLD, "b": GOLD, "c": HALF, "d": []})
     after = written("after", {"a": HALF, "b": [], "c": GOLD, "d": []})
-    found = arbitre.diff(before, after)
-    assert [(one.name, one.difference) for one in found.documents] == [("b", -1.0), ("a", -0.5), ("c", 0.5)]
-    assert found.macro == ScoreChange("macro", 0.625, 0.375)
-    assert [one.name for one in found.paths] == ["/*", "/*/age", "/*/name"]
-    assert found.worse
-    assert (found.only_before, found.only_after, found.settings) == ((), (), ())
+    difference = arbitre.diff(before, after)
+    assert [(change.name, change.difference) for change in difference.documents] == [
+        ("b", -1.0),
+        ("a", -0.5),
+        ("c", 0.5),
+    ]
+    assert difference.macro == ScoreChange("macro", 0.625, 0.375)
+    assert [change.name for change in difference.paths] == ["/*", "/*/age", "/*/name"]
+    assert difference.worse
+    assert (difference.only_before, difference.only_after, difference.settings) == ((), (), ())
 
 
 def test_a_corpus_is_not_worse_than_itself():
     before = written("before", {"a": HALF, "b": GOLD})
-    found = arbitre.diff(before, before)
-    assert not found.worse
-    assert (found.documents, found.paths) == ((), ())
+    difference = arbitre.diff(before, before)
+    assert not difference.worse
+    assert (difference.documents, difference.paths) == ((), ())
 
 
 def test_more_failures_are_worse_even_with_an_equal_score():
     before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
-    found = arbitre.diff(before, after)
-    assert (found.failed, found.micro.difference, found.worse) == ((0, 1), 0.0, True)
+    difference = arbitre.diff(before, after)
+    assert (difference.failed, difference.micro.difference, difference.worse) == ((0, 1), 0.0, True)
 
 
 def test_a_failure_scores_zero_where_a_wrong_prediction_has_no_score():
@@ -76,18 +80,18 @@ def test_a_failure_scores_zero_where_a_wrong_prediction_has_no_score():
 
 
 def test_documents_present_in_one_evaluation_only_are_named():
-    found = arbitre.diff(written("before", {"a": GOLD, "b": GOLD}), written("after", {"b": GOLD, "c": GOLD}))
-    assert (found.only_before, found.only_after, found.documents) == (("a",), ("c",), ())
+    difference = arbitre.diff(written("before", {"a": GOLD, "b": GOLD}), written("after", {"b": GOLD, "c": GOLD}))
+    assert (difference.only_before, difference.only_after, difference.documents) == (("a",), ("c",), ())
 
 
 def test_documents_are_not_compared_where_one_side_did_not_keep_them():
-    found = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": []}, shards=False))
-    assert (found.documents, found.only_before, found.micro.after) == ((), (), 0.0)
+    difference = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": []}, shards=False))
+    assert (difference.documents, difference.only_before, difference.micro.after) == ((), (), 0.0)
 
 
 def test_changed_settings_are_named():
-    found = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": GOLD}, close=0.9))
-    assert found.settings == ("close",)
+    difference = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": GOLD}, close=0.9))
+    assert difference.settings == ("close",)
 
 
 def test_a_rounding_difference_is_not_a_change():
@@ -96,8 +100,8 @@ def test_a_rounding_difference_is_not_a_change():
     for one in (plain["micro"], plain["macro"], *plain["by_path"].values()):
         one["f1q"] -= 1e-12
     after.write_text(json.dumps(plain), encoding="utf-8")
-    found = arbitre.diff(before, after)
-    assert (found.worse, found.paths) == (False, ())
+    difference = arbitre.diff(before, after)
+    assert (difference.worse, difference.paths) == (False, ())
 
 
 @pytest.mark.parametrize(

@@ -46,21 +46,21 @@ def spans(*values):
 
 
 def test_the_command_prints_what_the_function_returns():
-    found = plain(file("gold.conll", GOLD), file("predicted.conll", PREDICTED))
-    jsonschema.validate(found, SCHEMA)
-    assert found == evaluate(read("gold.conll"), read("predicted.conll")).summary()
-    assert found["per_class"]["person"]["tp"] == 1
-    assert found["micro"]["f1"] == pytest.approx(1 / 3)
-    assert found["confusion"]["labels"] == ["city", "person", None]
-    assert found["confusion"]["rows"].startswith("gold")
-    assert found["token_accuracy"] == {"accuracy": 0.6, "always_o": 0.2, "tokens": 5}
+    printed = plain(file("gold.conll", GOLD), file("predicted.conll", PREDICTED))
+    jsonschema.validate(printed, SCHEMA)
+    assert printed == evaluate(read("gold.conll"), read("predicted.conll")).summary()
+    assert printed["per_class"]["person"]["tp"] == 1
+    assert printed["micro"]["f1"] == pytest.approx(1 / 3)
+    assert printed["confusion"]["labels"] == ["city", "person", None]
+    assert printed["confusion"]["rows"].startswith("gold")
+    assert printed["token_accuracy"] == {"accuracy": 0.6, "always_o": 0.2, "tokens": 5}
 
 
 @pytest.mark.parametrize("scheme", ["strict", "exact", "partial", "type"])
 def test_every_scheme_has_valid_json(scheme):
-    found = plain(file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--scheme", scheme)
-    jsonschema.validate(found, SCHEMA)
-    assert found["scheme"] == scheme
+    printed = plain(file("gold.conll", GOLD), file("predicted.conll", PREDICTED), "--scheme", scheme)
+    jsonschema.validate(printed, SCHEMA)
+    assert printed["scheme"] == scheme
 
 
 def test_all_formats_give_the_same_scores():
@@ -70,13 +70,16 @@ def test_all_formats_give_the_same_scores():
     files = [
         file("tags.json", tags),
         file("spans.json", entities),
-        file("records.json", [{"tokens": one, "tags": other} for one, other in zip(tokens, tags, strict=True)]),
+        file("records.json", [{"tokens": words, "tags": marks} for words, marks in zip(tokens, tags, strict=True)]),
         file("tags.jsonl", "\n".join(map(json.dumps, tags))),
-        file("spans.jsonl", "\n\n".join(json.dumps({"id": str(n), "spans": one}) for n, one in enumerate(entities))),
+        file(
+            "spans.jsonl",
+            "\n\n".join(json.dumps({"id": str(n), "spans": sentence}) for n, sentence in enumerate(entities)),
+        ),
         file(
             "entities.jsonl",
             "\n".join(
-                json.dumps({"tokens": one, "entities": other}) for one, other in zip(tokens, entities, strict=True)
+                json.dumps({"tokens": words, "entities": named}) for words, named in zip(tokens, entities, strict=True)
             ),
         ),
         file("spaces.conll", "x NN B-a\ny NN I-a\nz NN O\n\n# id 2\nu NN O\nv NN B-b\n"),
@@ -84,7 +87,7 @@ def test_all_formats_give_the_same_scores():
         file("bioes.tsv", "x\tB-a\ny\tE-a\nz\tO\n\nu\tO\nv\tS-b\n"),
     ]
     for name in files:
-        assert [list(map(dict, one)) for one in read(name).spans] == entities, name
+        assert [list(map(dict, sentence)) for sentence in read(name).spans] == entities, name
         assert plain(name, name)["model"]["f1"] == 1.0
     assert plain("tags.json", "spans.jsonl")["model"]["f1"] == 1.0
 

@@ -45,7 +45,7 @@ def test_the_seed_and_the_share_determine_the_faults():
     assert once == json.loads(run("--match", "hungarian", "--format", "json", "--seed", "7").stdout)
     more = json.loads(run("--match", "hungarian", "--format", "json", "--seed", "7", "--share", "0.4").stdout)
     assert (once["seed"], once["share"], more["share"]) == (7, 0.2, 0.4)
-    fewer = [one["matchings"][0]["faults"]["drop"]["predicted"] for one in (more, once)]
+    fewer = [result["matchings"][0]["faults"]["drop"]["predicted"] for result in (more, once)]
     assert fewer[0] < fewer[1] < 58
 
 
@@ -89,5 +89,5 @@ def test_each_matching_is_weak_at_a_known_fault(found):
         (["--score", "f2"], "'f2' is not one of"),
     ],
 )
-def test_wrong_options_are_refused(options, said):
+def test_invalid_options_are_refused(options, said):
     assert said in " ".join(run(*options, code=2).stderr.replace("│", " ").split())

@@ -163,7 +163,7 @@ def test_sampled_rates_have_an_interval(monkeypatch):
         (["--distance", "relative"], "The distance relative has no effect: it applies to no value of the schema"),
     ],
 )
-def test_wrong_options_are_refused(options, said):
+def test_invalid_options_are_refused(options, said):
     assert said in " ".join(run(*options, code=2).stderr.replace("│", " ").split())
 
 

@@ -1,4 +1,4 @@
-"""`arbitre perturb`: the pairs that it writes, their planted faults, and what an evaluation says of them."""
+"""`arbitre perturb`: the pairs that it writes, their planted faults, and their evaluation."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def test_a_folder_and_a_glob_are_read(tmp_path):
     ],
     ids=["unknown", "no-rate", "no-number", "range", "path"],
 )
-def test_wrong_options_are_refused(options, said):
+def test_invalid_options_are_refused(options, said):
     assert said in " ".join(run("perturb", GOLD, *options, code=2).stderr.replace("│", " ").split())

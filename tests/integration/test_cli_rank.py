@@ -91,13 +91,13 @@ def test_the_confidence_level_decides_the_groups():
 
 def test_clusters_are_resampled_as_units():
     systems = {"a": right(4, 4, 4, 4), "b": right(3, 3, 3, 3)}
-    found = rank(
+    ranking = rank(
         systems,
         "irq",
         options=StatisticsOptions(cluster={f"page_{at:02}": "odd" if at % 2 else "even" for at in range(4)}),
     )
-    assert (found.documents, found.clusters, found.smallest_p) == (4, 2, 0.5)
-    assert found.pairs[0].p == 0.5
+    assert (ranking.documents, ranking.clusters, ranking.smallest_p) == (4, 2, 0.5)
+    assert ranking.pairs[0].p == 0.5
 
 
 def test_runs_of_a_document_are_one_cluster():

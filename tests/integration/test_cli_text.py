@@ -38,7 +38,7 @@ def test_texts_are_read_from_files_on_request():
     assert "Cannot read the text: not UTF-8" in run("bleu", "candidate.txt", "latin.txt", "--files", code=2)
 
 
-def test_options_without_meaning_are_refused():
+def test_invalid_options_are_refused():
     assert "Expected `kind` to be a kind" not in run("rouge", "a", "b", "--kind", "rouge2")
     assert "to be a kind of ROUGE" in run("rouge", "a", "b", "--kind", "rouge-2", code=2)
     assert "Expected numbers separated by commas" in run("bleu", "a", "b", "--weights", "0.5;0.5", code=2)

@@ -144,9 +144,9 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.\d)")
 
 def shown_again(number, among):
     """Whether a number is one of these, all as texts, up to the digits that both have."""
-    digits = [len(one.partition(".")[2]) for one in (number, *among)]
+    digits = [len(figure.partition(".")[2]) for figure in (number, *among)]
     pairs = zip(among, digits[1:], strict=True)
-    return any(abs(float(number) - float(one)) <= 0.5000001 * 10.0 ** -min(digits[0], own) for one, own in pairs)
+    return any(abs(float(number) - float(figure)) <= 0.5000001 * 10.0 ** -min(digits[0], own) for figure, own in pairs)
 
 
 def without_python(text):
@@ -164,9 +164,9 @@ def without_python(text):
         output = "".join(output for line, output in typed if line in lines)
         source = following["body"] if following and following["language"] == "python" else ""
         values = "".join(example.want for example in doctest.DocTestParser().get_examples(source))
-        figures, known = [one for one in NUMBER.findall(values) if "." in one], NUMBER.findall(output)
-        repeated = [one for one in figures if shown_again(one, known)]
-        if any("." in one for one in known):
+        figures, known = [figure for figure in NUMBER.findall(values) if "." in figure], NUMBER.findall(output)
+        repeated = [figure for figure in figures if shown_again(figure, known)]
+        if any("." in figure for figure in known):
             same = bool(repeated) and (repeated == figures or "\n...\n" in f"\n{output}")
         else:
             same = not output.strip() or bool(set(re.findall(r"\w+", output)) & set(re.findall(r"\w+", values)))

@@ -79,7 +79,7 @@ def test_each_fault_has_one_row_with_pointers_values_and_cost(comparator):
     assert costs["/people/*", "missing"] == pytest.approx(1 / 6)
 
 
-def test_the_costs_of_a_document_add_up_to_what_it_lost(comparator):
+def test_the_costs_of_a_document_add_up_to_its_lost_f1q(comparator):
     evaluation = comparator.evaluate([("d", GOLD, PREDICTED), ("e", GOLD, GOLD)], diagnose=True)
     table = evaluation.faults()
     lost = 1.0 - evaluation.by_document["d"].f1q
@@ -87,7 +87,7 @@ def test_the_costs_of_a_document_add_up_to_what_it_lost(comparator):
     assert math.fsum(table["cost"].tolist()) == pytest.approx(lost)
 
 
-def test_the_costs_of_a_corpus_add_up_to_what_it_lost(comparator):
+def test_the_costs_of_a_corpus_add_up_to_its_lost_f1q(comparator):
     pairs = [("d", GOLD, PREDICTED), ("e", GOLD, GOLD), ("f", GOLD, arbitre.ABSENT), ("g", {"people": []}, PREDICTED)]
     evaluation = comparator.evaluate(pairs, diagnose=True)
     groups = evaluation.diagnosis.faults
@@ -126,7 +126,7 @@ def test_undamaged_documents_have_no_faults(comparator):
     assert len(evaluation.faults()["id"]) == 0
 
 
-def test_without_the_option_nothing_is_diagnosed_until_the_table_is_asked_for(comparator, tmp_path):
+def test_without_the_option_nothing_is_diagnosed_until_the_table_is_requested(comparator, tmp_path):
     evaluation = comparator.evaluate([("d", GOLD, PREDICTED)], out=tmp_path)
     assert evaluation.diagnosis is None
     assert "diagnosis" not in json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
@@ -166,7 +166,7 @@ def documents(size):
         yield f"d{number:04}", {"people": gold}, {"people": predicted}
 
 
-def test_workers_batches_and_interruptions_change_no_byte_of_the_faults(comparator, tmp_path):
+def test_workers_batches_and_interruptions_do_not_change_the_table_of_faults(comparator, tmp_path):
     sources = {}
     for side, at in (("gold", 1), ("predicted", 2)):
         sources[side] = tmp_path / f"{side}.jsonl"

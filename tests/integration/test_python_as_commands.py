@@ -62,7 +62,7 @@ def manifest(*rows):
         for record in read_records(GOLD, "gold"):
             Path(f"{record.id}.json").write_text(json.dumps(record.value))
             for ocr, prompt, source in rows:
-                known = {one.id: one for one in read_records(source, "predicted") if hasattr(one, "value")}
+                known = {record.id: record for record in read_records(source, "predicted") if hasattr(record, "value")}
                 if record.id in known:
                     run = f"{ocr}-{prompt}"
                     Path(f"{record.id}-{run}.json").write_text(json.dumps(known[record.id].value))
@@ -197,7 +197,7 @@ def test_the_levels_of_factors_are_compared():
     results = arbitre.rank(
         schema=SCHEMA, manifest=runs, factor=["ocr", "prompt"], score="irq", table="levels.md", out="python"
     )
-    assert [one.name for one in results.factors] == ["ocr", "prompt"]
+    assert [factor.name for factor in results.factors] == ["ocr", "prompt"]
     assert results.factors[0].levels["good"].estimate > results.factors[0].levels["bad"].estimate
     assert contents("python") == contents("command")
 

@@ -30,7 +30,7 @@ def test_json_of_many_values_is_that_of_each(values):
         assert text is None or text == alone
 
 
-def test_json_of_usual_values_is_left_to_no_other_encoder():
+def test_common_values_do_not_need_another_json_encoder():
     usual = [[403, 405], {"nom": "Durand", "notes": [0.25, None, True]}, "l'été\n«1900»", -7, 1e15, 0.0001]
     assert None not in encode_each(usual)
     assert encode_each([]) == []

@@ -59,7 +59,7 @@ def lawful(comparison):
 
 @slow
 @given(case=cases() | cases(ties=False))
-def test_verdicts_add_up_to_the_tallies_and_costs_to_what_was_lost(case):
+def test_verdicts_add_up_to_the_tallies_and_costs_to_the_lost_f1q(case):
     schema, gold, predicted = case
     lawful(Comparator(schema).compare(gold=gold, predicted=predicted))
 

@@ -1,4 +1,4 @@
-"""Planted faults in any document: the pointers are right, and everything else is as it was."""
+"""Planted faults in any document: the pointers are correct, and everything else is unchanged."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ NAMES = st.text("abcdef", min_size=1, max_size=6)
 
 @st.composite
 def people(draw):
-    """A list of people who are told apart by their ids."""
+    """A list of people with distinct ids."""
     names, pages = st.lists(NAMES, min_size=2, max_size=6), st.lists(st.integers(0, 30), max_size=4)
     return [{"id": f"{at}" * 9, "name": name, "pages": draw(pages)} for at, name in enumerate(draw(names))]
 
@@ -47,13 +47,13 @@ def diagnosis(schema, gold, predicted):
 def test_solidarity_is_a_share(case):
     schema, gold, predicted = case
     comparison = Comparator(schema).compare(gold=gold, predicted=predicted)
-    found = comparison.diagnosis
-    assert 0.0 <= found.solidarity <= 1.0
-    assert all(0.0 <= value <= 1.0 for value in found.solidarity_by_path.values())
-    assert comparison.leaves.quality_mass <= found.flat.quality_mass + 1e-9
-    if found.flat.quality_mass:
-        share = comparison.leaves.quality_mass / found.flat.quality_mass
-        assert found.solidarity == pytest.approx(share, abs=1e-9)
+    diagnosed = comparison.diagnosis
+    assert 0.0 <= diagnosed.solidarity <= 1.0
+    assert all(0.0 <= value <= 1.0 for value in diagnosed.solidarity_by_path.values())
+    assert comparison.leaves.quality_mass <= diagnosed.flat.quality_mass + 1e-9
+    if diagnosed.flat.quality_mass:
+        share = comparison.leaves.quality_mass / diagnosed.flat.quality_mass
+        assert diagnosed.solidarity == pytest.approx(share, abs=1e-9)
 
 
 @slow
@@ -64,9 +64,9 @@ def test_undamaged_documents_have_solidarity_1_and_no_moved_values(data):
     gold = data.draw(documents(schema))
     comparison = Comparator(schema).compare(gold=gold, predicted=copy.deepcopy(gold))
     assume(comparison.quality == 1.0)  # items without a key have no partner
-    found = comparison.diagnosis
-    assert found.solidarity == pytest.approx(1.0, abs=1e-12)
-    assert found.moved == ()
+    diagnosed = comparison.diagnosis
+    assert diagnosed.solidarity == pytest.approx(1.0, abs=1e-12)
+    assert diagnosed.moved == ()
 
 
 @slow
@@ -108,19 +108,19 @@ def test_solidarity_is_undefined_below_transport(data):
     schema = data.draw(moved(data.draw(schemas()), solvers=SOLVERS))
     gold, predicted = (data.draw(documents(schema)) for _ in range(2))
     comparator = Comparator(schema)
-    found = comparator.compare(gold=gold, predicted=predicted).diagnosis
+    diagnosed = comparator.compare(gold=gold, predicted=predicted).diagnosis
     lists = [row.path for row in comparator.explain() if row.match.startswith("transport")]
     undefined = {
-        path for path in found.solidarity_by_path if any(f"{path}/".startswith(f"{name}/*/") for name in lists)
+        path for path in diagnosed.solidarity_by_path if any(f"{path}/".startswith(f"{name}/*/") for name in lists)
     }
-    assert {path for path, value in found.solidarity_by_path.items() if value is None} == undefined
-    assert (found.solidarity is None) == bool(undefined)
+    assert {path for path, value in diagnosed.solidarity_by_path.items() if value is None} == undefined
+    assert (diagnosed.solidarity is None) == bool(undefined)
 
 
 @slow
 @given(schema_cases())
-def test_a_document_without_counterpart_can_reach_nothing(case):
+def test_a_document_without_counterpart_has_no_leaf_quality(case):
     schema, gold, _ = case
     for sides in ((gold, ABSENT), (ABSENT, gold)):
-        found = diagnosis(schema, *sides)
-        assert (found.solidarity, found.flat.quality_mass, found.moved) == (1.0, 0.0, ())
+        diagnosed = diagnosis(schema, *sides)
+        assert (diagnosed.solidarity, diagnosed.flat.quality_mass, diagnosed.moved) == (1.0, 0.0, ())

@@ -1,4 +1,4 @@
-"""Coefficients of agreement held against published tables and against the packages krippendorff and scikit-learn."""
+"""Coefficients of agreement, compared with published tables and with the packages krippendorff and scikit-learn."""
 
 from __future__ import annotations
 

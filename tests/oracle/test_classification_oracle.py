@@ -20,24 +20,26 @@ def close(ours, theirs):
 @given(PAIRS, st.one_of(st.none(), st.permutations("abcdef").map(lambda names: names[:4])))
 def test_scores_agree_with_scikit_learn(pairs, labels):
     gold, predicted = zip(*pairs, strict=True)
-    found = report(gold, predicted, labels=labels)
-    names = list(found.per_class)
+    classes = report(gold, predicted, labels=labels)
+    names = list(classes.per_class)
     options = {"labels": names, "zero_division": np.nan}
     for average in AVERAGES:
         precision, recall, f1, _ = metrics.precision_recall_fscore_support(gold, predicted, average=average, **options)
-        ours = getattr(found, average)
+        ours = getattr(classes, average)
         for name, value in (("precision", precision), ("recall", recall), ("f1", f1)):
             if average == "weighted" and getattr(ours, name) is None:  # scikit-learn returns the unweighted mean
-                assert not any(one.support and getattr(one, name) is not None for one in found.per_class.values())
+                assert not any(
+                    scores.support and getattr(scores, name) is not None for scores in classes.per_class.values()
+                )
             else:
                 close(getattr(ours, name), value)
     columns = metrics.precision_recall_fscore_support(gold, predicted, average=None, **options)
     for label, *theirs, support in zip(names, *columns, strict=True):
-        one = found.per_class[label]
-        for ours, value in zip((one.precision, one.recall, one.f1), theirs, strict=True):
+        scores = classes.per_class[label]
+        for ours, value in zip((scores.precision, scores.recall, scores.f1), theirs, strict=True):
             close(ours, value)
-        assert one.support == support
-    close(found.accuracy, metrics.accuracy_score(gold, predicted))
-    every = list(found.confusion.labels[:-1])
-    assert (found.confusion.matrix[:-1, :-1] == metrics.confusion_matrix(gold, predicted, labels=every)).all()
-    assert not found.confusion.matrix[-1].any()
+        assert scores.support == support
+    close(classes.accuracy, metrics.accuracy_score(gold, predicted))
+    every = list(classes.confusion.labels[:-1])
+    assert (classes.confusion.matrix[:-1, :-1] == metrics.confusion_matrix(gold, predicted, labels=every)).all()
+    assert not classes.confusion.matrix[-1].any()

@@ -41,26 +41,28 @@ def close(ours, theirs):
 @given(corpora())
 def test_strict_scores_agree_with_seqeval(corpus):
     gold, predicted = corpus
-    found = evaluate(gold, predicted)
+    evaluation = evaluate(gold, predicted)
     theirs = (
-        seqeval.classification_report(gold, predicted, output_dict=True, zero_division=0) if found.per_class else {}
+        seqeval.classification_report(gold, predicted, output_dict=True, zero_division=0)
+        if evaluation.per_class
+        else {}
     )
-    for label, scores in found.per_class.items():
+    for label, scores in evaluation.per_class.items():
         close(scores.precision, theirs[label]["precision"])
         close(scores.recall, theirs[label]["recall"])
         close(scores.f1, theirs[label]["f1-score"])
         assert scores.support == theirs[label]["support"]
-    for average in AVERAGES if found.per_class else ():
+    for average in AVERAGES if evaluation.per_class else ():
         if average == "micro" or all(
-            one.precision is not None and one.recall is not None for one in found.per_class.values()
+            scores.precision is not None and scores.recall is not None for scores in evaluation.per_class.values()
         ):
-            ours = getattr(found.classes, average)
+            ours = getattr(evaluation.classes, average)
             close(ours.precision, theirs[f"{average} avg"]["precision"])
             close(ours.recall, theirs[f"{average} avg"]["recall"])
-        close(getattr(found.classes, average).f1, theirs[f"{average} avg"]["f1-score"])
-    close(found.f1, seqeval.f1_score(gold, predicted))
-    close(found.micro.f1q, seqeval.f1_score(gold, predicted))
-    close(found.token_accuracy.accuracy, seqeval.accuracy_score(gold, predicted))
+        close(getattr(evaluation.classes, average).f1, theirs[f"{average} avg"]["f1-score"])
+    close(evaluation.f1, seqeval.f1_score(gold, predicted))
+    close(evaluation.micro.f1q, seqeval.f1_score(gold, predicted))
+    close(evaluation.token_accuracy.accuracy, seqeval.accuracy_score(gold, predicted))
 
 
 @st.composite
@@ -92,25 +94,25 @@ def test_tags_survive_every_notation(sentence, notation):
 
 
 def theirs_of(gold, predicted):
-    found = nervaluate.Evaluator(gold, predicted, tags=list(LABELS), loader="list").evaluate()
-    return found["overall"], found["entities"]
+    results = nervaluate.Evaluator(gold, predicted, tags=list(LABELS), loader="list").evaluate()
+    return results["overall"], results["entities"]
 
 
 @given(corpora())
 def test_strict_and_exact_scores_agree_with_nervaluate(corpus):
     overall, by_class = theirs_of(*corpus)
     for scheme in ("strict", "exact"):
-        found, theirs = evaluate(*corpus, scheme), overall[scheme]
-        counts = found.counts
+        evaluation, theirs = evaluate(*corpus, scheme), overall[scheme]
+        counts = evaluation.counts
         assert (counts.correct, counts.tp + counts.fp, counts.support) == (
             theirs.correct,
             theirs.actual,
             theirs.possible,
         )
-        close(found.precision, theirs.precision)
-        close(found.recall, theirs.recall)
-        close(found.f1, theirs.f1)
-        for label, scores in found.per_class.items():
+        close(evaluation.precision, theirs.precision)
+        close(evaluation.recall, theirs.recall)
+        close(evaluation.f1, theirs.f1)
+        for label, scores in evaluation.per_class.items():
             close(scores.f1, by_class[label][scheme].f1)
 
 
@@ -134,10 +136,10 @@ def one_to_one(gold, predicted):
 def test_all_counts_agree_with_nervaluate_if_entities_overlap_one_to_one(corpus):
     overall, by_class = theirs_of(*corpus)
     for scheme, name in THEIRS.items():
-        found = evaluate(*corpus, scheme)
+        evaluation = evaluate(*corpus, scheme)
         for ours, theirs in (
-            (found.counts, overall[name]),
-            *((one, by_class[label][name]) for label, one in found.per_class.items()),
+            (evaluation.counts, overall[name]),
+            *((scores, by_class[label][name]) for label, scores in evaluation.per_class.items()),
         ):
             assert (ours.correct, ours.incorrect, ours.partial, ours.missing, ours.spurious) == (
                 theirs.correct,

@@ -126,14 +126,14 @@ def test_the_verdicts_of_each_path_add_up_to_its_tally(case):
     taxonomy = taxonomy_of(comparison)
     counts = dict(zip(taxonomy.paths, taxonomy.counts()[0], strict=True))
     scores = comparison.by_path()
-    for path, found in counts.items():
+    for path, by_side in counts.items():
         if path not in scores:
-            assert not found.any()
+            assert not by_side.any()
             continue
-        assert found[0].sum() == pytest.approx(scores[path].gold, abs=NEAR)
-        assert found[1].sum() == pytest.approx(scores[path].predicted, abs=NEAR)
+        assert by_side[0].sum() == pytest.approx(scores[path].gold, abs=NEAR)
+        assert by_side[1].sum() == pytest.approx(scores[path].predicted, abs=NEAR)
         for side in range(2):
-            by_name = dict(zip(VERDICTS, found[side].tolist(), strict=True))
+            by_name = dict(zip(VERDICTS, by_side[side].tolist(), strict=True))
             paired = by_name["correct"] + by_name["close"] + by_name["wrong"] + by_name["matched"]
             expected = scores[path].exact + scores[path].close + scores[path].wrong
             assert paired == pytest.approx(expected, abs=NEAR)
@@ -143,7 +143,7 @@ def test_the_verdicts_of_each_path_add_up_to_its_tally(case):
 
 @slow
 @given(case=cases() | cases(ties=False) | transports(solvers=SOLVERS + SMOOTH))
-def test_the_faults_are_those_of_the_tree_and_their_costs_add_up_to_what_was_lost(case):
+def test_the_faults_are_those_of_the_tree_and_their_costs_add_up_to_the_lost_f1q(case):
     schema, gold, predicted = case
     comparison = Comparator(schema).compare(gold=gold, predicted=predicted)
     tree, rows = Tree(comparison), FaultRows(taxonomy_of(comparison))
@@ -171,11 +171,13 @@ def test_repair_gains_equal_those_of_the_repaired_tree(case):
         return 0.0 if before is None else (1.0 if after is None else after) - before
 
     classes = dict(zip(FAULTS, f1q_gain(taxonomy.tallies, changes.classes)[0], strict=True))
-    for name, found in classes.items():
-        assert found == pytest.approx(gain(at for at in tree.faults if tree.verdicts[at] == name), abs=1e-7), name
+    for name, computed in classes.items():
+        assert computed == pytest.approx(gain(at for at in tree.faults if tree.verdicts[at] == name), abs=1e-7), name
     paths = dict(zip(taxonomy.paths, f1q_gain(taxonomy.tallies, changes.paths)[0], strict=True))
-    for path, found in paths.items():
-        assert found == pytest.approx(gain(at for at in tree.faults if tree.nodes[at]["path"] == path), abs=1e-7), path
+    for path, computed in paths.items():
+        assert computed == pytest.approx(gain(at for at in tree.faults if tree.nodes[at]["path"] == path), abs=1e-7), (
+            path
+        )
 
 
 @slow

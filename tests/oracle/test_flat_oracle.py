@@ -93,13 +93,13 @@ def test_documents_of_a_batch_have_the_diagnosis_of_single_documents(data):
     comparator = Comparator(schema)
     gold, predicted = (list(side) for side in zip(*documents, strict=True))
     together = diagnose(comparator.plan, gold, predicted, compare_to_levels(comparator.plan, gold, predicted))
-    for one, ours, theirs in zip(together, gold, predicted, strict=True):
-        assert one.to_dict() == comparator.compare(gold=ours, predicted=theirs).diagnosis.to_dict()
+    for result, ours, theirs in zip(together, gold, predicted, strict=True):
+        assert result.to_dict() == comparator.compare(gold=ours, predicted=theirs).diagnosis.to_dict()
 
 
 @slow
 @given(case=cases(), cells=st.integers(1, 6))
-def test_a_flat_matching_beyond_the_size_limit_is_a_lower_bound_and_says_so(case, cells):
+def test_a_flat_matching_beyond_the_size_limit_is_marked_as_a_lower_bound(case, cells):
     schema, gold, predicted = case
     exact = Comparator(schema).compare(gold=gold, predicted=predicted).diagnosis
     with pytest.MonkeyPatch.context() as patch:

@@ -41,7 +41,7 @@ def command(*arguments):
     ("key", "reference", "kind"),
     [("rouge1_vs_2", 2, "rouge1"), ("rouge2_vs_2", 2, "rouge2"), ("rouge1_vs_1", 1, "rouge1")],
 )
-def test_rouge_equals_the_published_table_with_its_bigrams_counted_right(table, key, reference, kind):
+def test_rouge_equals_the_published_table_with_its_bigrams_counted_correctly(table, key, reference, kind):
     candidate, expected = table["rouge"]["candidate"], table["rouge"][key]
     chosen = table["rouge"][f"reference_{reference}"]
     score, printed = text.rouge(candidate, chosen, kind=kind), command("rouge", candidate, chosen, "--kind", kind)
@@ -49,7 +49,7 @@ def test_rouge_equals_the_published_table_with_its_bigrams_counted_right(table, 
         assert getattr(score, name) == printed[name] == pytest.approx(value, abs=5e-7)
 
 
-def test_of_both_references_of_the_published_table_the_second_counts(table):
+def test_the_second_reference_of_the_published_table_is_the_best(table):
     rouge = table["rouge"]
     score = text.rouge(rouge["candidate"], [rouge["reference_1"], rouge["reference_2"]])
     assert score.f1 == pytest.approx(rouge["rouge1_vs_2"]["f1"], abs=5e-7)

@@ -61,7 +61,7 @@ def test_an_invalid_unit_is_refused(unit):
 
 
 def test_sequences_of_different_lengths_are_refused():
-    with pytest.raises(DataError, match="as many ratings"):
+    with pytest.raises(DataError, match="the same number of ratings"):
         agreement.observed("AB", "ABC")
 
 

@@ -1,4 +1,4 @@
-"""Classification: the confusion matrix with nothing, scores of classes, averages, undefined scores, errors."""
+"""Classification: the confusion matrix with missing and spurious values, scores of classes, averages, undefined scores, errors."""
 
 import numpy as np
 import pytest
@@ -23,54 +23,54 @@ PREDICTED = {
 
 
 def test_the_published_entity_example_is_reproduced():
-    found = report(GOLD.values(), PREDICTED.values())
-    person, city = found.per_class["Personne"], found.per_class["City"]
+    classes = report(GOLD.values(), PREDICTED.values())
+    person, city = classes.per_class["Personne"], classes.per_class["City"]
     assert (person.tp, person.fp, person.fn, person.f1) == (2, 1, 1, pytest.approx(2 / 3))
     assert (city.tp, city.fp, city.fn, city.f1) == (1, 1, 1, 0.5)
-    assert (found.micro.tp, found.micro.fp, found.micro.fn, found.micro.f1) == (3, 2, 2, 0.6)
-    assert found.macro.f1 == pytest.approx(0.5833333)
-    assert found.accuracy == 0.6
+    assert (classes.micro.tp, classes.micro.fp, classes.micro.fn, classes.micro.f1) == (3, 2, 2, 0.6)
+    assert classes.macro.f1 == pytest.approx(0.5833333)
+    assert classes.accuracy == 0.6
 
 
 def test_rows_are_gold_and_columns_are_predicted():
-    found = report(["a", "a", "b"], ["b", "b", "b"]).confusion
-    assert found.labels == ("a", "b", None)
-    assert found.matrix.tolist() == [[0, 2, 0], [0, 1, 0], [0, 0, 0]]
-    plain = found.to_dict()
+    confusion = report(["a", "a", "b"], ["b", "b", "b"]).confusion
+    assert confusion.labels == ("a", "b", None)
+    assert confusion.matrix.tolist() == [[0, 2, 0], [0, 1, 0], [0, 0, 0]]
+    plain = confusion.to_dict()
     assert plain["rows"].startswith("gold")
     assert plain["columns"].startswith("predicted")
 
 
 def test_missing_and_spurious_values_have_their_own_column_and_row():
-    found = report(["a", None, "a"], [None, "a", "a"])
-    assert found.confusion.matrix.tolist() == [[1, 1], [1, 0]]
-    assert (found.per_class["a"].fp, found.per_class["a"].fn) == (1, 1)
-    assert found.accuracy == pytest.approx(1 / 3)
-    assert found.support == 2
+    classes = report(["a", None, "a"], [None, "a", "a"])
+    assert classes.confusion.matrix.tolist() == [[1, 1], [1, 0]]
+    assert (classes.per_class["a"].fp, classes.per_class["a"].fn) == (1, 1)
+    assert classes.accuracy == pytest.approx(1 / 3)
+    assert classes.support == 2
 
 
 def test_a_score_without_denominator_is_none_and_left_out_of_the_macro_mean():
-    found = report(["a", "b"], ["a", "a"])
-    assert found.per_class["b"].precision is None
-    assert found.per_class["b"].f1 == 0.0
-    assert found.macro.precision == 0.5
+    classes = report(["a", "b"], ["a", "a"])
+    assert classes.per_class["b"].precision is None
+    assert classes.per_class["b"].f1 == 0.0
+    assert classes.macro.precision == 0.5
     assert report([], []).macro.f1 is None
     assert report([], []).accuracy is None
 
 
 def test_labels_are_reported_in_the_given_order_and_others_stay_in_the_matrix():
-    found = report(["a", "b", "c"], ["a", "c", "c"], labels=["c", "a", "d"])
-    assert list(found.per_class) == ["c", "a", "d"]
-    assert found.confusion.labels == ("c", "a", "d", "b", None)
-    assert found.micro.support == 2
-    assert found.per_class["d"].f1 is None
-    assert found.confusion.matrix.sum() == 3
+    classes = report(["a", "b", "c"], ["a", "c", "c"], labels=["c", "a", "d"])
+    assert list(classes.per_class) == ["c", "a", "d"]
+    assert classes.confusion.labels == ("c", "a", "d", "b", None)
+    assert classes.micro.support == 2
+    assert classes.per_class["d"].f1 is None
+    assert classes.confusion.matrix.sum() == 3
 
 
 def test_booleans_and_numbers_are_labels():
-    found = report([True, False, True], [True, True, True])
-    assert found.per_class[True].recall == 1.0
-    assert list(found.to_dict()["per_class"]) == ["false", "true"]
+    classes = report([True, False, True], [True, True, True])
+    assert classes.per_class[True].recall == 1.0
+    assert list(classes.to_dict()["per_class"]) == ["false", "true"]
     assert report(np.array([0, 1, 2]), np.array([0, 1, 1])).per_class[2].recall == 0.0
 
 
@@ -78,8 +78,8 @@ def test_booleans_and_numbers_are_labels():
     ("gold", "predicted", "message"),
     [
         (["a"], [], r"as many predicted labels as gold labels \(1\), got 0"),
-        ([["a"]], ["a"], "single value as label, got a list"),
-        ([True, 1], [True, 1], "both a boolean and the same number"),
+        ([["a"]], ["a"], "single value as a label, got a list"),
+        ([True, 1], [True, 1], "a boolean and an equal number"),
     ],
     ids=["lengths", "list", "merged"],
 )

@@ -31,43 +31,43 @@ PREDICTED = {
 
 
 def test_enum_values_are_classified_after_alignment():
-    found = Comparator(PAGE).compare(gold=GOLD, predicted=PREDICTED).classification("/people/*/role")
-    assert found.confusion.labels == ("author", "editor", "printer", None)
-    assert found.confusion.matrix.tolist() == [[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-    assert (found.per_class["author"].precision, found.per_class["printer"].recall) == (0.5, 0.0)
-    assert found.accuracy == pytest.approx(1 / 3)
+    classes = Comparator(PAGE).compare(gold=GOLD, predicted=PREDICTED).classification("/people/*/role")
+    assert classes.confusion.labels == ("author", "editor", "printer", None)
+    assert classes.confusion.matrix.tolist() == [[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert (classes.per_class["author"].precision, classes.per_class["printer"].recall) == (0.5, 0.0)
+    assert classes.accuracy == pytest.approx(1 / 3)
 
 
 def test_booleans_have_a_row_and_a_column_for_nothing():
-    found = Comparator(PAGE).compare(gold=GOLD, predicted=PREDICTED).classification("/people/*/dead")
-    assert found.confusion.labels == (False, True, None)
-    assert found.confusion.matrix.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0]]
+    classes = Comparator(PAGE).compare(gold=GOLD, predicted=PREDICTED).classification("/people/*/dead")
+    assert classes.confusion.labels == (False, True, None)
+    assert classes.confusion.matrix.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0]]
 
 
 def test_a_missing_entry_counts_as_missing_values():
-    found = Comparator(PAGE).compare(gold=GOLD, predicted={"people": []}).classification("/people/*/role")
-    assert found.confusion.matrix[:, -1].tolist() == [1, 1, 1, 0]
-    assert found.micro.recall == 0.0
+    classes = Comparator(PAGE).compare(gold=GOLD, predicted={"people": []}).classification("/people/*/role")
+    assert classes.confusion.matrix[:, -1].tolist() == [1, 1, 1, 0]
+    assert classes.micro.recall == 0.0
 
 
 def test_a_spelling_that_equals_a_gold_value_counts_as_this_value():
     field = {"type": "string", "x-arbitre": {"normalize": ["casefold"], "distance": "exact"}}
     comparator = Comparator({"type": "array", "items": field, "x-arbitre": {"match": "ordered"}})
-    found = comparator.compare(gold=["Yes", "no", "no"], predicted=["YES", "YES", "no"]).classification("/*")
-    assert found.confusion.labels == ("Yes", "no", None)
-    assert found.confusion.matrix.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 0]]
+    classes = comparator.compare(gold=["Yes", "no", "no"], predicted=["YES", "YES", "no"]).classification("/*")
+    assert classes.confusion.labels == ("Yes", "no", None)
+    assert classes.confusion.matrix.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 0]]
 
 
 def test_a_value_of_another_type_is_a_label_of_its_own():
-    found = Comparator(PERSON).compare(gold={"role": "author"}, predicted={"role": 3}).classification("/role")
-    assert found.confusion.labels == (3, "author", None)
-    assert found.confusion.matrix[1].tolist() == [1, 0, 0]
+    classes = Comparator(PERSON).compare(gold={"role": "author"}, predicted={"role": 3}).classification("/role")
+    assert classes.confusion.labels == (3, "author", None)
+    assert classes.confusion.matrix[1].tolist() == [1, 0, 0]
 
 
 def test_the_matching_by_transport_gives_fractional_counts():
     schema = {"type": "array", "items": {"enum": ["a", "b"]}, "x-arbitre": {"match": "transport"}}
-    found = Comparator(schema).compare(gold=["a", "b"], predicted=["a"]).classification("/*")
-    assert found.confusion.matrix.sum() == pytest.approx(2)
+    classes = Comparator(schema).compare(gold=["a", "b"], predicted=["a"]).classification("/*")
+    assert classes.confusion.matrix.sum() == pytest.approx(2)
 
 
 def test_a_comparison_read_from_json_has_the_same_matrix():
@@ -86,13 +86,13 @@ def test_a_path_without_single_values_is_refused():
 
 def test_the_values_of_a_corpus_are_classified_together():
     triples = [("a", GOLD, PREDICTED), ("b", GOLD, GOLD), ("c", GOLD, ABSENT)]
-    found = Comparator(PAGE).evaluate(triples).classification("/people/*/role", labels=["printer", "author"])
-    assert list(found.per_class) == ["printer", "author"]
-    assert found.confusion.labels == ("printer", "author", "editor", None)
-    assert found.confusion.matrix.tolist() == [[1, 0, 0, 2], [0, 2, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]]
+    classes = Comparator(PAGE).evaluate(triples).classification("/people/*/role", labels=["printer", "author"])
+    assert list(classes.per_class) == ["printer", "author"]
+    assert classes.confusion.labels == ("printer", "author", "editor", None)
+    assert classes.confusion.matrix.tolist() == [[1, 0, 0, 2], [0, 2, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]]
 
 
-def test_a_corpus_whose_documents_are_gone_has_no_classes(tmp_path):
+def test_a_corpus_whose_documents_are_unavailable_has_no_classes(tmp_path):
     comparator = Comparator(PAGE)
     with pytest.raises(DataError, match="no longer available"):
         comparator.evaluate(iter([("a", GOLD, GOLD)])).classification("/people/*/role")

@@ -129,7 +129,7 @@ class TestExplicit:
         }
 
     @pytest.mark.parametrize("value", [1.5, -0.1, "high", True, None, math.nan], ids=str)
-    def test_a_confidence_that_is_no_number_from_0_to_1_is_refused(self, value):
+    def test_a_confidence_that_is_not_a_number_from_0_to_1_is_refused(self, value):
         with pytest.raises(DataError, match="Expected a confidence") as caught:
             confidence.from_explicit({"a": [{"value": 1, "confidence": value}]})
         assert caught.value.pointer == "/a/0/confidence"
@@ -151,32 +151,34 @@ class TestCalibration:
     )
     def test_the_measures_equal_their_definitions(self, leaves, bins):
         confidences, correct = zip(*leaves, strict=True)
-        found = confidence.calibrate(confidences, correct, bins)
+        calibration = confidence.calibrate(confidences, correct, bins)
         right = [score for score, is_right in leaves if is_right]
         wrong = [score for score, is_right in leaves if not is_right]
         wins = sum((a > b) + (a == b) / 2 for a in right for b in wrong)
-        assert found.auroc == (pytest.approx(wins / len(right) / len(wrong)) if right and wrong else None)
-        assert found.brier == pytest.approx(sum((score - is_right) ** 2 for score, is_right in leaves) / len(leaves))
+        assert calibration.auroc == (pytest.approx(wins / len(right) / len(wrong)) if right and wrong else None)
+        assert calibration.brier == pytest.approx(
+            sum((score - is_right) ** 2 for score, is_right in leaves) / len(leaves)
+        )
         rows = [
             [leaf for leaf in leaves if (row.lower < leaf[0] or row.lower == leaf[0] == 0) and leaf[0] <= row.upper]
-            for row in found.bins
+            for row in calibration.bins
         ]
-        assert [row.leaves for row in found.bins] == [len(inside) for inside in rows]
+        assert [row.leaves for row in calibration.bins] == [len(inside) for inside in rows]
         gaps = [abs(sum(score for score, _ in inside) - sum(is_right for _, is_right in inside)) for inside in rows]
-        assert found.ece == pytest.approx(sum(gaps) / len(leaves))
-        for point in found.curve:
+        assert calibration.ece == pytest.approx(sum(gaps) / len(leaves))
+        for point in calibration.curve:
             covered = [is_right for score, is_right in leaves if score >= point.threshold]
             assert point.coverage == pytest.approx(len(covered) / len(leaves))
             assert point.risk == pytest.approx(1 - sum(covered) / len(covered))
-        risks = {point.threshold: point.risk for point in found.curve}
-        assert found.aurc == pytest.approx(sum(risks[score] for score in confidences) / len(leaves))
+        risks = {point.threshold: point.risk for point in calibration.curve}
+        assert calibration.aurc == pytest.approx(sum(risks[score] for score in confidences) / len(leaves))
 
-    def test_no_leaves_have_no_calibration(self):
+    def test_without_leaves_there_is_no_calibration(self):
         assert confidence.calibrate([], []) is None
         with pytest.raises(OptionError, match="Expected `bins`"):
             confidence.calibrate([0.5], [True], bins=0)
 
-    def test_a_missing_library_is_named_with_its_extra(self, monkeypatch):
+    def test_the_error_for_a_missing_library_names_its_extra(self, monkeypatch):
         for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
             monkeypatch.setitem(sys.modules, name, None)
         with pytest.raises(DataError, match="Calibration needs scikit-learn") as caught:
@@ -217,7 +219,7 @@ class TestReport:
         assert (report.documents, report.missing, report.overall.leaves) == (2, 3, 1)
         assert report.overall.auroc is None
 
-    def test_the_quality_of_a_correct_leaf_can_be_lowered(self):
+    def test_the_minimum_quality_of_a_correct_leaf_can_be_lowered(self):
         comparator = arbitre.Comparator(SCHEMA)
         answers = [({"name": "Lorimond"}, confidence.from_explicit({"name": {"value": "Lorimand", "confidence": 0.5}}))]
         assert confidence.report(comparator, answers).overall.correct == 0
@@ -265,7 +267,7 @@ class TestCommand:
         assert plain["by_path"]["/age"]["auroc"] == 1
         result = self.run()
         assert "4 predicted values in 3 documents" in result.stdout
-        assert "Prediction c failed, its values count as missing" in result.output
+        assert "Prediction c failed; its values count as missing" in result.output
 
     def test_the_pointer_of_the_log_probabilities_can_be_named(self):
         self.write(

@@ -17,13 +17,13 @@ from arbitre.errors import DataError, OptionError
 BALANCED = {"city": 60, "person": 60}
 
 
-def found(*data, **options):
+def checks_and_labels(*data, **options):
     return [(finding.check, *finding.labels) for finding in advise(*data, **options).findings]
 
 
 def test_balanced_data_lead_to_no_findings():
-    assert found(BALANCED, {"city": 20, "person": 20}) == []
-    assert found(BALANCED) == []
+    assert checks_and_labels(BALANCED, {"city": 20, "person": 20}) == []
+    assert checks_and_labels(BALANCED) == []
 
 
 @pytest.mark.parametrize(("count", "few"), [(14, True), (15, False), (0, True)])
@@ -33,24 +33,26 @@ def test_a_class_with_fewer_than_fifteen_training_examples_has_too_few(count, fe
     if few:
         assert findings[0].action == f"Add at least {15 - count} training examples of person."
         assert findings[0].numbers == {"training": count, "min_examples": 15}
-    assert found({"city": 60, "person": count}, thresholds=Thresholds(min_examples=0)) == []
+    assert checks_and_labels({"city": 60, "person": count}, thresholds=Thresholds(min_examples=0)) == []
 
 
 def test_a_class_that_only_the_test_data_contain_has_too_few_training_examples():
-    assert ("few-examples", "river") in found(BALANCED, {"city": 20, "person": 20, "river": 1})
+    assert ("few-examples", "river") in checks_and_labels(BALANCED, {"city": 20, "person": 20, "river": 1})
 
 
 def test_a_class_absent_from_the_test_data_is_reported():
-    assert found({"a": 20, "b": 20, "c": 20}, {"a": 9, "b": 9}, thresholds=Thresholds(alpha=1e-9)) == [
+    assert checks_and_labels({"a": 20, "b": 20, "c": 20}, {"a": 9, "b": 9}, thresholds=Thresholds(alpha=1e-9)) == [
         ("absent-from-test", "c")
     ]
 
 
 def test_a_class_is_rare_if_the_largest_has_more_than_ten_times_as_many():
-    assert found({"a": 200, "b": 20}) == []
-    assert found({"a": 201, "b": 20}) == [("imbalance", "b")]
-    assert found({"a": 201, "b": 20}, thresholds=Thresholds(imbalance=11)) == []
-    assert found({"a": 50, "b": 50}, {"a": 55, "b": 5}, thresholds=Thresholds(alpha=1e-9)) == [("imbalance", "b")]
+    assert checks_and_labels({"a": 200, "b": 20}) == []
+    assert checks_and_labels({"a": 201, "b": 20}) == [("imbalance", "b")]
+    assert checks_and_labels({"a": 201, "b": 20}, thresholds=Thresholds(imbalance=11)) == []
+    assert checks_and_labels({"a": 50, "b": 50}, {"a": 55, "b": 5}, thresholds=Thresholds(alpha=1e-9)) == [
+        ("imbalance", "b")
+    ]
 
 
 def test_different_distributions_are_reported_with_p_and_the_class_that_differs_most():
@@ -97,13 +99,13 @@ def test_often_confused_classes_are_counted_in_both_directions():
     assert (finding.check, finding.labels) == ("often-confused", ("a", "b"))
     assert finding.numbers == {"confused": 3, "gold": 19, "share": 3 / 19, "first_as_second": 2, "second_as_first": 1}
     assert finding.action.startswith("Merge a and b")
-    assert found(counts, confusion=pairs, thresholds=Thresholds(confused=0.2)) == []
-    assert found(counts, confusion=pairs, thresholds=Thresholds(min_confused=4)) == []
+    assert checks_and_labels(counts, confusion=pairs, thresholds=Thresholds(confused=0.2)) == []
+    assert checks_and_labels(counts, confusion=pairs, thresholds=Thresholds(min_confused=4)) == []
 
 
 def test_missing_and_spurious_values_are_not_confused():
     pairs = [("a", arbitre.ABSENT)] * 5 + [(arbitre.ABSENT, "b")] * 5 + [("a", None), ("a", "a")]
-    assert found({"a": 20}, confusion=pairs) == []
+    assert checks_and_labels({"a": 20}, confusion=pairs) == []
 
 
 def test_a_confusion_matrix_gives_the_same_findings_as_its_pairs():
@@ -117,7 +119,7 @@ def test_a_confusion_matrix_gives_the_same_findings_as_its_pairs():
 
 
 @pytest.mark.parametrize("labels", [{}, [], {"a": 0}, {"a": -1}, {1: 2}, [1], {"a": 1.5}], ids=str)
-def test_labels_that_are_missing_or_no_texts_are_refused(labels):
+def test_missing_labels_and_labels_that_are_not_texts_are_refused(labels):
     with pytest.raises(DataError, match="labels of the training data"):
         advise(labels)
 
@@ -125,7 +127,7 @@ def test_labels_that_are_missing_or_no_texts_are_refused(labels):
 @pytest.mark.parametrize(
     "options", [{"imbalance": 0.5}, {"alpha": 0}, {"confused": 0}, {"min_confused": 0}, {"min_examples": -1}], ids=str
 )
-def test_thresholds_without_meaning_are_refused(options):
+def test_thresholds_out_of_range_are_refused(options):
     with pytest.raises(OptionError, match=f"Expected `{next(iter(options))}`"):
         Thresholds(**options)
 

@@ -427,7 +427,7 @@ def test_options_that_are_wrong_together_are_all_reported(choice, expected):
         ("rouge-lsum", {}, "rouge-score"),
     ],
 )
-def test_a_missing_library_is_named_with_its_extra(name, options, library, monkeypatch):
+def test_the_error_for_a_missing_library_names_its_extra(name, options, library, monkeypatch):
     package = library.replace("-", "_")
     pytest.importorskip(package)
     for module in [module for module in sys.modules if module.partition(".")[0] == package]:

@@ -42,16 +42,16 @@ PREDICTED = sentence(
 
 
 def test_the_published_example_is_reproduced():
-    found = evaluate([GOLD], [PREDICTED])
-    person, city = found.per_class["Personne"], found.per_class["City"]
+    evaluation = evaluate([GOLD], [PREDICTED])
+    person, city = evaluation.per_class["Personne"], evaluation.per_class["City"]
     assert (person.tp, person.fp, person.fn, person.f1) == (2, 1, 1, pytest.approx(2 / 3))
     assert (city.tp, city.fp, city.fn, city.f1) == (1, 1, 1, 0.5)
-    assert (found.counts.tp, found.counts.fp, found.counts.fn, found.f1) == (3, 2, 2, 0.6)
-    assert found.micro.f1 == found.micro.f1q == 0.6
-    assert found.classes.micro.f1 == 0.6
-    assert found.classes.macro.f1 == pytest.approx(0.5833333)
-    assert found.confusion.labels == ("City", "Personne", None)
-    assert found.confusion.matrix.tolist() == [[1, 1, 0], [1, 2, 0], [0, 0, 0]]
+    assert (evaluation.counts.tp, evaluation.counts.fp, evaluation.counts.fn, evaluation.f1) == (3, 2, 2, 0.6)
+    assert evaluation.micro.f1 == evaluation.micro.f1q == 0.6
+    assert evaluation.classes.micro.f1 == 0.6
+    assert evaluation.classes.macro.f1 == pytest.approx(0.5833333)
+    assert evaluation.confusion.labels == ("City", "Personne", None)
+    assert evaluation.confusion.matrix.tolist() == [[1, 1, 0], [1, 2, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -77,74 +77,79 @@ def test_f1_is_the_harmonic_mean(precision, recall, f1):
 def test_each_scheme_has_its_counts(scheme, counts):
     gold = [span(0, 2), span(3, 5), span(6, 8), span(10, 12), span(20, 21)]
     predicted = [span(0, 2), span(3, 5, "city"), span(6, 7), span(11, 14, "city"), span(30, 31)]
-    found = evaluate([gold], [predicted], scheme)
-    one = found.counts
-    assert (one.correct, one.incorrect, one.partial, one.missing, one.spurious) == counts
-    assert one.f1 == pytest.approx((one.correct + one.partial / 2) / 5)
+    evaluation = evaluate([gold], [predicted], scheme)
+    outcomes = evaluation.counts
+    assert (outcomes.correct, outcomes.incorrect, outcomes.partial, outcomes.missing, outcomes.spurious) == counts
+    assert outcomes.f1 == pytest.approx((outcomes.correct + outcomes.partial / 2) / 5)
 
 
 def test_partial_grades_overlaps_by_their_size_in_f1q():
-    found = evaluate([[span(0, 4)]], [[span(0, 3)]], "partial")
-    assert (found.f1, found.micro.f1q) == (0.5, 0.75)
+    evaluation = evaluate([[span(0, 4)]], [[span(0, 3)]], "partial")
+    assert (evaluation.f1, evaluation.micro.f1q) == (0.5, 0.75)
 
 
 def test_equal_entities_count_each_time():
-    found = evaluate([[span(0, 1), span(0, 1)]], [[span(0, 1)]])
-    assert (found.precision, found.recall) == (1.0, 0.5)
+    evaluation = evaluate([[span(0, 1), span(0, 1)]], [[span(0, 1)]])
+    assert (evaluation.precision, evaluation.recall) == (1.0, 0.5)
     assert evaluate([[span(0, 1)]], [[span(0, 1)] * 3]).counts.spurious == 2
 
 
 def test_nested_and_overlapping_entities_are_compared():
     gold = [[span(0, 6, "org"), span(0, 2, "person"), span(1, 4, "city")]]
     assert evaluate(gold, gold).f1 == 1.0
-    found = evaluate(gold, [[span(0, 6, "org"), span(0, 2, "city"), span(1, 4, "city")]], "exact")
-    assert found.f1 == 1.0
-    assert found.per_class["person"].recall == 0.0
-    assert found.confusion.matrix[2].tolist() == [1, 0, 0, 0]
+    evaluation = evaluate(gold, [[span(0, 6, "org"), span(0, 2, "city"), span(1, 4, "city")]], "exact")
+    assert evaluation.f1 == 1.0
+    assert evaluation.per_class["person"].recall == 0.0
+    assert evaluation.confusion.matrix[2].tolist() == [1, 0, 0, 0]
 
 
-def test_a_boundary_error_is_missing_and_spurious_in_the_matrix_not_correct():
-    found = evaluate([[span(0, 3)]], [[span(0, 2)]])
-    assert found.confusion.matrix.tolist() == [[0, 1], [1, 0]]
-    assert found.counts.incorrect == 1
+def test_a_boundary_error_counts_as_missing_and_spurious_in_the_matrix():
+    evaluation = evaluate([[span(0, 3)]], [[span(0, 2)]])
+    assert evaluation.confusion.matrix.tolist() == [[0, 1], [1, 0]]
+    assert evaluation.counts.incorrect == 1
 
 
 def test_results_are_evaluations_with_intervals_and_ranks():
     gold = [[span(0, 2), span(3, 4, "city")] for _ in range(12)]
-    worse = [one[:1] if number % 3 else one for number, one in enumerate(gold)]
-    found = {name: evaluate(gold, sentences) for name, sentences in {"good": gold, "worse": worse}.items()}
-    ranking = arbitre.rank(found, "f1q")
+    worse = [sentence[:1] if number % 3 else sentence for number, sentence in enumerate(gold)]
+    evaluations = {name: evaluate(gold, sentences) for name, sentences in {"good": gold, "worse": worse}.items()}
+    ranking = arbitre.rank(evaluations, "f1q")
     assert [system.name for system in ranking.systems] == ["good", "worse"]
-    interval = found["worse"].interval("f1q", aggregate="micro")
-    assert interval.low < found["worse"].f1 < interval.high
+    interval = evaluations["worse"].interval("f1q", aggregate="micro")
+    assert interval.low < evaluations["worse"].f1 < interval.high
 
 
 def test_exact_match_has_two_denominators():
     gold, predicted = [[span(0, 1)], [span(0, 1)], [], []], [[span(0, 1)], [], [], [span(2, 3)]]
-    found = evaluate(gold, predicted).exact_match
-    assert (found.rate, found.exact, found.sentences) == (0.5, 2, 4)
+    matches = evaluate(gold, predicted).exact_match
+    assert (matches.rate, matches.exact, matches.sentences) == (0.5, 2, 4)
     other = evaluate(gold, predicted, exact_match="entities").exact_match
     assert (other.rate, other.exact_with_entities, other.sentences_with_entities) == (0.5, 1, 2)
     assert evaluate([[]], [[]], exact_match="entities").exact_match.rate is None
 
 
 def test_token_accuracy_stands_beside_the_baseline():
-    found = evaluate([["O"] * 8 + ["B-a", "I-a"]], [["O"] * 10]).token_accuracy
-    assert (found.accuracy, found.baseline) == (0.8, 0.8)
+    accuracy = evaluate([["O"] * 8 + ["B-a", "I-a"]], [["O"] * 10]).token_accuracy
+    assert (accuracy.accuracy, accuracy.baseline) == (0.8, 0.8)
     assert evaluate([[span(0, 1)]], [[span(0, 1)]]).token_accuracy is None
 
 
 def test_scores_without_entities_are_none():
-    found = evaluate([[], []], [[], []])
-    assert (found.precision, found.recall, found.f1, found.classes.macro.f1) == (None, None, None, None)
-    assert found.exact_match.rate == 1.0
+    evaluation = evaluate([[], []], [[], []])
+    assert (evaluation.precision, evaluation.recall, evaluation.f1, evaluation.classes.macro.f1) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert evaluation.exact_match.rate == 1.0
     assert evaluate([], []).f1 is None
     assert evaluate([[]], [[span(0, 1)]]).f1 == 0.0
 
 
 def test_files_of_an_evaluation_are_written(tmp_path):
-    found = evaluate([[span(0, 1)]], [[span(0, 2)]], out=tmp_path)
-    assert arbitre.load(tmp_path).micro.f1q == found.micro.f1q == 0.0
+    evaluation = evaluate([[span(0, 1)]], [[span(0, 2)]], out=tmp_path)
+    assert arbitre.load(tmp_path).micro.f1q == evaluation.micro.f1q == 0.0
     assert (tmp_path / "report.html").exists()
 
 
@@ -178,28 +183,28 @@ def test_every_notation_is_inferred(notation, tags):
     ],
     ids=["prefix", "label", "case", "other notation", "inside", "other label", "open", "close"],
 )
-def test_bad_tags_are_refused(tags, notation, message, pointer):
+def test_invalid_tags_are_refused(tags, notation, message, pointer):
     with pytest.raises(DataError, match=message) as caught:
         from_tags(tags, tags, notation=notation)
     assert caught.value.pointer == pointer
 
 
-def test_tags_are_texts():
+def test_tags_that_are_not_texts_are_refused():
     with pytest.raises(DataError, match="Expected a tag, got dict at /1/0"):
         evaluate([["O"], [{}]], [["O"], ["O"]])
     with pytest.raises(DataError, match="Expected a tag, got NoneType at /0"):
         from_tags(["x"], [None])
 
 
-def test_tags_and_tokens_have_the_same_number():
+def test_a_different_number_of_tags_and_tokens_is_refused():
     with pytest.raises(DataError, match="a tag for each of 2 tokens, got 1 tags"):
         from_tags(["a", "b"], ["O"])
 
 
-def test_irregular_predicted_tags_are_counted_not_refused():
+def test_irregular_predicted_tags_are_counted_and_not_refused():
     gold, predicted = [["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]]
-    found = evaluate(gold, predicted)
-    assert (found.f1, found.irregular) == (1.0, 1)
+    evaluation = evaluate(gold, predicted)
+    assert (evaluation.f1, evaluation.irregular) == (1.0, 1)
     with pytest.raises(DataError, match="Expected BIO tags"):
         evaluate(predicted, gold, tags="bio")
     assert evaluate(predicted, gold, tags="bio", lenient=True).f1 == 1.0
@@ -232,7 +237,7 @@ def test_invalid_spans_are_refused(bad, message):
     assert caught.value.pointer == "/1/1"
 
 
-def test_gold_and_predictions_have_the_same_sentences():
+def test_gold_and_predictions_with_different_sentences_are_refused():
     with pytest.raises(DataError, match="Expected 2 sentences, as in gold, got 1"):
         evaluate([[], []], [[]])
     with pytest.raises(DataError, match="Expected 2 tokens, as in sentence 1 of gold, got 1"):

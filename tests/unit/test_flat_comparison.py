@@ -34,13 +34,13 @@ def diagnosis(gold, predicted, comparator=PEOPLE):
 
 
 def test_solidarity_is_the_share_of_the_flat_quality_reached_in_the_own_entries():
-    found = diagnosis(GOLD, SWAPPED)
+    diagnosed = diagnosis(GOLD, SWAPPED)
     in_entries = PEOPLE.compare(gold=GOLD, predicted=SWAPPED).leaves.quality_mass
-    assert found.flat.quality_mass == 6.0
-    assert found.solidarity == pytest.approx(in_entries / 6.0)
-    assert found.solidarity_by_path["/*/pages/*"] * 4.0 + found.solidarity_by_path["/*/name"] * 2.0 == pytest.approx(
-        in_entries
-    )
+    assert diagnosed.flat.quality_mass == 6.0
+    assert diagnosed.solidarity == pytest.approx(in_entries / 6.0)
+    assert diagnosed.solidarity_by_path["/*/pages/*"] * 4.0 + diagnosed.solidarity_by_path[
+        "/*/name"
+    ] * 2.0 == pytest.approx(in_entries)
 
 
 def test_solidarity_is_1_if_nothing_can_be_reached():
@@ -50,29 +50,34 @@ def test_solidarity_is_1_if_nothing_can_be_reached():
 
 
 def test_solidarity_is_none_under_transport():
-    found = diagnosis(GOLD, SWAPPED, Comparator(SCHEMA, match="transport"))
-    assert found.solidarity is None
-    assert set(found.solidarity_by_path.values()) == {None}
-    assert found.flat.f1q == 1.0
+    diagnosed = diagnosis(GOLD, SWAPPED, Comparator(SCHEMA, match="transport"))
+    assert diagnosed.solidarity is None
+    assert set(diagnosed.solidarity_by_path.values()) == {None}
+    assert diagnosed.flat.f1q == 1.0
 
 
 def test_flat_scores_ignore_entries():
-    found = diagnosis(GOLD, [{"name": "Joliot"}, {"pages": [3, 9]}, {"name": "Curie"}])
-    assert (found.flat.gold, found.flat.predicted, found.flat.matched, found.flat.quality_mass) == (6, 4, 4, 3)
-    assert found.flat_by_path["/*/name"].f1q == 1.0
-    assert found.flat.variance is None
+    diagnosed = diagnosis(GOLD, [{"name": "Joliot"}, {"pages": [3, 9]}, {"name": "Curie"}])
+    assert (diagnosed.flat.gold, diagnosed.flat.predicted, diagnosed.flat.matched, diagnosed.flat.quality_mass) == (
+        6,
+        4,
+        4,
+        3,
+    )
+    assert diagnosed.flat_by_path["/*/name"].f1q == 1.0
+    assert diagnosed.flat.variance is None
 
 
 def test_empty_lists_are_flat_leaves():
-    found = diagnosis([{"pages": []}, {"pages": [1]}], [{"pages": [1]}, {"pages": []}, {"pages": []}])
-    assert found.flat_by_path["/*/pages"].to_dict() | {"gold": 1.0, "predicted": 2.0, "matched": 1.0} == (
-        found.flat_by_path["/*/pages"].to_dict()
+    diagnosed = diagnosis([{"pages": []}, {"pages": [1]}], [{"pages": [1]}, {"pages": []}, {"pages": []}])
+    assert diagnosed.flat_by_path["/*/pages"].to_dict() | {"gold": 1.0, "predicted": 2.0, "matched": 1.0} == (
+        diagnosed.flat_by_path["/*/pages"].to_dict()
     )
 
 
 def test_values_of_different_kinds_are_not_matched():
-    found = diagnosis([{"name": "8"}], [{"name": 8}])
-    assert (found.flat.gold, found.flat.predicted, found.flat.matched) == (1, 1, 0)
+    diagnosed = diagnosis([{"name": "8"}], [{"name": 8}])
+    assert (diagnosed.flat.gold, diagnosed.flat.predicted, diagnosed.flat.matched) == (1, 1, 0)
 
 
 def test_a_large_flat_matching_is_a_lower_bound(monkeypatch):
@@ -102,11 +107,11 @@ def test_a_custom_distance_is_not_called_again():
     predicted = [{"id": at, "name": name} for at, name in enumerate(["Adam", "Eve", "Bob", "Joe"])]
     comparison = comparator.compare(gold=gold, predicted=predicted)
     calls.clear()
-    found = comparison.diagnosis
+    diagnosed = comparison.diagnosis
     assert calls == []
-    assert found.flat_by_path["/*/name"].quality_mass == pytest.approx(0.9 + 2.0)
-    assert found.solidarity_by_path["/*/name"] == pytest.approx(0.9 / 2.9)
-    assert not found.flat_exact
+    assert diagnosed.flat_by_path["/*/name"].quality_mass == pytest.approx(0.9 + 2.0)
+    assert diagnosed.solidarity_by_path["/*/name"] == pytest.approx(0.9 / 2.9)
+    assert not diagnosed.flat_exact
 
 
 def test_the_diagnosis_is_computed_once():
@@ -124,7 +129,7 @@ def test_a_comparison_read_from_json_keeps_its_diagnosis():
     Draft202012Validator(schema).validate(plain)
 
 
-def test_a_comparison_read_from_json_without_diagnosis_says_so():
+def test_a_comparison_read_from_json_without_diagnosis_raises_an_error():
     plain = PEOPLE.compare(gold=GOLD, predicted=SWAPPED).to_dict()
     del plain["diagnosis"]
     again = Comparison.from_dict(plain)
@@ -134,9 +139,9 @@ def test_a_comparison_read_from_json_without_diagnosis_says_so():
 
 
 def test_compare_flat_is_the_flat_part_of_the_diagnosis():
-    found = PEOPLE.compare_flat(gold=GOLD, predicted=SWAPPED)
+    diagnosed = PEOPLE.compare_flat(gold=GOLD, predicted=SWAPPED)
     plain = diagnosis(GOLD, SWAPPED).to_dict()
-    assert found.to_dict() == {name: plain[name] for name in found.to_dict()}
+    assert diagnosed.to_dict() == {name: plain[name] for name in diagnosed.to_dict()}
 
 
 def test_the_solidarity_of_a_corpus_pools_its_documents():
@@ -167,7 +172,7 @@ def test_the_order_of_the_documents_does_not_change_the_flat_comparison():
     assert PEOPLE.evaluate(DOCUMENTS[::-1], flat=True).flat_comparison == first
 
 
-def test_a_loaded_evaluation_without_flat_comparison_says_so(tmp_path):
+def test_a_loaded_evaluation_without_flat_comparison_raises_an_error(tmp_path):
     PEOPLE.evaluate(DOCUMENTS, out=tmp_path)
     with pytest.raises(DataError, match="no longer available"):
         arbitre.load(tmp_path).solidarity  # noqa: B018

@@ -18,7 +18,9 @@ IN_ORDER = PAGES | {"x-arbitre": {"match": "ordered"}}
 def warned(schema, *documents, checks=("duplicate", "repeated", "unsorted", "unused")):
     checked = Comparator(schema).check_gold(documents)
     assert checked.ok
-    return [(one.check, one.pointer, one.message) for one in checked.warnings if one.check in checks]
+    return [
+        (finding.check, finding.pointer, finding.message) for finding in checked.warnings if finding.check in checks
+    ]
 
 
 def person(number, **more):
@@ -58,8 +60,8 @@ def test_a_repeated_value_of_a_list_is_reported():
     ids=["ascending", "descending", "unsorted", "no-order", "sequence", "texts", "dates"],
 )
 def test_an_unsorted_list_that_is_compared_in_order_is_reported(schema, items, expected):
-    found = warned(schema, items)
-    assert ("unsorted" in [check for check, _, _ in found]) is expected
+    findings = warned(schema, items)
+    assert ("unsorted" in [check for check, _, _ in findings]) is expected
 
 
 def test_unused_paths_values_and_branches_are_reported():
@@ -121,13 +123,13 @@ def test_clean_gold_has_no_warnings():
 
 def test_unreadable_gold_is_not_searched():
     checked = Comparator(PEOPLE).check_gold([[{"name": float("nan")}]])
-    assert [one.check for one in checked.findings] == ["unreadable"]
+    assert [finding.check for finding in checked.findings] == ["unreadable"]
     assert checked.warnings == ()
 
 
-def test_the_bundled_gold_has_few_pages_only():
+def test_the_bundled_gold_has_few_values_at_two_paths_and_no_other_warnings():
     checked = Comparator(bundled.schema("examples/speakers.schema.json")).check_gold(bundled.demo() / "gold.jsonl")
-    assert [(one.check, one.pointer) for one in checked.warnings] == [
+    assert [(finding.check, finding.pointer) for finding in checked.warnings] == [
         ("few", "/page/volume"),
         ("few", "/page/printed_page"),
     ]
@@ -137,7 +139,9 @@ def test_the_bundled_gold_has_few_pages_only():
 def test_the_gold_of_the_senate_repeats_one_page_number():
     checked = Comparator(bundled.schema("examples/senat-published.schema.json")).check_gold(DATA / "gold")
     pointer = "/listes_des_intervenants/8/references_pages"
-    assert [(one.check, one.id, one.pointer) for one in checked.warnings] == [("repeated", "page_02", f"{pointer}/35")]
+    assert [(finding.check, finding.id, finding.pointer) for finding in checked.warnings] == [
+        ("repeated", "page_02", f"{pointer}/35")
+    ]
     pages = json.loads((DATA / "gold" / "page_02.json").read_text(encoding="utf-8"))
     repeated = pages["listes_des_intervenants"][8]["references_pages"]
     assert repeated[35] == repeated[26]

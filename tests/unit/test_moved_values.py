@@ -63,8 +63,8 @@ def test_a_nearly_equal_value_in_another_entry_is_moved():
     def move(people):
         people[0]["last"], people[3]["last"] = "Langevim", "Curie"
 
-    found = moved(GOLD, edited(move))
-    assert {(one.value, one.target) for one in found} == {("Langevin", "/0/last"), ("Curie", "/3/last")}
+    values = moved(GOLD, edited(move))
+    assert {(value.value, value.target) for value in values} == {("Langevin", "/0/last"), ("Curie", "/3/last")}
 
 
 def test_a_value_in_a_sibling_field_is_moved():
@@ -86,7 +86,7 @@ def test_a_sibling_field_is_compared_with_the_distance_of_the_gold_field():
     folded["properties"]["last"]["x-arbitre"] = {"normalize": ["casefold"]}
     gold = {"first": "Henri", "last": "Becquerel"}
     assert moved(gold, edited(move, gold), Comparator(plain)) == ()
-    assert [one.target for one in moved(gold, edited(move, gold), Comparator(folded))] == ["/first"]
+    assert [value.target for value in moved(gold, edited(move, gold), Comparator(folded))] == ["/first"]
 
 
 def test_a_small_number_in_another_entry_may_be_chance():
@@ -104,8 +104,8 @@ def test_several_small_numbers_that_moved_together_are_evidence():
         people[1]["pages"] += people[0]["pages"][1:]
         del people[0]["pages"][1:]
 
-    found = moved(gold, edited(move, gold))
-    assert [(one.value, one.target.split("/")[1]) for one in found] == [(value, "1") for value in (5, 6, 7, 9)]
+    values = moved(gold, edited(move, gold))
+    assert [(value.value, value.target.split("/")[1]) for value in values] == [(value, "1") for value in (5, 6, 7, 9)]
 
 
 def test_wrong_booleans_are_not_moved():
@@ -146,7 +146,7 @@ def test_a_custom_distance_is_not_called_again_for_moved_values():
     levels = compare_to_levels(comparator.plan, [GOLD], [edited(swap)])
     calls.clear()
     values = MovedResults.of(comparator.plan, levels, 1).values[0]
-    assert [one.value for one in values] == ["Curie", "Langevin"]
+    assert [value.value for value in values] == ["Curie", "Langevin"]
     assert calls == []
 
 

@@ -186,7 +186,7 @@ def test_every_command_has_a_function():
         "schema": ["infer", "check", "explain", "suggest_aliases", "suggest_gate"],
         "text": ["rouge", "bleu", "perplexity", "corpus"],
     }
-    names = {f"{name} {one}".strip() for name in COMMANDS for one in groups.get(name, [""])}
+    names = {f"{name} {subcommand}".strip() for name in COMMANDS for subcommand in groups.get(name, [""])}
     assert names - IN_PYTHON.keys() == {"demo"}  # shows the other commands on the bundled corpus
 
 

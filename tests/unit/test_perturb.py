@@ -1,4 +1,4 @@
-"""Planted faults: each does what it says to the entries that it names, and to no other."""
+"""Planted faults: each changes the entries that it names as described, and no others."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def test_dropped_entries_are_left_out():
 def test_duplicated_entries_occur_twice():
     document, faults = planted("duplicate")
     for fault in faults:
-        one, other = (value_at(document, pointer) for pointer in fault.predicted)
-        assert one == other == value_at(PEOPLE, fault.gold[0])
+        first, second = (value_at(document, pointer) for pointer in fault.predicted)
+        assert first == second == value_at(PEOPLE, fault.gold[0])
 
 
 def test_invented_entries_have_the_shape_of_an_entry_and_other_values():
@@ -106,9 +106,9 @@ def test_a_split_entry_becomes_parts_with_all_its_items():
 def test_a_merged_entry_has_the_lists_of_both_and_the_name_of_the_first():
     document, faults = planted("merge")
     for fault in faults:
-        one, other = (value_at(PEOPLE, pointer) for pointer in fault.gold)
+        first, second = (value_at(PEOPLE, pointer) for pointer in fault.gold)
         assert position(fault.gold[1]) == position(fault.gold[0]) + 1
-        assert value_at(document, fault.predicted[0]) == one | {"pages": one["pages"] + other["pages"]}
+        assert value_at(document, fault.predicted[0]) == first | {"pages": first["pages"] + second["pages"]}
 
 
 @pytest.mark.parametrize("kind", ["move", "swap"])
@@ -168,7 +168,7 @@ def test_a_nested_field_can_move_up_into_its_entry():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_pointers_stay_right_when_all_kinds_are_planted_at_once(seed):
+def test_pointers_are_correct_when_all_kinds_are_planted_at_once(seed):
     for key, document in GOLD.items():
         perturbed = perturb(document, EVERY, seed=seed, key=key)
         for fault in perturbed.faults:
@@ -245,7 +245,7 @@ def test_impossible_faults_are_not_planted():
         ({"drop": float("nan")}, 'Expected a rate from 0 to 1 for "drop", got nan'),
     ],
 )
-def test_wrong_rates_are_refused(rates, message):
+def test_invalid_rates_are_refused(rates, message):
     with pytest.raises(ArbitreError) as caught:
         perturb(PEOPLE, rates)
     assert str(caught.value) == message

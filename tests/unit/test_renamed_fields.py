@@ -72,8 +72,8 @@ def renamed(entries, **names):
 
 
 def suggested(schema, *pairs, **options):
-    found = Comparator(schema, **options).suggest_aliases((f"page {at}", *pair) for at, pair in enumerate(pairs))
-    return {(one.path, one.alias) for one in found.suggestions}
+    proposed = Comparator(schema, **options).suggest_aliases((f"page {at}", *pair) for at, pair in enumerate(pairs))
+    return {(suggestion.path, suggestion.alias) for suggestion in proposed.suggestions}
 
 
 def test_a_renamed_field_is_suggested_whatever_its_name():
@@ -94,10 +94,10 @@ def test_a_similar_name_with_other_values_is_not_suggested():
 
 def test_the_evidence_states_the_values_and_their_number_by_chance():
     gold = people()
-    (one,) = Comparator(PEOPLE).suggest_aliases([("a", gold, renamed(gold, born="year"))]).suggestions
-    assert (one.path, one.alias, one.scope) == ("/*/born", "year", "/*")
-    assert one.equal == one.missing == one.unknown == 20
-    assert 0.0 <= one.chance < 1.5
+    (suggestion,) = Comparator(PEOPLE).suggest_aliases([("a", gold, renamed(gold, born="year"))]).suggestions
+    assert (suggestion.path, suggestion.alias, suggestion.scope) == ("/*/born", "year", "/*")
+    assert suggestion.equal == suggestion.missing == suggestion.unknown == 20
+    assert 0.0 <= suggestion.chance < 1.5
 
 
 @pytest.mark.parametrize(("count", "expected"), [(2, set()), (3, {("/*/born", "year")})], ids=["two", "three"])
@@ -106,7 +106,7 @@ def test_at_least_three_values_beyond_chance_are_needed(count, expected):
     assert suggested(PEOPLE, (gold, renamed(gold, born="year"))) == expected
 
 
-def test_values_that_agree_by_chance_are_no_evidence():
+def test_values_that_agree_by_chance_are_not_evidence():
     draw = random.Random(4)  # noqa: S311
     gold = people(40)
     predicted = [{"name": entry["name"], "born": entry["born"], "flag": draw.random() < 0.5} for entry in gold]
@@ -127,7 +127,7 @@ def test_a_key_that_gold_uses_or_a_field_that_is_present_is_not_suggested():
     assert suggested(PEOPLE, (gold, extra)) == set()
 
 
-def test_part_of_a_list_is_no_alias_of_the_list():
+def test_part_of_a_list_is_not_an_alias_of_the_list():
     schema = {
         "type": "array",
         "items": {
@@ -139,8 +139,10 @@ def test_part_of_a_list_is_no_alias_of_the_list():
         },
     }
     gold = [{"name": word, "pages": [4 * at, 4 * at + 1, 4 * at + 2, 4 * at + 3]} for at, word in enumerate(WORDS)]
-    assert suggested(schema, (gold, [{"name": one["name"], "first": one["pages"][0]} for one in gold])) == set()
-    assert suggested(schema, (gold, [{"name": one["name"], "all": one["pages"]} for one in gold])) == {
+    assert (
+        suggested(schema, (gold, [{"name": person["name"], "first": person["pages"][0]} for person in gold])) == set()
+    )
+    assert suggested(schema, (gold, [{"name": person["name"], "all": person["pages"]} for person in gold])) == {
         ("/*/pages", "all")
     }
 
@@ -174,15 +176,15 @@ def nested(seed=0):
 )
 def test_relative_pointers_through_wrappers_are_suggested_and_raise_the_score(act, aliases):
     gold = nested()
-    predicted = [entry | {"acts": [act(one["action"]) for one in entry["acts"]]} for entry in gold]
+    predicted = [entry | {"acts": [act(nested_act["action"]) for nested_act in entry["acts"]]} for entry in gold]
     comparator = Comparator(NESTED)
-    found = comparator.suggest_aliases([("a", gold, predicted)])
+    proposed = comparator.suggest_aliases([("a", gold, predicted)])
     path = "/*/acts/*/action"
-    assert {(one.path, one.alias) for one in found.suggestions} == {
+    assert {(suggestion.path, suggestion.alias) for suggestion in proposed.suggestions} == {
         (f"{path}/{field}", alias) for field, alias in aliases.items()
     }
     assert comparator.compare(gold=gold, predicted=predicted).quality < 0.9
-    assert Comparator(NESTED, overlay=found.overlay).compare(gold=gold, predicted=predicted).quality == 1.0
+    assert Comparator(NESTED, overlay=proposed.overlay).compare(gold=gold, predicted=predicted).quality == 1.0
 
 
 def test_a_renamed_list_of_objects_is_suggested():
@@ -208,12 +210,14 @@ def test_values_of_maps_are_entries():
 def test_several_runs_of_a_document_are_not_counted_as_chance():
     gold = [{"sent": f"191{at}", "to": word} for at, word in enumerate(WORDS[:4])]
     letter = {"type": "object", "properties": {"sent": NAME, "to": NAME}}
-    pairs = [(one["to"], one, {"date": one["sent"], "to": one["to"]}) for one in gold for _ in range(5)]
-    (found,) = Comparator(letter).suggest_aliases(pairs).suggestions
-    assert (found.equal, found.chance) == (20, 0)
+    pairs = [
+        (message["to"], message, {"date": message["sent"], "to": message["to"]}) for message in gold for _ in range(5)
+    ]
+    (suggestion,) = Comparator(letter).suggest_aliases(pairs).suggestions
+    assert (suggestion.equal, suggestion.chance) == (20, 0)
 
 
-def test_present_aliases_are_used_and_kept_in_the_overlay():
+def test_existing_aliases_are_used_and_kept_in_the_overlay():
     schema = {
         "type": "array",
         "items": {
@@ -224,9 +228,9 @@ def test_present_aliases_are_used_and_kept_in_the_overlay():
     gold = people()
     assert suggested(schema, (gold, renamed(gold, born="birth"))) == set()
     half = renamed(gold[:10], born="birth") + renamed(gold[10:], born="year")
-    found = Comparator(schema).suggest_aliases([("a", gold, half)])
-    assert found.overlay == {"/*/born": {"aliases": ["birth", "life/birth", "year"]}}
-    assert Comparator(schema, overlay=found.overlay).compare(gold=gold, predicted=half).quality == 1.0
+    proposed = Comparator(schema).suggest_aliases([("a", gold, half)])
+    assert proposed.overlay == {"/*/born": {"aliases": ["birth", "life/birth", "year"]}}
+    assert Comparator(schema, overlay=proposed.overlay).compare(gold=gold, predicted=half).quality == 1.0
 
 
 def test_an_alias_that_the_schema_refuses_is_not_suggested():
@@ -238,13 +242,13 @@ def test_an_alias_that_the_schema_refuses_is_not_suggested():
         },
     }
     gold = [{"key": str(at), "who": {"title": word}} for at, word in enumerate(WORDS)]
-    predicted = [{"key": one["key"], "who": {"name": one["who"]["title"]}} for one in gold]
-    found = Comparator(schema).suggest_aliases([("a", gold, predicted)])
-    Comparator(schema, overlay=found.overlay)
-    assert found.suggestions == ()
+    predicted = [{"key": entry["key"], "who": {"name": entry["who"]["title"]}} for entry in gold]
+    proposed = Comparator(schema).suggest_aliases([("a", gold, predicted)])
+    Comparator(schema, overlay=proposed.overlay)
+    assert proposed.suggestions == ()
 
 
-def test_equal_documents_failures_and_no_documents_give_no_suggestion():
+def test_equal_documents_failures_and_an_empty_corpus_give_no_suggestion():
     gold = people()
     assert suggested(PEOPLE, (gold, gold)) == set()
     assert suggested(PEOPLE, (gold, ABSENT), (gold, "text"), (gold, [])) == set()
@@ -265,12 +269,12 @@ def test_the_renamed_keys_of_the_senate_are_the_overlay_of_the_example(runs):
     gold = read("nested", "gold.json")
     predicted = [read("nested", f"predicted_{run}.json") for run in runs]
     comparator = Comparator(bundled.schema(SENATE))
-    found = comparator.suggest_aliases(("page_02", gold, one) for one in predicted)
+    proposed = comparator.suggest_aliases(("page_02", gold, prediction) for prediction in predicted)
     example = bundled.schemas() / "examples" / "senat-nested.overlay.json"
-    assert found.overlay == json.loads(example.read_text(encoding="utf-8"))
-    better = Comparator(bundled.schema(SENATE), overlay=found.overlay)
-    for one in predicted:
-        before, after = (judge.compare(gold=gold, predicted=one) for judge in (comparator, better))
+    assert proposed.overlay == json.loads(example.read_text(encoding="utf-8"))
+    better = Comparator(bundled.schema(SENATE), overlay=proposed.overlay)
+    for prediction in predicted:
+        before, after = (judge.compare(gold=gold, predicted=prediction) for judge in (comparator, better))
         assert after.scores.f1q > before.scores.f1q + 0.05
         assert after.leaves.f1q > before.leaves.f1q + 0.15
 
@@ -282,16 +286,16 @@ def test_the_command_prints_the_overlay_and_its_evidence(tmp_path):
     result = CliRunner().invoke(app, ["schema", "suggest-aliases", schema, *sources])
     assert result.exit_code == 0, result.output
     comparator = Comparator(schema)
-    found = comparator.suggest_aliases(gold=gold, predicted=sources[-1])
-    assert json.loads(result.stdout) == found.overlay
+    proposed = comparator.suggest_aliases(gold=gold, predicted=sources[-1])
+    assert json.loads(result.stdout) == proposed.overlay
     assert "2 aliases suggested from 1 pair of documents" in result.stderr
     assert "161 of 175 values are equal to one of 161 missing values in the same /listes" in result.stderr
     out = tmp_path / "overlay.json"
     written = CliRunner().invoke(app, ["schema", "suggest-aliases", schema, *sources, "--out", str(out)])
     assert written.stdout == ""
-    assert json.loads(out.read_text(encoding="utf-8")) == found.overlay
+    assert json.loads(out.read_text(encoding="utf-8")) == proposed.overlay
     plain = CliRunner().invoke(app, ["schema", "suggest-aliases", schema, *sources, "--format", "json"])
-    assert json.loads(plain.stdout) == found.to_dict()
+    assert json.loads(plain.stdout) == proposed.to_dict()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -299,10 +303,13 @@ def test_fields_renamed_in_the_bundled_corpus_are_found_and_nothing_else(seed):
     lines = map(json.loads, (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines())
     gold = {line.pop("id"): line for line in lines}
     copies = {
-        key: perturb(one, {"rename": 0.2, "noise": 0.1, "drop": 0.05}, seed=seed, key=key) for key, one in gold.items()
+        key: perturb(document, {"rename": 0.2, "noise": 0.1, "drop": 0.05}, seed=seed, key=key)
+        for key, document in gold.items()
     }
     comparator = Comparator(bundled.schema("examples/speakers.schema.json"))
-    found = comparator.suggest_aliases((key, gold[key], copy.document) for key, copy in copies.items())
+    proposed = comparator.suggest_aliases((key, gold[key], copy.document) for key, copy in copies.items())
     planted = {fault.gold[0] for copy in copies.values() for fault in copy.faults if fault.kind.value == "rename"}
-    assert {one.path for one in found.suggestions} <= planted
-    assert planted - {one.path for one in found.suggestions} <= {"/page/volume"}  # one value on all pages
+    assert {suggestion.path for suggestion in proposed.suggestions} <= planted
+    assert planted - {suggestion.path for suggestion in proposed.suggestions} <= {
+        "/page/volume"
+    }  # one value on all pages

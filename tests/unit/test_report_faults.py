@@ -50,7 +50,7 @@ def test_the_faults_are_named_in_both_languages():
     english, french = (Read(page(evaluation, language)).seen for language in Language)
     assert "Faults by path and class" in english
     assert "missing" in english
-    assert "Fautes par chemin et par type" in french
+    assert "Erreurs par chemin et par type" in french
     assert "manquante" in french
 
 
@@ -59,7 +59,7 @@ def test_a_page_without_diagnosis_has_no_section_of_faults():
     assert 'id="faults"' in page(evaluated(PREDICTED))
 
 
-def test_a_page_says_where_there_are_no_faults_and_where_none_were_looked_for():
+def test_a_page_states_that_there_are_no_faults_or_that_none_were_computed():
     assert "No faults: every value is correct." in Read(page(evaluated(GOLD))).seen
     both = Read(page(evaluated(PREDICTED), Language.EN, evaluated(PREDICTED, diagnose=False))).seen
     assert "Evaluate with --diagnose to list them." in both

@@ -1,4 +1,4 @@
-"""Distances between segmentations: their notations, their windows, and values that are no segmentation."""
+"""Distances between segmentations: their notations, their windows, and values that are not segmentations."""
 
 import pickle
 
@@ -48,7 +48,7 @@ def test_a_gap_between_spans_has_two_boundaries():
     ],
     ids=str,
 )
-def test_other_values_are_no_segmentation(value):
+def test_other_values_are_not_segmentations(value):
     assert read_segmentation(value) is None
     for choice in CHOICES:
         distance = catalogue.build(choice)
@@ -121,7 +121,7 @@ def test_the_distances_can_be_sent_to_another_process(choice):
     ("choice", "pointer"),
     [({"pk": {"k": 0}}, "/d/pk/k"), ({"generalized-hamming": {"shift": 0}}, "/d/generalized-hamming/shift")],
 )
-def test_options_without_meaning_are_refused(choice, pointer):
+def test_invalid_options_are_refused(choice, pointer):
     with pytest.raises(SchemaError) as caught:
         catalogue.build(choice, pointer="/d")
     assert caught.value.pointer == pointer

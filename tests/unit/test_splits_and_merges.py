@@ -106,11 +106,11 @@ def test_a_permuted_document_has_no_joins():
     ],
     ids=["missing", "spurious", "duplicate", "incomplete duplicate", "replaced", "empty duplicate", "exchanged names"],
 )
-def test_other_faults_are_not_joins(gold, predicted):
-    for one, other in ((gold, predicted), (predicted, gold)):
-        diagnosis = diagnosed(one, other)
+def test_other_faults_are_not_reported_as_joins(gold, predicted):
+    for left, right in ((gold, predicted), (predicted, gold)):
+        diagnosis = diagnosed(left, right)
         assert (diagnosis.merges, diagnosis.splits) == ((), ())
-        assert diagnosis.f1q_after_joins == Comparator(SPEAKERS).compare(gold=one, predicted=other).scores.f1q
+        assert diagnosis.f1q_after_joins == Comparator(SPEAKERS).compare(gold=left, predicted=right).scores.f1q
 
 
 def test_a_merge_that_keeps_the_first_name_is_found():
@@ -161,8 +161,8 @@ def test_dates_are_not_joined():
             "properties": {"day": {"type": "string", "format": "date"}, "pages": PAGES, "name": {"type": "string"}},
         },
     }
-    one, other = {"day": "1931-01-02", **entry("Ada", 1, 2)}, {"day": "1931-05-06", **entry("Ada", 3, 4)}
-    diagnosis = diagnosed([one, other], [one | {"pages": [1, 2, 3, 4]}], schema)
+    first, second = {"day": "1931-01-02", **entry("Ada", 1, 2)}, {"day": "1931-05-06", **entry("Ada", 3, 4)}
+    diagnosis = diagnosed([first, second], [first | {"pages": [1, 2, 3, 4]}], schema)
     assert indices(diagnosis.merges) == [("", (0, 1), (0,))]
     assert diagnosis.f1q_after_joins == 1.0
 
@@ -298,8 +298,13 @@ def test_the_joins_of_a_document_do_not_depend_on_the_batch():
     gold = [BARTHOU, OTHERS, MERGED, ABSENT, BARTHOU + OTHERS]
     predicted = [MERGED, OTHERS, BARTHOU, BARTHOU, MERGED + OTHERS[::-1]]
     together = JoinResults.of(plan, gold, predicted, compare_batch(plan, gold, predicted).levels())
-    for document, (one, other) in enumerate(zip(gold, predicted, strict=True)):
-        alone = JoinResults.of(plan, [one], [other], compare_batch(plan, [one], [other]).levels())
+    for document, (gold_document, predicted_document) in enumerate(zip(gold, predicted, strict=True)):
+        alone = JoinResults.of(
+            plan,
+            [gold_document],
+            [predicted_document],
+            compare_batch(plan, [gold_document], [predicted_document]).levels(),
+        )
         assert alone.parts_of(0) == together.parts_of(document)
     assert [len(joins) for joins in together.joins] == [1, 0, 1, 0, 1]
 

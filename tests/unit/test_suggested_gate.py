@@ -20,7 +20,7 @@ NAMES = {"type": "array", "items": {"type": "object", "properties": {"name": {"t
 
 def test_the_gate_is_the_quantile_of_the_pairs_with_the_gold_of_other_documents():
     comparator = Comparator(SCHEMA)
-    suggested = comparator.suggest_gate((key, one, one) for key, one in GOLD.items())
+    suggested = comparator.suggest_gate((key, document, document) for key, document in GOLD.items())
     chance = [
         pair.quality
         for key, gold in GOLD.items()
@@ -34,7 +34,7 @@ def test_the_gate_is_the_quantile_of_the_pairs_with_the_gold_of_other_documents(
     assert (suggested.pairs, suggested.below) == (58, 0)
 
 
-def test_the_pairs_below_the_gate_are_those_that_the_overlay_gives_up():
+def test_the_pairs_below_the_gate_are_those_that_the_overlay_excludes():
     paths = {"gold": bundled.demo() / "gold.jsonl", "predicted": bundled.demo() / "hasty.jsonl"}
     comparator = Comparator(SCHEMA)
     suggested = comparator.suggest_gate(**paths)

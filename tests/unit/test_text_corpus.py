@@ -84,7 +84,7 @@ def test_a_path_without_texts_is_refused(evaluation):
         evaluation.segmentation("/summary")
 
 
-def test_documents_that_are_gone_are_an_error(tmp_path):
+def test_unavailable_documents_raise_an_error(tmp_path):
     comparator = arbitre.Comparator(SCHEMA)
     evaluation = comparator.evaluate((name, gold, gold) for name, gold in GOLD.items())
     with pytest.raises(DataError, match="no longer available"):

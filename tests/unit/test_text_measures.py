@@ -68,7 +68,7 @@ class TestRouge:
 
 
 @pytest.mark.parametrize("library", ["rouge_score", "nltk", "sacrebleu"])
-def test_a_missing_library_is_named_with_its_extra(library, monkeypatch):
+def test_the_error_for_a_missing_library_names_its_extra(library, monkeypatch):
     needs_text()
     for name in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)
@@ -130,7 +130,7 @@ class TestPerplexity:
             ({"content": [{"token": "a"}]}, "/content/0"),
         ],
     )
-    def test_a_value_that_is_no_log_probability_is_refused(self, logprobs, pointer):
+    def test_a_value_that_is_not_a_log_probability_is_refused(self, logprobs, pointer):
         with pytest.raises(DataError, match="Expected a log-probability") as caught:
             perplexity(logprobs)
         assert caught.value.pointer == pointer

@@ -100,7 +100,7 @@ def test_without_tests_no_difference_is_claimed():
 def test_terminal_and_report_state_the_same_result(counts):
     found = rank({"a": right(*counts), "b": right(*[2] * len(counts))}, "irq")
     console = Console(width=200, file=io.StringIO())
-    for block in RankingOutput(found, {}).blocks(200):
+    for block in RankingOutput(found).blocks(200):
         console.print(block)
     text = " ".join(console.file.getvalue().split())
     assert lead(systems(found), EN) in text

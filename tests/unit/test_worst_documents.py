@@ -246,9 +246,9 @@ def test_the_kept_documents_do_not_depend_on_how_many_are_read_at_once(monkeypat
 def test_a_matrix_is_that_of_entries_in_documents_of_their_own(monkeypatch, schema):
     words = [(f"d{number}", ["ab", "ink", "x"], ["ink"[number:], "abc"]) for number in range(3)]
     pairs = words if schema is WORDS else [mixed(number) for number in range(12)]
-    expected = [one["matrix"] for one in kept(schema, pairs)["kept"]]
+    expected = [document["matrix"] for document in kept(schema, pairs)["kept"]]
     monkeypatch.setattr(QualityMatrices, "_together", lambda *_: None)
-    assert [one["matrix"] for one in kept(schema, pairs)["kept"]] == expected
+    assert [document["matrix"] for document in kept(schema, pairs)["kept"]] == expected
     assert any(expected)
 
 

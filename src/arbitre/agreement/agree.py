@@ -52,9 +52,13 @@ def agree(
         seed: Random seed; see `structural`.
         **options: Options of the comparator, and for reading documents.
 
+    Returns:
+        The agreement on whole documents and at each path.
+
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A document cannot be read, an annotator has an id twice, or no document has two annotators.
+        DataError: A document cannot be read, an annotator has two documents with the same id, or no
+            document has two annotators.
         OptionError: An option is unknown.
     """
     given: dict[str, Any] = dict(options)
@@ -86,7 +90,7 @@ def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Jso
             raise DataError.of(
                 f"{name!r} annotated the document {record.id!r} twice",
                 file=record.file,
-                hint="Give each annotator, or each run, a name of its own.",
+                hint="Give each annotator, or each run, its own name.",
             )
         documents[record.id] = record.value
     return documents

@@ -1,4 +1,4 @@
-"""Align the documents of several annotators at every level: which values stand for the same thing."""
+"""Aligns the documents of several annotators at every level: matches the values that stand for the same thing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 UNMATCHED: Final = 0.5
-"""Distance that a missing item counts as. With two annotators, the disorder of a list is then 1 - f1q."""
+"""Distance assigned to a missing item. With two annotators, the disorder of a list is then 1 - f1q."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,8 +53,8 @@ class AlignedRows:
 def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> tuple[AlignedRows, ...]:
     """Align documents at every level, from the root down.
 
-    The items of lists are aligned at the least disorder of their distances, whatever the matching of the schema; the
-    fields of objects by their names.
+    List items are aligned with the least total disorder, whatever matching the schema specifies. Fields of objects are
+    aligned by name.
 
     Args:
         plan: The compiled schema.

@@ -1,8 +1,8 @@
 """Alignment of the units of several annotators: which units stand for the same thing.
 
-A unitary alignment holds at most one unit of each annotator. Its disorder is the mean distance over pairs of
-annotators; a pair without two units counts as `unmatched` (Mathet, Widlöcher and Métivier, 2015). An alignment is a
-partition of all units into unitary alignments; the best one has the least total disorder.
+A unitary alignment contains at most one unit of each annotator. Its disorder is the mean distance over pairs of
+annotators; a pair in which a unit is missing has the distance `unmatched` (Mathet, Widlöcher and Métivier, 2015). An
+alignment is a partition of all units into unitary alignments; the best one has the least total disorder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     """Distances between the units of annotators i < j; each of shape (units of i, units of j)."""
 
 NONE: Final = -1
-"""In a unitary alignment: this annotator has no unit."""
+"""Code of an annotator without a unit in a unitary alignment."""
 
 MAX_EXACT_ANNOTATORS: Final = 4
 """Maximum number of annotators whose best alignment is searched; with more, the star alignment is used."""
@@ -45,7 +45,7 @@ class Alignment:
     Attributes:
         unitary: Position of the unit of each annotator, or `NONE`; shape (unitary alignments, annotators), sorted.
         disorder: Sum of the disorders of the unitary alignments, in units of the distance.
-        exact: Whether no alignment has less disorder.
+        exact: Whether the alignment is known to be optimal: no other has less disorder.
     """
 
     unitary: Indices
@@ -54,16 +54,16 @@ class Alignment:
 
 
 def align(distances: Distances, sizes: Sequence[int], unmatched: float, *, search: bool = True) -> Alignment:
-    """Return the best alignment for up to four annotators, else an improved star alignment.
+    """Return the best alignment for up to four annotators, and an improved star alignment for more.
 
     The star alignment matches every annotator with the medoid, the annotator closest to all others. It is improved by
     matching one annotator at a time with the unitary alignments of the others, until nothing changes. It is also
     returned if the exact search would need too many candidates; `exact` says so.
 
     Args:
-        distances: Distances between the units of each pair of annotators, not negative.
+        distances: Distances between the units of each pair of annotators, at least 0.
         sizes: Number of units of each annotator.
-        unmatched: Distance that a missing unit counts as, above 0.
+        unmatched: Distance assigned to a missing unit, above 0.
         search: Whether to search for the best alignment of three or four annotators.
 
     Raises:
@@ -127,7 +127,7 @@ def _star(distances: Distances, annotators: Sequence[int], left: list[Indices], 
 
 
 def _matched(distances: Floats, unmatched: float) -> tuple[tuple[Indices, Indices], float]:
-    """Return the best matching of two annotators, and its cost. Units at twice `unmatched` or more stay alone."""
+    """Return the best matching of two annotators, and its cost. Units at twice `unmatched` stay alone."""
     gains = np.minimum(distances - 2.0 * unmatched, 0.0)
     coupling = hungarian(-gains)
     first, second = coupling.gold, coupling.predicted
@@ -163,12 +163,12 @@ def _improved(unitary: Indices, distances: Distances, sizes: Sequence[int], unma
 
 
 def _exact(distances: Distances, sizes: Sequence[int], unmatched: float, best: Alignment) -> Alignment:
-    """Return the best alignment by integer programming; `best` is the best one known.
+    """Return the best alignment by integer programming; `best` is the best one known so far.
 
     The cost of a unitary alignment is a sum over pairs of annotators. The linear programs of these pairs give dual
-    prices of the units, hence a lower bound of every alignment. A unitary alignment whose cost exceeds the prices of
-    its units by more than the gap between the best known alignment and this bound cannot be part of a better one, and
-    is left out.
+    prices of the units, and hence a lower bound for every alignment. A unitary alignment whose cost exceeds the prices
+    of its units by more than the gap between the best known alignment and this bound cannot be part of a better one,
+    and is left out.
     """
     excess, bound = _pairwise_bounds(distances, sizes, unmatched)
     gap = best.disorder - bound
@@ -228,7 +228,7 @@ def _indicator(units: Indices, columns: Indices, size: int) -> sparse.csr_array:
 
 
 def _candidates(excess: Distances, sizes: Sequence[int], gap: float) -> Indices | None:
-    """Return the unitary alignments that cost at most `gap` beyond the prices of their units; None for too many."""
+    """Return the unitary alignments that cost at most `gap` beyond the prices of their units, or None for too many."""
     unitary, costs = np.empty((1, 0), dtype=np.intp), np.zeros(1)
     for annotator, size in enumerate(sizes):
         if len(unitary) * (size + 1) > 1_000 * MAX_CANDIDATES:

@@ -34,6 +34,9 @@ def observed(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
         a: Category of each item by the first annotator; None if missing.
         b: Category of each item by the second annotator.
 
+    Returns:
+        The coefficient. Its value is in [0, 1]; None if no item was rated by two annotators.
+
     Raises:
         DataError: The sequences differ in length.
 
@@ -53,7 +56,10 @@ def bennett_s(a: Sequence[Json], b: Sequence[Json], categories: int | Sequence[J
         a: Category of each item by the first annotator; None if missing.
         b: Category of each item by the second annotator.
         categories: The number of categories that the annotators could choose from, or the categories. The default is
-            those that occur, which overestimates chance if the annotators did not use all categories.
+            those that occur. This overestimates chance agreement if the annotators did not use all categories.
+
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
 
     Raises:
         DataError: The sequences differ in length, or more categories occur than `categories`.
@@ -72,11 +78,14 @@ def bennett_s(a: Sequence[Json], b: Sequence[Json], categories: int | Sequence[J
 
 
 def scott_pi(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
-    """Compute Scott's pi (Scott, 1955): chance draws both ratings from the pooled ratings, with replacement.
+    """Compute Scott's pi (Scott, 1955). Its chance model draws both ratings from the pooled ratings.
 
     Args:
         a: Category of each item by the first annotator; None if missing.
         b: Category of each item by the second annotator.
+
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
 
     Raises:
         DataError: The sequences differ in length.
@@ -94,6 +103,9 @@ def fleiss_kappa(data: Sequence[Sequence[Json]]) -> Coefficient:
         data: One sequence of categories per annotator; None if missing. All items count the same, however many
             annotators rated them (Gwet, 2014).
 
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
+
     Raises:
         DataError: The sequences differ in length, or there are fewer than two.
 
@@ -108,8 +120,8 @@ def cohen_kappa(
 ) -> Coefficient:
     """Compute Cohen's kappa (Cohen, 1960), or weighted kappa (Cohen, 1968).
 
-    Chance draws each annotator's ratings from those of the same annotator. If the annotators prefer different
-    categories, kappa is higher than Scott's pi: read it beside `scott_pi` and the margins.
+    The chance model draws the ratings of each annotator from that annotator's own ratings. If the annotators prefer
+    different categories, kappa is higher than Scott's pi: compare it with `scott_pi`, and look at the margins.
 
     Args:
         a: Category of each item by the first annotator; None if missing.
@@ -118,8 +130,11 @@ def cohen_kappa(
             between their positions.
         categories: The categories in order; by default those that occur, sorted.
 
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
+
     Raises:
-        DataError: The sequences differ in length, or the categories have no order that `weights` could use.
+        DataError: The sequences differ in length, or `weights` is set and the categories have no order.
         OptionError: `weights` is unknown.
 
     >>> round(cohen_kappa("AAAAAB", "ABBBBB").value, 4)
@@ -143,6 +158,9 @@ def gwet_ac1(a: Sequence[Json], b: Sequence[Json], *, categories: Sequence[Json]
         b: Category of each item by the second annotator.
         categories: The categories that the annotators could choose from; by default those that occur.
 
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
+
     Raises:
         DataError: The sequences differ in length.
 
@@ -165,6 +183,9 @@ def gwet_ac2(
         weights: "linear" or "quadratic", by the distance between the positions of two categories; None for AC1.
         categories: The categories in order; by default those that occur, sorted.
 
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
+
     Raises:
         DataError: The sequences differ in length, there are fewer than two, or the categories have no order.
         OptionError: `weights` is unknown.
@@ -173,14 +194,17 @@ def gwet_ac2(
 
 
 def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
-    """Compute Aickin's alpha (Aickin, 1990): the estimated share of items on which two annotators agree by cause.
+    """Compute Aickin's alpha (Aickin, 1990): the estimated share of items on which two annotators agree for a reason.
 
-    The annotators rate all other items by chance, each with own probabilities. These and alpha are estimated together,
-    by iteration. Estimates are at least 0.
+    The annotators rate all other items by chance, each with their own probabilities. These and alpha are estimated
+    together, by iteration. The estimate of alpha is at least 0.
 
     Args:
         a: Category of each item by the first annotator; None if missing.
         b: Category of each item by the second annotator.
+
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
 
     Raises:
         DataError: The sequences differ in length.
@@ -254,7 +278,7 @@ def _weights(ratings: Ratings, weights: str | None, *, ordered: bool) -> Floats 
     if not ordered and not ratings.ordered:
         raise DataError.of(
             "Weighted agreement needs ordered categories: all numbers, or all texts",
-            hint="Pass `categories` in their order.",
+            hint="Pass `categories` in order.",
         )
     size = len(ratings.categories)
     distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) / max(1, size - 1)

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TOLERANCE: Final = 1e-12
-"""Differences below this are rounding errors."""
+"""Tolerance for rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """An agreement coefficient: 1 is full agreement, 0 is what its chance model expects, less is below chance.
+    """An agreement coefficient: 1 is full agreement, 0 is the agreement expected by chance.
 
     Attributes:
         name: Name of the coefficient.
@@ -24,7 +24,7 @@ class Coefficient:
             with an unbounded difference (`interval`), 1 minus the observed disagreement, which may be negative.
         expected: Agreement expected by chance, on the same scale; None if it is undefined.
         chance_model: What the coefficient assumes about ratings by chance.
-        reason: Why the value is undefined, or what explains a negative one; None otherwise.
+        reason: Why the value is undefined or negative; None otherwise.
         items: Number of items that were used.
         annotators: Number of annotators.
         margins: Share of each category among the ratings of each annotator, by category.

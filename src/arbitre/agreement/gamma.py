@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Continuum = Mapping[str, Sequence[Any]]
 
 Expected: TypeAlias = Literal["local", "global"]
-"""Where random annotations are drawn from: the annotations of the same document, or of all documents."""
+"""Source of the random annotations: the annotations of the same document, or of all documents."""
 
 SAMPLES: Final = 30
 """Minimum number of random annotations for each document."""
@@ -96,12 +96,12 @@ def gamma(
 
     Args:
         continuum: Units of each annotator, in one document or in several. A unit is an object with `start`, `end` and
-            `label`, or such a triple.
+            `label`, or a tuple (start, end, label).
         alpha: Weight of the positional dissimilarity, ((|start difference| + |end difference|) / sum of lengths)².
         beta: Weight of the categorical dissimilarity.
         unmatched: Dissimilarity of a missing unit, above 0. It scales all dissimilarities, so gamma does not depend
             on it.
-        categories: Dissimilarity of two labels, in [0, 1]; by default 0 for equal labels, else 1.
+        categories: Dissimilarity of two labels, in [0, 1]; by default 0 for equal labels and 1 for different ones.
         expected: "local" draws random annotations from the same document, "global" from all documents. Local values
             are lower if the documents differ in their categories or density.
         precision: Relative error of the expected disorder at 95 % confidence, above 0.
@@ -110,7 +110,7 @@ def gamma(
 
     Returns:
         The coefficient. `observed` and `expected` are 1 minus the disorders, which may be negative. The value is None
-        without units.
+        if there are no units.
 
     Raises:
         DataError: There are fewer than two annotators, documents have different annotators, or a unit is not valid.

@@ -30,8 +30,8 @@ def krippendorff_alpha(
 ) -> Coefficient:
     """Compute Krippendorff's alpha: 1 minus the ratio of the observed to the expected disagreement.
 
-    Chance draws two different ratings from the pooled ratings, without replacement. For few items, alpha therefore
-    differs from Scott's pi. Items with fewer than two ratings are left out.
+    The chance model draws two different ratings from the pooled ratings, without replacement. Alpha therefore differs
+    from Scott's pi if there are few items. Items with fewer than two ratings are left out.
 
     Args:
         data: One sequence of values per annotator; None if missing.
@@ -44,8 +44,8 @@ def krippendorff_alpha(
         equal.
 
     Raises:
-        DataError: The sequences differ in length, there are fewer than two, or a value has no order or is not a number
-            although `level` needs one.
+        DataError: The sequences differ in length, there are fewer than two, or `level` requires ordered values or
+            numbers and the values are not.
         OptionError: `level` is unknown.
 
     >>> round(krippendorff_alpha(["AAAAAB", "ABBBBB"]).value, 4)
@@ -63,6 +63,9 @@ def alpha_of(
         ratings: The ratings.
         level: See `krippendorff_alpha`.
         ordered: Whether the order of the categories was given.
+
+    Returns:
+        The coefficient; see `krippendorff_alpha`.
     """
     ratings = ratings.with_at_least(2)
     raters, totals = ratings.rated.sum(axis=0), ratings.totals()
@@ -104,7 +107,7 @@ class _Difference:
             return cls()
         if level == "ordinal":
             if not (ordered or ratings.ordered):
-                raise DataError.of("Ordinal agreement needs ordered values", hint="Pass `categories` in their order.")
+                raise DataError.of("Ordinal agreement needs ordered values", hint="Pass `categories` in order.")
             return cls(positions=np.cumsum(totals) - totals / 2.0)
         if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
             raise DataError.of(f'Expected numbers for the level "{level}"', hint='Use "nominal" or "ordinal".')

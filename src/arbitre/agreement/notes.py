@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.coefficient import Coefficient
 
 DOMINANT: Final = 0.8
-"""Share of one category above which agreement on the other categories decides about the coefficient."""
+"""Share of one category above which agreement on the other categories determines the coefficient."""
 
 LOW: Final = 2 / 3
 """Value below which conclusions from the annotations are not supported (Krippendorff, 2018)."""
@@ -37,8 +37,8 @@ def notes_of(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
             yield f"{place}: low agreement ({value:.2f}), which also makes the chance estimate unreliable."
         if coefficient.name == "alpha_nominal" and _are_numbers(coefficient.margins or {}):
             yield (
-                f"{place}: the values are numbers, but any two different numbers disagree fully. Set a distance such as"
-                " `absolute` if close numbers should count as partial agreement."
+                f"{place}: the values are numbers, but any two different numbers count as full disagreement."
+                " Set a distance such as `absolute` if close numbers should count as partial agreement."
             )
 
 

@@ -50,7 +50,7 @@ class Ratings:
             raise DataError.of(f"Expected at least two annotators, got {len(sequences)}")
         if len(set(sizes)) > 1:
             raise DataError.of(
-                f"Expected as many ratings from each annotator, got {', '.join(map(str, sizes))}",
+                f"Expected the same number of ratings from each annotator, got {', '.join(map(str, sizes))}",
                 hint="Use None for an item that an annotator did not rate.",
             )
         ratings = [None if value is None else (canonical(value), value) for row in sequences for value in row]
@@ -74,11 +74,11 @@ class Ratings:
         return mask
 
     def with_at_least(self, annotators: int) -> Ratings:
-        """Return the items that at least this number of annotators rated."""
+        """Return the ratings of the items that at least this many annotators rated."""
         return self.items(self.rated.sum(axis=0) >= annotators)
 
     def items(self, chosen: Mask | Indices) -> Ratings:
-        """Return these items, by mask or by position."""
+        """Return the ratings of the items selected by a mask or by positions."""
         return Ratings(self.codes[:, chosen], self.categories)
 
     def pairs(self) -> Iterator[tuple[Indices, Indices, Indices]]:
@@ -110,7 +110,7 @@ class Ratings:
 
 
 _SORTABLE: Final = ((int, float), (str,))
-"""Kinds of categories that can be sorted."""
+"""Types of categories that can be sorted."""
 
 
 def _all_are(categories: Iterable[Json], kinds: tuple[type, ...]) -> bool:

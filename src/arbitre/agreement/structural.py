@@ -36,10 +36,10 @@ MAX_PAIRS: Final = 2_000
 """Number of pairs of objects or lists above which the expected disagreement is estimated from a sample."""
 
 MAX_VALUE_PAIRS: Final = 200_000
-"""The same for single values, which are compared faster."""
+"""Number of pairs of single values above which the expected disagreement is estimated from a sample."""
 
 MAX_LISTS: Final = 100
-"""Number of alignments of unrelated lists for the expected disorder; more are sampled."""
+"""Maximum number of alignments of unrelated lists for the expected disorder; of more, a sample is drawn."""
 
 INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
 """Distances of numbers whose agreement is measured with the squared difference."""
@@ -52,9 +52,9 @@ class StructuralAgreement:
     Attributes:
         alpha: Krippendorff's alpha of whole documents.
         by_path: Coefficient of each wildcard path: for single values the alpha that fits their kind, for lists and
-            objects alpha with the structural distance.
-        gamma: Gamma of the items of each list, by wildcard path: its alignment against that of lists of different
-            documents.
+            objects, alpha with the distance of the schema.
+        gamma: Gamma of the items of each list, by wildcard path. It compares the disorder of the alignments with that
+            of lists from different documents.
         annotators: Names of the annotators, sorted.
         documents: Number of documents.
         exact: Whether every alignment of lists is the best one.
@@ -104,7 +104,7 @@ def structural(
         seed: Random seed of the samples for the expected disagreement.
 
     Returns:
-        The agreement. Coefficients are None with a reason where they are undefined.
+        The agreement. An undefined coefficient has the value None, and a reason.
 
     Raises:
         DataError: There are fewer than two annotators, or no document has two annotators.

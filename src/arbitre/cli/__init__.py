@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "report": "Regenerate the HTML report of an evaluation or a ranking, in English or French.",
     "figures": "Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.",
     "metricity": "Measure how far the distances between entries deviate from a metric.",
-    "perturb": "Plant faults into copies of gold documents, to learn how the scores react.",
+    "perturb": "Plant faults in copies of gold documents, to see how the scores react.",
     "text": "Measure generated text: ROUGE, BLEU and perplexity.",
     "confidence": "Compare the confidence of predicted values with their correctness.",
     "advise": "Check the classes of training and test data: what to add, balance or merge.",
@@ -38,7 +38,7 @@ COMMANDS: Final = {
 that name, or `app` for a group of subcommands."""
 
 FIELDS: Final = frozenset({"advise", "agree", "confidence", "entities", "text"})
-"""Commands whose measures are those of one field, such as entity recognition."""
+"""Commands for a single area of application, such as entity recognition."""
 
 
 class LazyGroup(TyperGroup):

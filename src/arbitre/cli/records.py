@@ -1,4 +1,4 @@
-"""Records of a source, for commands that need every one of them."""
+"""Reads the records of a source, for commands that stop at the first unreadable record."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def logprobs_at(value: Json, pointer: str) -> Json:
         for token in parse(pointer):
             value = value[int(str(token))] if isinstance(value, list) else value[str(token)]
     except (KeyError, IndexError, TypeError, ValueError):
-        hint = "Name their place with --logprobs, such as /choices/0/logprobs."
+        hint = "Pass their JSON Pointer with --logprobs, such as /choices/0/logprobs."
         raise DataError.of("Expected log-probabilities, got none", pointer=pointer, hint=hint) from None
     return value

@@ -205,7 +205,7 @@ class EvaluateOptions(CorpusOptions):
     validate: Validate
     flat: Annotated[
         bool,
-        typer.Option("--flat", help="Match the values of each path whatever their entries, and show only this result."),
+        typer.Option("--flat", help="Match the values of each path regardless of entries, and show only this result."),
     ]
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="List the faults of the predictions and what they cost (faults.csv).")
@@ -248,9 +248,10 @@ class RankingOptions(StatisticsOptions):
 class ThresholdOptions(Thresholds):
     """Options for advice on the data."""
 
-    min_examples: Annotated[int, typer.Option(metavar="N", help="A class with fewer training examples has too few.")]
+    min_examples: Annotated[int, typer.Option(metavar="N", help="Minimum number of training examples of a class.")]
     imbalance: Annotated[
-        float, typer.Option(metavar="RATIO", help="A class is rare if the largest has more than RATIO times as many.")
+        float,
+        typer.Option(metavar="RATIO", help="A class is rare if the largest has more than RATIO times its examples."),
     ]
     alpha: Annotated[float, typer.Option(metavar="P", help="Training and test data differ if p is below P.")]
     confused: Annotated[

@@ -190,6 +190,9 @@ class Comparator:
             rematch: Compute the repair gains of `diagnosis` by comparing repaired documents again, instead of on the
                 matching of this comparison.
 
+        Returns:
+            The comparison.
+
         Raises:
             DataError: A document is not JSON, has more than 512 nested lists and objects, or is a text although the
                 schema expects an object or a list.
@@ -220,12 +223,15 @@ class Comparator:
     def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
         """Match all leaves of each path of a document, whatever entries they belong to.
 
-        This is the older practice of scoring single values. The result says which share of the quality is reached by
-        values in their own entries. `compare(...).diagnosis` contains it, too.
+        This is the traditional way to score single values. The result also states the share of the quality that is
+        reached by values in their own entries. `compare(...).diagnosis` contains the same results.
 
         Args:
             gold: The gold document, or `arbitre.ABSENT`.
             predicted: The predicted document, or `arbitre.ABSENT`.
+
+        Returns:
+            The scores of the best flat matching, and the solidarity.
 
         Raises:
             DataError: As for `compare`.
@@ -300,6 +306,9 @@ class Comparator:
             **sources: The options of `arbitre schema suggest-aliases`: `gold` and `predicted`, or `manifest`, and how
                 documents are read.
 
+        Returns:
+            The suggested aliases with their evidence.
+
         Raises:
             DataError: A source cannot be read.
             OptionError: An option is unknown, or options contradict each other.
@@ -327,8 +336,11 @@ class Comparator:
             seed: Random seed of the sample of chance pairs.
             **sources: The options of `arbitre schema suggest-gate`, as for `suggest_aliases`.
 
+        Returns:
+            The suggested gate, and the number of matched pairs below it.
+
         Raises:
-            DataError: A source cannot be read, there is only one document, or the entries have another matching than
+            DataError: A source cannot be read, there is only one document, or the entries are not matched by
                 `hungarian` without a gate.
             OptionError: An option is unknown, or options contradict each other.
         """

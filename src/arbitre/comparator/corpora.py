@@ -57,6 +57,9 @@ def evaluate(
         **options: The options of `arbitre evaluate`, such as `gold` and `predicted`, and those of `Comparator`, such as
             `overlay`.
 
+    Returns:
+        The evaluation. With `out`, its files are written to this folder.
+
     Raises:
         SchemaError: The schema is invalid.
         DataError: A source cannot be read, or a file cannot be written.

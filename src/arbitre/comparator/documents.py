@@ -45,6 +45,9 @@ def compare(
         rematch: Compute the repair gains of the diagnosis by comparing repaired documents again.
         **options: The options of `Comparator`, such as `overlay`.
 
+    Returns:
+        The comparison.
+
     Raises:
         SchemaError: The schema is invalid.
         DataError: A document cannot be read or compared, or a bound is invalid.

@@ -103,7 +103,7 @@ class EntryMetricity:
             "gold": first.gold,
             "predicted": len(first) - first.gold,
             "drawn_from": first.whole,
-            "choices": [one.to_dict() for one in self.rows],
+            "choices": [row.to_dict() for row in self.rows],
             "claims": [check.to_dict() for check in self.claims],
         }
 
@@ -180,7 +180,7 @@ class _Documents:
 
     @property
     def predicted(self) -> dict[str, Json]:
-        return {name: one for name, _, one in self.pairs if one is not ABSENT}
+        return {name: document for name, _, document in self.pairs if document is not ABSENT}
 
     @classmethod
     def of(cls, gold: Json | Paths, predicted: Json | Paths, reading: ReadOptions) -> _Documents:

@@ -77,12 +77,15 @@ class FaultScores:
 
 
 def faults(match: Sequence[Json] = (), *, share: float = 0.2, seed: int = 0) -> FaultScores:
-    """Plant faults into the bundled corpus and return how each score reacts, as `arbitre faults` does.
+    """Plant faults in the bundled corpus and return how each score reacts, as `arbitre faults` does.
 
     Args:
         match: Matchings of the speakers, each a name or an object as in a schema; by default, 13 of them.
         share: Share of the entries that receive a fault, in (0, 0.5].
         seed: Random seed for the choice of entries.
+
+    Returns:
+        The scores of each matching, by kind of fault.
 
     Raises:
         SchemaError: A matching is unknown.

@@ -52,6 +52,9 @@ def infer_schema(gold: Gold, *, out: str | Path | None = None, id_key: str = "id
         out: File for the schema; None writes none.
         id_key: Key of the id of a record in a file.
 
+    Returns:
+        The schema, the number of documents and the skipped files.
+
     Raises:
         DataError: There are no documents, a document cannot be read, or the file cannot be written.
 
@@ -123,7 +126,7 @@ class SchemaCheck:
             plain["authorities"] = [used.to_dict() for used in comparator.authorities]
         if certificate:
             plain["certificate"] = comparator.certificate.to_dict()
-        plain |= {"documents": self.documents, "violations": [one.to_dict() for one in self.violations]}
+        plain |= {"documents": self.documents, "violations": [violation.to_dict() for violation in self.violations]}
         return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
 
 
@@ -144,6 +147,9 @@ def check_schema(
         gold: Gold documents to check (see `Comparator.check_gold`), in the same forms.
         id_key: Key of the id of a record in a file.
         **options: The options of `Comparator`, such as `overlay` and `format_assertion`.
+
+    Returns:
+        The violations of the schema, and the problems in gold.
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.

@@ -46,6 +46,9 @@ def suggest_aliases(
         **options: The options of `arbitre schema suggest-aliases`, such as `gold` and `predicted`, and those of
             `Comparator`.
 
+    Returns:
+        The suggested aliases with their evidence.
+
     Raises:
         SchemaError: The schema is invalid.
         DataError: A source cannot be read, or the file cannot be written.
@@ -75,10 +78,13 @@ def suggest_gate(
         **options: The options of `arbitre schema suggest-gate`, such as `gold` and `predicted`, and those of
             `Comparator`.
 
+    Returns:
+        The suggested gate, and the number of matched pairs below it.
+
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A source cannot be read, there is only one document, the entries have another matching than
-            `hungarian` without a gate, or the file cannot be written.
+        DataError: A source cannot be read, there is only one document, the entries are not matched by `hungarian`
+            without a gate, or the file cannot be written.
         OptionError: An option is unknown, or options contradict each other.
     """
     given: dict[str, Any] = {**options}
@@ -116,15 +122,18 @@ def perturb_gold(
     out: str | Path | None = None,
     id_key: str = "id",
 ) -> tuple[PerturbedGold, ...]:
-    """Plant faults into copies of gold documents, as `arbitre perturb` does.
+    """Plant faults in copies of gold documents, as `arbitre perturb` does.
 
     Args:
         gold: A path, or an iterable of paths, of documents, or of (id, document) pairs, as for `Comparator.check_gold`.
         rates: For each kind of fault, the expected share of entries that receive it; see `arbitre.perturb`.
-        at: Wildcard path of the only list to plant faults into.
+        at: Wildcard path of the only list to plant faults in.
         seed: Random seed.
         out: File for the records, one JSON object per line; None writes none.
         id_key: Key of the id of a record in a file.
+
+    Returns:
+        Each gold document with its copy and the planted faults.
 
     Raises:
         ArbitreError: A kind is unknown, or a rate is out of range.

@@ -60,7 +60,7 @@ class Comparison:
     """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
     format_assertion: bool = False
     diagnose: Callable[[], Diagnosis] | None = None
-    """Returns `diagnosis`, which it computes once; None if there is none."""
+    """Function that computes `diagnosis` once and returns it; None if there is none."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -91,7 +91,7 @@ class Comparison:
         """Return the confusion matrix of the values at a path, with the scores of each class.
 
         A missing value has no predicted label, a spurious value no gold label. A predicted spelling that is matched
-        with a gold value at quality 1, for example after `casefold`, counts as this value everywhere.
+        with a gold value at quality 1, for example after `casefold`, counts as that value throughout.
 
         Args:
             path: Wildcard path of single values, such as "/people/*/role".

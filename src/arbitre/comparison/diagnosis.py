@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Join:
     """Several items on one side of a list that together correspond to one item on the other side.
 
-    A merge joins two or more gold items in one predicted item; a split divides one gold item among two or more
+    A merge combines two or more gold items into one predicted item; a split divides one gold item among two or more
     predicted items.
 
     Attributes:
@@ -34,11 +34,11 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A value that the prediction has in another place than gold.
+    """A value that is in a different place in the prediction than in gold.
 
     Attributes:
         path: Wildcard path of the value in gold.
-        value: The value, as gold has it.
+        value: The value in gold.
         source: JSON Pointer of the value in the gold document.
         target: JSON Pointer of the value in the predicted document.
     """
@@ -84,7 +84,7 @@ class Diagnosis(FlatComparison):
     """Why the prediction of a comparison is wrong. Contains the flat comparison.
 
     Attributes:
-        merges: Groups of gold items that the prediction merges in one item.
+        merges: Groups of gold items that the prediction merges into one item.
         splits: Gold items that the prediction splits into several.
         moved: Values in the wrong place.
         f1q_after_joins: f1q of the entries after the items of `merges` and `splits` are joined; None if undefined.

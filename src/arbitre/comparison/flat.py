@@ -1,4 +1,4 @@
-"""The flat comparison, which matches all leaves of a path whatever entries they belong to."""
+"""The flat comparison, which matches all leaves of a path regardless of entries."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class FlatComparison:
     Attributes:
         solidarity: Share of the leaf quality of the best flat matching that is reached by values in their own entries,
             in [0, 1]; 1 if no quality can be reached, None under transport. The flat matching of a path pairs all its
-            gold leaves with all its predicted leaves, whatever their entries.
+            gold leaves with all its predicted leaves, regardless of entries.
         solidarity_by_path: Solidarity by wildcard path of the leaves.
         flat: Scores over all leaves in the best flat matching; their `variance` is None.
         flat_by_path: Scores of the best flat matching by wildcard path.
-        flat_exact: Whether every flat matching is optimal, and not approximated because of its size.
+        flat_exact: Whether every flat matching is optimal. Very large ones are approximated.
     """
 
     solidarity: float | None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
     Row = tuple[Json, Json, float, bool]
-    """Gold value, predicted value, mass of the pair, and whether the two are equal to the schema; None is no value."""
+    """Gold value, predicted value, mass of the pair, and whether the two count as equal. None stands for no value."""
 
 
 def value_rows(levels: Sequence[Level], path: str) -> list[Row]:
@@ -31,7 +31,8 @@ def classify(
 ) -> Classification:
     """Return the confusion matrix of the values at a path.
 
-    Spellings that are matched with quality 1, for example after `casefold`, become the first of them in gold.
+    Spellings that are matched with quality 1, for example after `casefold`, are replaced with the one that occurs first
+    in gold.
 
     Args:
         rows: The result of `value_rows`.

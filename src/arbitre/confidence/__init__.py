@@ -1,4 +1,4 @@
-"""Confidence: does a model know when it is wrong?"""
+"""Comparison of the confidence of predicted values with their correctness."""
 
 from arbitre.confidence.calibration import Calibration, CalibrationBin, RiskCoverage, calibrate
 from arbitre.confidence.report import ConfidenceReport, report

@@ -37,11 +37,11 @@ class CalibrationBin(NamedTuple):
 
 
 class RiskCoverage(NamedTuple):
-    """The leaves with at least a certain confidence.
+    """A point of the risk-coverage curve: the leaves with at least a given confidence.
 
     Attributes:
         threshold: Minimum confidence.
-        coverage: Share of all leaves that have it.
+        coverage: Share of all leaves that have at least this confidence.
         risk: Share of these leaves that are wrong.
     """
 
@@ -102,7 +102,7 @@ def calibrate(confidences: Sequence[float], correct: Sequence[bool], bins: int =
         bins: Number of bins of equal width.
 
     Raises:
-        OptionError: There is less than one bin.
+        OptionError: `bins` is less than 1.
         DataError: scikit-learn is not installed.
     """
     if bins < 1:

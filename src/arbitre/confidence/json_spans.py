@@ -1,4 +1,4 @@
-"""Where each value of a JSON text stands in the text."""
+"""Locates each value of a JSON document in its source text."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ByteSpan(NamedTuple):
 
 
 class LocatedDocument(NamedTuple):
-    """A document with the place of each of its values in a text.
+    """A document with the location of each of its values in a text.
 
     Attributes:
         document: The parsed document.
-        spans: Byte range of each value in the text, by JSON Pointer; that of a text is within its quotes.
+        spans: Byte range of each value in the text, by JSON Pointer; that of a text excludes its quotes.
     """
 
     document: Json
@@ -40,6 +40,9 @@ class LocatedDocument(NamedTuple):
 
 def locate(text: bytes) -> LocatedDocument:
     """Parse the JSON document in an answer, which may be surrounded by other text such as a Markdown fence.
+
+    Returns:
+        The document, with the byte range of each value.
 
     Raises:
         DataError: The text does not contain exactly one JSON document.

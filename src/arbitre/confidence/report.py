@@ -1,4 +1,4 @@
-"""Confidences of the leaves of a corpus against their correctness."""
+"""Compares the confidences of the leaves of a corpus with their correctness."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceReport:
-    """Whether a model knows when it is wrong.
+    """How well the confidences of a model predict whether its values are correct.
 
     Attributes:
         documents: Number of documents.
@@ -47,7 +47,7 @@ class ConfidenceReport:
         counts = ("documents", "missing", "without_confidence", "correct_at")
         return {name: getattr(self, name) for name in counts} | {
             "overall": self.overall.to_dict(),
-            "by_path": {path: found.to_dict() for path, found in self.by_path.items()},
+            "by_path": {path: calibration.to_dict() for path, calibration in self.by_path.items()},
             "signature": self.signature.to_dict(),
         }
 
@@ -69,6 +69,9 @@ def report(
             not be read, pass `ConfidentDocument(arbitre.ABSENT, {})`.
         correct_at: Minimum quality of a correct leaf, above 0 and at most 1.
         bins: Number of bins of the calibration curves.
+
+    Returns:
+        The calibration over all leaves and at each path.
 
     Raises:
         OptionError: `correct_at` or `bins` is invalid.
@@ -97,5 +100,5 @@ def report(
     if overall is None:
         hint = "Check that the confidences belong to values that the schema compares."
         raise DataError.of("Expected predicted values with a confidence, got none", hint=hint)
-    present = {path: found for path, found in by_path.items() if found is not None}
+    present = {path: calibration for path, calibration in by_path.items() if calibration is not None}
     return ConfidenceReport(documents, overall, present, missing, without, correct_at, comparator.signature)

@@ -89,7 +89,7 @@ def from_explicit(document: Json, suffix: str = f"_{CONFIDENCE}") -> ConfidentDo
         suffix: Suffix of the keys of confidences.
 
     Raises:
-        DataError: A confidence is not a number in [0, 1], or belongs to a field that is not there.
+        DataError: A confidence is not a number in [0, 1], or belongs to a field that does not exist.
 
     >>> from_explicit({"name": {"value": "Ada", "confidence": 0.9}, "age": 36, "age_confidence": 0.5})
     ConfidentDocument(document={'name': 'Ada', 'age': 36}, confidences={'/name': 0.9, '/age': 0.5})
@@ -137,7 +137,7 @@ class _Reader:
             field = name.removesuffix(self.suffix)
             if field != name:
                 if field not in value:
-                    message = f"Expected the field {shown(field)} of a confidence, found none"
+                    message = f"Expected the field {shown(field)} of a confidence, got none"
                     raise DataError.of(message, pointer=f"{written}/{escape(name)}")
                 stated[field] = _checked(item, f"{written}/{escape(name)}")
         return {

@@ -42,14 +42,14 @@ class Thresholds:
     """When a finding is reported.
 
     Attributes:
-        min_examples: A class with fewer training examples has too few.
+        min_examples: Minimum number of training examples of a class.
         imbalance: A class is rare if the largest class of the same data has more than this many times its examples.
         alpha: The distributions of training and test data differ if p is below this level.
         confused: Two classes are often confused if at least this share of their gold values is predicted as the other.
         min_confused: Minimum number of such values.
 
     Raises:
-        OptionError: A threshold has no meaning.
+        OptionError: A threshold is out of range.
     """
 
     min_examples: int = 15
@@ -77,9 +77,9 @@ class AdviceFinding:
     Attributes:
         check: "few-examples", "absent-from-test", "imbalance", "different-distribution" or "often-confused".
         labels: The classes concerned.
-        numbers: The numbers on which the finding is based.
-        message: What was found.
-        action: What to do.
+        numbers: The numbers that the finding is based on, by name.
+        message: Description of the finding.
+        action: Recommended action.
     """
 
     check: str
@@ -170,6 +170,9 @@ def advise(
         thresholds: When a finding is reported.
         seed: Random seed of the permutation test.
 
+    Returns:
+        The number of examples of each class, the test of the distributions, and the findings.
+
     Raises:
         DataError: There are no labels, or a label is not a text.
 
@@ -231,8 +234,8 @@ def compare_distributions(
 ) -> DistributionTest | None:
     """Test whether training and test data have the same distribution of classes.
 
-    Pearson's test of homogeneity. If a class has an expected count below 5, p is that of `RESAMPLES` random
-    permutations of the labels, else that of the chi-square distribution.
+    Applies Pearson's test of homogeneity. p is computed from the chi-square distribution, or from `RESAMPLES` random
+    permutations of the labels if a class has an expected count below 5.
 
     Args:
         training: Number of examples by class.
@@ -284,7 +287,7 @@ def _counts(labels: Labels, side: str) -> dict[str, int]:
 
 
 def _pair_counts(confusion: Confusion | Iterable[tuple[Json, Json]]) -> Counter[tuple[str, str | None]]:
-    """Return the number of values by gold and predicted label; a missing prediction has the label None."""
+    """Return the number of values by gold and predicted label. The label of a missing prediction is None."""
     if isinstance(confusion, Iterable):
         cells = [(gold, predicted, 1) for gold, predicted in confusion]
     else:
@@ -338,9 +341,9 @@ def _imbalance(side: str, counts: Mapping[str, int], limits: Thresholds) -> Iter
 
 
 def _different(
-    counts: Mapping[str, int], tested: Mapping[str, int], found: DistributionTest | None, limits: Thresholds
+    counts: Mapping[str, int], tested: Mapping[str, int], distribution: DistributionTest | None, limits: Thresholds
 ) -> Iterator[AdviceFinding]:
-    if found is None or found.p >= limits.alpha:
+    if distribution is None or distribution.p >= limits.alpha:
         return
     sizes = sum(counts.values()), sum(tested.values())
     shares = {
@@ -353,13 +356,14 @@ def _different(
         "different-distribution",
         (label,),
         {
-            "p": found.p,
-            "statistic": found.statistic,
-            "difference": found.difference,
+            "p": distribution.p,
+            "statistic": distribution.statistic,
+            "difference": distribution.difference,
             "training": training,
             "test": test,
         },
-        f"The classes of training and test data are distributed differently (p = {found.p:.2g}, {found.method}); "
+        f"The classes of training and test data are distributed differently (p = {distribution.p:.2g}, "
+        f"{distribution.method}); "
         f"{label} differs most: {training:.1%} of the training data, {test:.1%} of the test data",
         "Draw training and test data from the same source, or split them again at random within each class.",
     )

@@ -1,4 +1,4 @@
-"""Finds the parts of a schema that gold documents do not use, or use rarely: scores say little about them."""
+"""Finds the parts of a schema that gold documents do not use or rarely use, so that their scores mean little."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Coverage:
     _used: dict[Position, set[tuple[int | None, Kind]]] = field(default_factory=lambda: defaultdict(set))
     """The kinds of the values of each position, for objects with the number of their branch."""
     _whole: frozenset[Path] = field(init=False)
-    """The paths whose values are compared as a whole, whatever their kind."""
+    """The paths whose values are compared as a whole, regardless of kind."""
     _expander: Expander = field(default_factory=lambda: Expander(list[Problem]()))
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Coverage:
             pending += ((inner, (*path, token), below) for inner, token, below in _children(branches[number], value))
 
     def _branch(self, branches: list[Branch], value: Json, kind: Kind) -> int | None:
-        """Return the number of the branch of a value: one that lists it, or else the first with the most known keys."""
+        """Return the number of the branch of a value: one that enumerates it, or the first with the most known keys."""
         taking = [number for number, branch in enumerate(branches) if branch.takes(kind)]
         if kind is not Kind.OBJECT:
             listing = (n for n in taking if (values := branches[n].values) is not None and canonical(value) in values)

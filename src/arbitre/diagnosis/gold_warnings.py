@@ -88,7 +88,7 @@ def _unsorted(plan: Plan, document: Json) -> Iterator[GoldFinding]:
             continue
         if _numbers(value) or _dates(plan.sites[site.list.items], value):
             steps = list(pairwise(value))
-            if any(one > other for one, other in steps) and any(one < other for one, other in steps):
+            if any(before > after for before, after in steps) and any(before < after for before, after in steps):
                 yield GoldFinding(
                     "unsorted",
                     pointer(tokens),

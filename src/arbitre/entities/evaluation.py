@@ -33,11 +33,11 @@ Denominator = Literal["all", "entities"]
 
 @dataclass(frozen=True, slots=True)
 class TokenAccuracy:
-    """Share of the tokens with the right tag. Most tokens are outside of entities, so compare it with the baseline.
+    """Share of the tokens with the correct tag. Most tokens are outside entities, so compare it with the baseline.
 
     Attributes:
         tokens: Number of tokens.
-        correct: Number of tokens with the right tag.
+        correct: Number of tokens with the correct tag.
         outside: Number of tokens with the gold tag O.
     """
 
@@ -47,7 +47,7 @@ class TokenAccuracy:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of the tokens with the right tag; None without tokens."""
+        """Share of the tokens with the correct tag; None without tokens."""
         return self.correct / self.tokens if self.tokens else None
 
     @property
@@ -62,14 +62,14 @@ class TokenAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
-    """Sentences whose entities are all right, with none missing and none spurious.
+    """Sentences whose entities are all correct, with none missing and none spurious.
 
     Attributes:
         denominator: Sentences that count in `rate`: "all", or those with gold "entities".
         sentences: Number of sentences.
-        exact: Number of sentences that are all right. Sentences without entities on both sides are.
+        exact: Number of sentences without errors. They include sentences without entities on both sides.
         sentences_with_entities: Number of sentences with gold entities.
-        exact_with_entities: Number of these that are all right.
+        exact_with_entities: Number of these without errors.
     """
 
     denominator: Denominator
@@ -80,7 +80,7 @@ class ExactMatches:
 
     @property
     def rate(self) -> float | None:
-        """Share of the sentences of the denominator that are all right; None if there are none."""
+        """Share of the sentences of the denominator that have no errors; None if there are none."""
         if self.denominator == "all":
             return self.exact / self.sentences if self.sentences else None
         return self.exact_with_entities / self.sentences_with_entities if self.sentences_with_entities else None
@@ -124,7 +124,7 @@ class EntityEvaluation(Evaluation):
     classes: EntityClasses = field(default_factory=lambda: EntityClasses({}, Confusion((None,), np.zeros((1, 1)))))
     """Counts and scores of each label, their averages, and the confusion matrix."""
     exact_match: ExactMatches = field(default_factory=lambda: ExactMatches("all", 0, 0, 0, 0))
-    """Sentences that are all right."""
+    """Sentences without errors."""
     token_accuracy: TokenAccuracy | None = None
     """Accuracy of the tags with its baseline; None if the entities were given as spans."""
     irregular: int = 0
@@ -195,9 +195,12 @@ def evaluate(
         scheme: When an entity is correct: "strict", "exact", "partial" or "type".
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from gold.
         lenient: Read gold tags that do not follow the notation as conlleval does, instead of raising an error.
-            Predicted tags are always read so; `irregular` counts them.
+            Predicted tags are always read this way; `irregular` counts them.
         exact_match: Sentences that count in the rate of exact matches: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
+
+    Returns:
+        The counts and scores of all entities and of each label.
 
     Raises:
         DataError: Gold and predictions have different sentences, or a tag or a span is invalid.
@@ -250,7 +253,7 @@ def _compared(
 
 
 def _exact_matches(tallies: Floats, denominator: Denominator) -> ExactMatches:
-    """Count the sentences whose entities are all right, from the tallies of the sentences; shape (sentences, 5)."""
+    """Count the sentences whose entities are all correct, from the tallies of the sentences; shape (sentences, 5)."""
     gold, predicted, _, quality, _ = tallies.T
     exact, has_entities = (gold == predicted) & (quality == gold), gold > 0.0
     sizes = (len(tallies), exact.sum(), has_entities.sum(), (exact & has_entities).sum())

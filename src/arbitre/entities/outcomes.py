@@ -28,8 +28,8 @@ class EntityCounts(ClassScores):
     A partially correct entity counts as half a true positive.
 
     Attributes:
-        correct: Matched entities that are right according to the scheme.
-        incorrect: Entities that overlap but are not right.
+        correct: Matched entities that are correct according to the scheme.
+        incorrect: Entities that overlap but are not correct.
         partial: Matched entities with other boundaries, for the scheme "partial".
         missing: Gold entities without a counterpart.
         spurious: Predicted entities without a counterpart.
@@ -64,7 +64,7 @@ class EntityCounts(ClassScores):
 
 @dataclass(eq=False, slots=True)
 class EntityPairs:
-    """Observer that collects the entities of all sentences, and which are matched.
+    """Observer that collects the entities of all sentences, with their matching.
 
     After the evaluation, `columns` holds an entity or a pair of entities per row.
     """

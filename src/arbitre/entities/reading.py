@@ -1,4 +1,4 @@
-"""Reading sentences with entities from files: CoNLL, JSON and JSON Lines."""
+"""Reads sentences with entities from files: CoNLL, JSON and JSON Lines."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def read(
 ) -> Sentences:
     """Read sentences with their entities.
 
-    The name of the file decides about the format: `.json` and `.jsonl`, or CoNLL for any other name. A sentence in JSON
-    is a list of tags, a list of spans, or an object with `tags` or `spans` (also called `entities`) and optionally
-    `tokens`, `text` and `id`. Spans count tokens, or characters if there is a `text`.
+    The file name determines the format: JSON for `.json`, JSON Lines for `.jsonl`, and CoNLL for any other name. A
+    sentence in JSON is a list of tags, a list of spans, or an object with `tags` or `spans` (also called `entities`)
+    and optionally `tokens`, `text` and `id`. Spans count tokens, or characters if there is a `text`.
 
     Args:
         path: The file; files ending in .gz or .zst are decompressed.
@@ -40,6 +40,9 @@ def read(
         column: Column of the tag in CoNLL files, from 0; negative numbers count from the last column. The first column
             is the token.
         flat: Refuse spans that overlap.
+
+    Returns:
+        The sentences, with their location in the file for errors.
 
     Raises:
         DataError: The file cannot be read or contains no sentence, or a tag or span is invalid; with the line.

@@ -30,10 +30,10 @@ _DISTANCES: Final[dict[str, Json]] = {
     "partial in class": {"span": {"overlap": "iou", "label": "label"}},
 }
 IN_CLASS: Final = {"strict": "strict", "exact": "strict", "partial": "partial in class", "type": "type"}
-"""Scheme that compares only entities of the same class as each scheme does."""
+"""For each scheme, the scheme that applies it to entities of the same class only."""
 
 _GATE: Final = 1e-9
-"""Minimum quality of a match; entities that have nothing in common stay unmatched."""
+"""Minimum quality of a match; entities without overlap stay unmatched."""
 
 
 def check_scheme(scheme: str) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Source:
-    """Where sentences come from, for errors and ids.
+    """Origin of sentences, for errors and ids.
 
     Attributes:
         file: The file; None for Python objects.
@@ -60,7 +60,7 @@ class Sentences:
 
     Attributes:
         spans: The entities of each sentence. Equal entities are one object.
-        source: Where the sentences come from.
+        source: Origin of the sentences.
         tags: The tags of all tokens, one sentence after the other; None for spans.
         starts: Position in `tags` of the first token of each sentence, then their number.
         irregular: Number of tags that do not follow the notation, read as conlleval does.
@@ -140,7 +140,7 @@ class Sentences:
 
         Args:
             sentences: The spans of each sentence.
-            source: Where they come from.
+            source: Origin of the sentences.
             lengths: Number of tokens or characters of each sentence; None if unknown.
             unit: What the positions count.
         """

@@ -180,6 +180,9 @@ def to_tags(tokens: Sequence[str], spans: Sequence[Span], *, notation: Notation 
         spans: The entities, in any order.
         notation: "bio", "iob1" or "bioes".
 
+    Returns:
+        A tag for each token.
+
     Raises:
         DataError: A span is invalid or ends after the last token, or two spans overlap: tags cannot express this.
         OptionError: The notation is unknown.

@@ -32,7 +32,7 @@ def trainer_metrics(
     Tokens with the label id -100 do not count.
 
     It returns `precision`, `recall` and `f1` of all entities; `f1_macro`, the mean F1 of the labels; `exact_match`, the
-    share of sentences whose entities are all right; `accuracy` and `accuracy_always_o` of the tags; and
+    share of sentences whose entities are all correct; `accuracy` and `accuracy_always_o` of the tags; and
     `precision_LABEL`, `recall_LABEL` and `f1_LABEL` of each label in `id2label`. A trainer compares numbers, so a score
     without denominator is 0 here.
 

@@ -92,7 +92,7 @@ class Evaluation(corpus.Evaluation):
     def faults(self) -> DataTable:
         """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
 
-        If the faults were not looked for in the evaluation (`diagnose`), the documents are compared again.
+        If the evaluation did not list them (`diagnose`), the documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -317,13 +317,13 @@ _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if i
 E = TypeVar("E", bound=Evaluation)
 
 
-def extend(found: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
+def extend(results: corpus.Evaluation, **more: Any) -> Evaluation:  # noqa: ANN401  (the values of any fields)
     """Return the results of a corpus with the values of further fields; what is already computed is kept."""
-    return extend_to(Evaluation, found, **more)
+    return extend_to(Evaluation, results, **more)
 
 
-def extend_to(kind: type[E], found: corpus.Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
+def extend_to(kind: type[E], results: corpus.Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
     """Return the results like `extend`, as an object of a class with further fields."""
-    made = kind(**{one.name: getattr(found, one.name) for one in fields(found)} | more)
-    vars(made).update({name: value for name, value in vars(found).items() if name in _COMPUTED})
+    made = kind(**{attribute.name: getattr(results, attribute.name) for attribute in fields(results)} | more)
+    vars(made).update({name: value for name, value in vars(results).items() if name in _COMPUTED})
     return made

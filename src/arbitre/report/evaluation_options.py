@@ -28,7 +28,7 @@ class EvaluationOptions:
         resume: Whether to continue an interrupted evaluation in the same folder.
         strict: Whether to stop at the first failed document.
         validate: Whether to list the schema violations of predictions.
-        flat: Whether to match the leaves of each path whatever their entries, and to compute the solidarity of the
+        flat: Whether to match the leaves of each path regardless of entries, and to compute the solidarity of the
             values. Included in `diagnose`.
         diagnose: Whether to list the faults of predictions and what they cost.
         source: Folder of the texts that were given to the model, `<id>.txt`, in which to search for missing and
@@ -78,7 +78,7 @@ class EvaluationOptions:
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
         if self.source is not None and not self.diagnose:
-            raise OptionError.of("`source` requires `diagnose`, which looks for the faults.")
+            raise OptionError.of("`source` requires `diagnose`, which lists the faults.")
         if self.score and not self.table:
             raise OptionError.of("`score` requires `table`: the scores are columns of the tables.")
         for score in self.score:
@@ -88,7 +88,7 @@ class EvaluationOptions:
             if export.rows == "groups" and self.cluster_by is None:
                 raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
             if export.rows == "faults" and not self.diagnose:
-                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which looks for the faults.")
+                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which lists the faults.")
 
     @property
     def exports(self) -> tuple[Export, ...]:

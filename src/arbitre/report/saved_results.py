@@ -66,7 +66,7 @@ def load(folder: str | Path) -> Evaluation | Ranking:
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """A report that was written: its file, and notes on what it could not show."""
+    """A written report: its file, and notes on documents that it could not show."""
 
     file: Path
     notes: tuple[str, ...] = ()
@@ -101,11 +101,15 @@ def write_report(
     if not view.subjects:
         raise OptionError.of("factors.json needs its evaluation: add evaluation/evaluation.json.")
     write_page(Path(out), view, language)
-    short = () if keep is None else [one for one in view.subjects if len(one.explorer) < min(keep, one.documents)]
+    short = (
+        ()
+        if keep is None
+        else [subject for subject in view.subjects if len(subject.explorer) < min(keep, subject.documents)]
+    )
     notes = (
-        f"{one.name or Path(out).name}: {ALIGNMENTS} has only {len(one.explorer)} of {one.documents} "
-        f"document{'s' * (one.documents > 1)}. Evaluate again with `keep` {keep} to show more."
-        for one in short
+        f"{subject.name or Path(out).name}: {ALIGNMENTS} has only {len(subject.explorer)} of {subject.documents} "
+        f"document{'s' * (subject.documents > 1)}. Evaluate again with `keep` {keep} to show more."
+        for subject in short
     )
     return WrittenReport(Path(out), tuple(notes))
 

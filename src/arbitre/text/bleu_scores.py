@@ -61,6 +61,6 @@ def bleu_details(
     """
     texts = as_references(candidate, references)
     if problem := weights_problem(weights):
-        raise OptionError.of(problem, hint="For equal weights of n-grams up to length n, give 1 / n n times.")
+        raise OptionError.of(problem, hint="For equal weights of n-grams up to length n, pass [1 / n] * n.")
     split = tokenizer(tokenize)
     return weighted_bleu([split(text) for text in texts], split(candidate), weights)

@@ -45,13 +45,11 @@ Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
 Rematch = Annotated[
     bool,
-    typer.Option(
-        "--rematch", help="Compute repair gains by comparing repaired documents again, not on the matching found."
-    ),
+    typer.Option("--rematch", help="Compute repair gains by comparing repaired documents again, not on the matching."),
 ]
 Flat = Annotated[
     bool,
-    typer.Option("--flat", help="Match the values of each path whatever their entries, and show only this result."),
+    typer.Option("--flat", help="Match the values of each path regardless of entries, and show only this result."),
 ]
 Published = Annotated[
     bool, typer.Option("--published", help="Add the scores computed with the formulas of the published script.")
@@ -110,10 +108,10 @@ def compare(
     comparator = chosen[0].comparator
     if flat:
         _refuse(others, "cannot be combined with --flat.")
-        found = comparator.compare_flat(gold=documents[0], predicted=documents[1])
+        flat_comparison = comparator.compare_flat(gold=documents[0], predicted=documents[1])
         screen.result(
-            lambda: {"signature": comparator.signature.to_dict(), **found.to_dict()},
-            lambda width: (*flat_tables.flat(found, width), result_tables.signature(comparator.signature)),
+            lambda: {"signature": comparator.signature.to_dict(), **flat_comparison.to_dict()},
+            lambda width: (*flat_tables.flat(flat_comparison, width), result_tables.signature(comparator.signature)),
         )
         return
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)

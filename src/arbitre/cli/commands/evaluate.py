@@ -70,17 +70,21 @@ def evaluate(
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": job.violations} if validate else {}
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
-        plain |= {"classification": {path: one.to_dict() for path, one in classes.items()}} if classes else {}
+        plain |= (
+            {"classification": {path: classification.to_dict() for path, classification in classes.items()}}
+            if classes
+            else {}
+        )
         screen.json(plain)
     elif evaluation_options.flat and evaluation.flat_comparison is not None:
-        found = flat_tables.flat(evaluation.flat_comparison, screen.width)
-        screen.show((*found, result_tables.signature(evaluation.signature)))
+        flat_blocks = flat_tables.flat(evaluation.flat_comparison, screen.width)
+        screen.show((*flat_blocks, result_tables.signature(evaluation.signature)))
     else:
         faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
         violations = job.violations if validate else None
         blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults)]
-        for path, one in classes.items():  # before the signature
-            blocks[-1:-1] = class_tables.classification(path, one, evaluation, screen.width)
+        for path, classification in classes.items():  # before the signature
+            blocks[-1:-1] = class_tables.classification(path, classification, evaluation, screen.width)
         screen.show(blocks)
     if out is not None and not screen.as_json:
         screen.wrote(files, out)

@@ -1,4 +1,4 @@
-"""`arbitre faults`: plant faults into the bundled corpus and show how each score reacts."""
+"""`arbitre faults`: plant faults in the bundled corpus and show how each score reacts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def faults(
 ) -> None:
     """Show how each score reacts to each kind of fault, for every matching.
 
-    The faults are planted into the bundled corpus.
+    The faults are planted in the bundled corpus.
     """
     screen = output.terminal()
     rows = arbitre.faults([match.choice for match in chosen or ()], share=share, seed=seed)
@@ -78,7 +78,7 @@ def _blocks(rows: FaultScores, scores: Sequence[ScoreName]) -> Iterator[Renderab
     for score in scores:
         grid = result_tables.table("matching", *columns)
         for row in rows.matchings:
-            grid.add_row(row.label, *(_number(getattr(found, score)) for found in row.faults.values()))
+            grid.add_row(row.label, *(_number(getattr(fault_scores, score)) for fault_scores in row.faults.values()))
         yield titled(f"{score}, pooled (micro)", grid)
 
 

@@ -105,20 +105,20 @@ def metricity(
 
 def _cells(row: MetricityRow) -> dict[str, str]:
     """Return the cells of the table column by row label."""
-    found = row.metricity
+    metricity = row.metricity
     cells = {
-        "metricity": "–" if found.metricity is None else f"{found.metricity:.6f}",
-        "symmetry defect": _number(found.symmetry_defect),
+        "metricity": "–" if metricity.metricity is None else f"{metricity.metricity:.6f}",
+        "symmetry defect": _number(metricity.symmetry_defect),
         "asymmetry, mean": _number(row.asymmetry),
-        "asymmetry, max": _number(found.symmetry_max),
-        "identity defect": _number(found.identity_defect),
-        "triangle rate": _number(found.triangle_rate),
+        "asymmetry, max": _number(metricity.symmetry_max),
+        "identity defect": _number(metricity.identity_defect),
+        "triangle rate": _number(metricity.triangle_rate),
     }
-    if found.triangle_interval is not None:
-        cells |= {f"  {found.level:.0%} interval": " to ".join(map(_number, found.triangle_interval))}
+    if metricity.triangle_interval is not None:
+        cells |= {f"  {metricity.level:.0%} interval": " to ".join(map(_number, metricity.triangle_interval))}
     return cells | {
-        "relaxed triangle": _number(found.relaxed_triangle),
-        "repair mass": _number(found.repair_mass),
+        "relaxed triangle": _number(metricity.relaxed_triangle),
+        "repair mass": _number(metricity.repair_mass),
         "mean quality": result_tables.number(row.scores.amq),
         "f1q": result_tables.number(row.scores.f1q),
         "certificate": row.choice.comparator.certificate.verdict,

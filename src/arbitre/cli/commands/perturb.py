@@ -1,4 +1,4 @@
-"""`arbitre perturb`: plant faults into copies of gold documents."""
+"""`arbitre perturb`: plant faults in copies of gold documents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Rates = Annotated[
         f"Default: {RATES[FaultKind.DROP]:g} for every kind except rename.",
     ),
 ]
-At = Annotated[str | None, typer.Option(metavar="PATH", help="Wildcard path of the only list to plant faults into.")]
+At = Annotated[str | None, typer.Option(metavar="PATH", help="Wildcard path of the only list to plant faults in.")]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed.")]
 Out = Annotated[
     Path | None, typer.Option(metavar="FILE", help="File for the pairs (.jsonl). Default: standard output.")
@@ -64,7 +64,7 @@ def perturb(
     id_key: IdKey = "id",
     output: TerminalOptions,
 ) -> None:
-    """Plant faults into copies of gold documents, to learn how the scores react.
+    """Plant faults in copies of gold documents, to see how the scores react.
 
     Writes one record per line for `arbitre evaluate --pairs`: the id, the gold document, the copy as the prediction,
     and the planted faults.

@@ -1,4 +1,4 @@
-"""`arbitre schema suggest-aliases` and `suggest-gate`: print overlays to accept or to edit."""
+"""`arbitre schema suggest-aliases` and `suggest-gate`: print overlays to accept or edit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def suggest_aliases(
 ) -> None:
     """Suggest aliases for fields that predictions store under keys that the schema does not declare.
 
-    Prints an overlay with the aliases, and their evidence on standard error. Values are compared, not names.
+    Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
     """
     screen = output.terminal()
     plan = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema).plan

@@ -28,7 +28,7 @@ _NOTHING: Final = "(none)"
 _MEANINGS: Final = {
     "strict": "same boundaries and same label",
     "exact": "same boundaries, any label",
-    "partial": "same boundaries, or half if the entities overlap; any label",
+    "partial": "same boundaries, any label; overlapping entities count half",
     "type": "same label, and the entities overlap",
 }
 _SHOWN_CLASSES: Final = 12
@@ -122,7 +122,7 @@ def confusion(matrix: Confusion, width: int) -> RenderableType:
 
 
 def readings(classes: ClassAverages) -> RenderableType:
-    """Return the sentence on each class."""
+    """Return the sentences that interpret the scores of the classes."""
     return Text("\n".join(map(escape_hidden, classes.readings())))
 
 

@@ -25,56 +25,56 @@ if TYPE_CHECKING:
     from arbitre.diagnosis.evidence.gathering import Gathering
 
     _Row = tuple[str, str, int, float, float | None]
-    """Path, class, number, cost and share of some faults."""
+    """Path, class, number, cost and share of the faults of one class at one path."""
 
 
-def faults(found: CorpusDiagnosis) -> Iterator[RenderableType]:
+def faults(diagnosis: CorpusDiagnosis) -> Iterator[RenderableType]:
     """Yield a table of the most costly faults of a corpus by path and class, and what their repair would gain."""
-    rows = [(one.path, one.fault, one.count, one.cost, one.share) for one in found.faults]
-    gains = (found.repair_gain, found.repair_gain_by_path)
+    rows = [(group.path, group.fault, group.count, group.cost, group.share) for group in diagnosis.faults]
+    gains = (diagnosis.repair_gain, diagnosis.repair_gain_by_path)
     yield _table(rows, gains, "Cost: decrease in pooled f1q; all costs add up to 1 - f1q.")
-    if found.source is not None:
-        yield _in_source(found.source)
-    tested = sorted((row for row in found.gathering if row.p is not None), key=lambda row: row.p or 0.0)
+    if diagnosis.source is not None:
+        yield _in_source(diagnosis.source)
+    tested = sorted((row for row in diagnosis.gathering if row.p is not None), key=lambda row: row.p or 0.0)
     if tested:
         yield _gathering(tested)
     lines = [
         f"{escape_hidden(row.path)}: {row.in_neighbours} of {counted(row.spurious, 'spurious value')}"
-        for row in found.neighbours
+        for row in diagnosis.neighbours
         if row.in_neighbours
     ]
     if lines:
         yield titled("In the gold of the document before or after", Text("\n".join(lines)))
 
 
-def faults_of_document(found: Diagnosis, *, rematch: bool) -> Iterator[RenderableType]:
+def faults_of_document(diagnosis: Diagnosis, *, rematch: bool) -> Iterator[RenderableType]:
     """Yield the same table for one document; nothing without faults. `rematch` is the option of the comparison."""
-    if not found.faults:
+    if not diagnosis.faults:
         return
     costs: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for fault in found.faults:
+    for fault in diagnosis.faults:
         costs[fault.path, fault.fault].append(fault.cost)
-    lost = math.fsum(fault.cost for fault in found.faults)
+    lost = math.fsum(fault.cost for fault in diagnosis.faults)
     sums = {key: math.fsum(values) for key, values in costs.items()}
     rows = [(*key, len(costs[key]), cost, cost / lost if lost else None) for key, cost in sums.items()]
     rows.sort(key=lambda row: -row[3])
     legend = "Cost: decrease in f1q; all costs add up to 1 - f1q."
     legend += " The gains are those of repaired documents, compared again." * rematch
-    yield _table(rows, (found.repair_gain, found.repair_gain_by_path), legend)
+    yield _table(rows, (diagnosis.repair_gain, diagnosis.repair_gain_by_path), legend)
 
 
-def _in_source(found: SourceEvidence) -> RenderableType:
-    """Return a table of the values that stand in the source texts."""
+def _in_source(evidence: SourceEvidence) -> RenderableType:
+    """Return a table of the values that occur in the source texts."""
     grid = table("path", "fault", "number", "in source", "not in source", left=2)
-    for row in found.counts[:MAX_SHOWN]:
+    for row in evidence.counts[:MAX_SHOWN]:
         numbers = map(str, (row.in_source + row.not_in_source, row.in_source, row.not_in_source))
         grid.add_row(escape_hidden(row.path or "(the whole)"), row.fault, *numbers)
-    more = len(found.counts) - MAX_SHOWN
+    more = len(evidence.counts) - MAX_SHOWN
     lines = [f"... and {more} more with --format json"] * (more > 0)
     lines.append("Missing: the model left out what is in the source; the rest was not in its text.")
-    lines.append("Spurious: what is in the source was misplaced; the rest was invented.")
-    if found.without_text:
-        lines.append(f"{counted(found.without_text, 'document')} without a source text, not counted.")
+    lines.append("Spurious: what is in the source was misplaced; the rest has no basis in it.")
+    if evidence.without_text:
+        lines.append(f"{counted(evidence.without_text, 'document')} without a source text, not counted.")
     return titled("Missing and spurious values in the source texts", Group(grid, Text("\n".join(lines), style="dim")))
 
 
@@ -115,6 +115,6 @@ def _table(rows: Sequence[_Row], gains: Sequence[Mapping[str, float]], legend: s
 
 def _gains(which: str, gains: Mapping[str, float]) -> str:
     """Return a line with the greatest gains; empty if nothing would be gained."""
-    ranked = sorted(((gain, key) for key, gain in gains.items() if gain > 0.0), key=lambda one: (-one[0], one[1]))
+    ranked = sorted(((gain, key) for key, gain in gains.items() if gain > 0.0), key=lambda item: (-item[0], item[1]))
     shown = [f"{escape_hidden(key or '(the whole)')} {number(gain)}" for gain, key in ranked[:MAX_SHOWN]]
     return f"Gain in f1q if all faults {which} were repaired: {', '.join(shown)}." if shown else ""

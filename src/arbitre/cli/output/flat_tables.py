@@ -33,18 +33,21 @@ class _Row(Scores):
     solidarity: float | None = None
 
 
-def flat(found: FlatComparison, width: int) -> Iterator[RenderableType]:
+def flat(comparison: FlatComparison, width: int) -> Iterator[RenderableType]:
     """Yield a table of the flat scores and the solidarity of each path."""
-    total = found.flat
+    total = comparison.flat
     counts = f"{count(total.gold)} gold, {count(total.predicted)} predicted, {count(total.matched)} matched"
     scores = ", ".join(f"{name} {number(getattr(total, name))}" for name in ("f1q", "imq", "irq"))
-    rows = {path: _Row(scores.tally, found.solidarity_by_path[path]) for path, scores in found.flat_by_path.items()}
+    rows = {
+        path: _Row(scores.tally, comparison.solidarity_by_path[path])
+        for path, scores in comparison.flat_by_path.items()
+    }
     lines = ["Each gold value may be matched with any predicted value of the same path; entries are ignored."]
     lines += ["Solidarity: share of this quality that is reached by values in their own entries."]
-    if not found.flat_exact:
+    if not comparison.flat_exact:
         lines += ["Some matchings were too large for an optimal solution: their quality is a lower bound."]
     yield Text.assemble(
-        (f"Flat f1q {number(total.f1q)}, solidarity {number(found.solidarity)}", "bold"),
+        (f"Flat f1q {number(total.f1q)}, solidarity {number(comparison.solidarity)}", "bold"),
         f"\nleaves: {counts}; {scores}",
     )
     table_of_paths = path_table(rows, width, _COLUMNS, 1 + (width >= WIDE_TERMINAL))

@@ -319,10 +319,10 @@ def quality(found: DocumentQuality) -> str:
     )
 
 
-def solidarity(found: FlatComparison) -> str:
+def solidarity(comparison: FlatComparison) -> str:
     """Return a line with the solidarity and the f1q of the flat matching."""
-    share = "undefined under transport" if found.solidarity is None else number(found.solidarity)
-    return f"solidarity: {share} (f1q of the leaves without entries: {number(found.flat.f1q)})"
+    share = "undefined under transport" if comparison.solidarity is None else number(comparison.solidarity)
+    return f"solidarity: {share} (f1q of the leaves without entries: {number(comparison.flat.f1q)})"
 
 
 def worst(found: DocumentTable) -> str:
@@ -344,33 +344,33 @@ LEAST_SHOWN: Final = 0.9
 
 
 def evaluation(
-    found: Evaluation,
+    results: Evaluation,
     width: int,
     violated: Sequence[Mapping[str, Any]] | None = None,
     more: Iterable[RenderableType] = (),
 ) -> Iterator[RenderableType]:
     """Yield the blocks of an evaluation, with the schema violations if they were computed, and further blocks."""
-    macro = found.macro
+    macro = results.macro
     vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
-    documents = f"{counted(len(found.documents), 'document')}, {macro.failed} failed{vacuous}"
-    flat = found.flat_comparison
-    lines = quality(found.document_quality), worst(found.document_table), "" if flat is None else solidarity(flat)
+    documents = f"{counted(len(results.documents), 'document')}, {macro.failed} failed{vacuous}"
+    flat = results.flat_comparison
+    lines = quality(results.document_quality), worst(results.document_table), "" if flat is None else solidarity(flat)
     summary = "".join(f"\n{line}" for line in lines if line)
-    yield headline(found.micro, found.entries, documents).append(summary)
-    columns: dict[str, ScoreColumn] = {"Pooled\n(micro)": found.micro, "Per-document\nmean (macro)": macro}
-    yield scores(columns | {"docs in\nmean": macro.documents, "leaves,\npooled": found.leaves}, width)
-    if found.outside:
-        yield outside(found.outside, ", pooled (micro)")
-    yield intervals(found.trust)
-    yield from by_path(found.by_path, width, f": {AVERAGES['micro']}")
-    if found.curve.qualities.size:
-        yield survival(found.curve)
-    if found.failures:
-        yield failures(found.failures, found.unscored)
-    if found.without_gold:
-        rows = [(name,) for name in found.without_gold]
+    yield headline(results.micro, results.entries, documents).append(summary)
+    columns: dict[str, ScoreColumn] = {"Pooled\n(micro)": results.micro, "Per-document\nmean (macro)": macro}
+    yield scores(columns | {"docs in\nmean": macro.documents, "leaves,\npooled": results.leaves}, width)
+    if results.outside:
+        yield outside(results.outside, ", pooled (micro)")
+    yield intervals(results.trust)
+    yield from by_path(results.by_path, width, f": {AVERAGES['micro']}")
+    if results.curve.qualities.size:
+        yield survival(results.curve)
+    if results.failures:
+        yield failures(results.failures, results.unscored)
+    if results.without_gold:
+        rows = [(name,) for name in results.without_gold]
         yield titled(f"Predictions without gold ({len(rows)}), not scored", shortened(rows, "predictions"))
     if violated is not None:
         yield violations(violated)
     yield from more
-    yield signature(found.signature)
+    yield signature(results.signature)

@@ -161,7 +161,7 @@ _CHANGES = ("predicted", "quality")
 
 
 def notes_of(results: FaultResults) -> list[Json]:
-    """Return what `DiagnosisTotals` adds up, as JSON, for each document."""
+    """Return the summands of each document for `DiagnosisTotals`, as JSON."""
     taxonomy, rows = results.taxonomy, results.rows
     notes: list[Any] = [
         {"sums": [[["size"], size], [["mass"], mass]], "counts": []}

@@ -67,11 +67,11 @@ class Evaluation:
     repaired: tuple[Repair, ...] = ()
     """Predictions that were not valid JSON and were repaired."""
     violations: tuple[Mapping[str, Any], ...] | None = None
-    """Schema violations of the predictions; None if they were not looked for."""
+    """Schema violations of the predictions; None if they were not computed."""
     flat_comparison: FlatComparison | None = None
     """The best flat matching of the leaves, and the solidarity of the values; None if it was not computed."""
     diagnosis: CorpusDiagnosis | None = None
-    """Faults by path and class, and what they cost; None if they were not looked for."""
+    """Faults by path and class, with their costs; None if they were not computed."""
     notes: tuple[str, ...] = ()
     """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)

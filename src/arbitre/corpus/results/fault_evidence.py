@@ -31,15 +31,15 @@ SPURIOUS: Final = "spurious"
 
 @dataclass(frozen=True, slots=True)
 class SourceCounts:
-    """Missing and spurious values at a path, by whether they stand in the source text.
+    """Missing and spurious values at a path, by whether they occur in the source text.
 
     Attributes:
         path: Wildcard path of the values.
         fault: "missing" or "spurious".
-        in_source: Number of values that stand in the text: missing values that the model left out, spurious values that
+        in_source: Number of values that occur in the text: missing values that the model left out, spurious values that
             it put in the wrong place.
         not_in_source: Number of values that do not: missing values that the OCR lost, spurious values that the model
-            invented.
+            generated without a basis in the text.
     """
 
     path: str
@@ -50,7 +50,7 @@ class SourceCounts:
 
 @dataclass(frozen=True, slots=True)
 class SourceEvidence:
-    """Whether missing and spurious values stand in the texts that were given to the model.
+    """Whether missing and spurious values occur in the texts that were given to the model.
 
     Attributes:
         with_text: Number of documents that have a text.
@@ -75,7 +75,7 @@ class NeighbourCounts:
     Attributes:
         path: Wildcard path of the values.
         spurious: Number of spurious values.
-        in_neighbours: Number of those that the gold of the document before or after has, in the order of the ids.
+        in_neighbours: Number of those that occur in the gold of the previous or next document, in the order of the ids.
     """
 
     path: str
@@ -94,7 +94,7 @@ def shares_in_source(
         texts: The texts; None if there are none.
 
     Returns:
-        The share of the values of each fault that stand in the text, None if it was not searched; and a note for each
+        The share of the values of each fault that occur in the text, None if it was not searched; and a note for each
         document: None without text, otherwise rows of path, fault, and numbers of values in the text and not in it.
     """
     shares: list[float | None] = [None] * len(rows)
@@ -116,7 +116,7 @@ def shares_in_source(
 
 
 def evidence_of(pairs: Sequence[Pair], results: FaultResults, sources: Sequence[Any]) -> list[dict[str, Json]]:
-    """Return what `EvidenceTotals` adds up, as JSON, for each document."""
+    """Return the summands of each document for `EvidenceTotals`, as JSON."""
     spurious: list[list[Json]] = [[] for _ in pairs]
     for document, path, fault, value in _values(results.rows):
         if fault == SPURIOUS:
@@ -166,29 +166,29 @@ class EvidenceTotals:
                 self._spurious[document["id"]].update((path, value) for path, value in document["spurious"])
 
     def source(self) -> SourceEvidence:
-        """Return whether the values stand in the source texts."""
+        """Return whether the values occur in the source texts."""
         keys = sorted({key[:2] for key in self._sources}, key=lambda key: (order(key[0]), key[1]))
         counts = (SourceCounts(*key, self._sources[*key, True], self._sources[*key, False]) for key in keys)
         return SourceEvidence(self._texts[True], self._texts[False], tuple(counts))
 
     def gathering(self) -> tuple[Gathering, ...]:
-        """Return where missing values gather."""
+        """Return the groups of values that are tested for missing values."""
         return gatherings(
             {cell: (gold, missing, math.fsum(self._qualities[cell])) for cell, (gold, missing) in self._counts.items()}
         )
 
     def neighbours(self, documents: Join) -> tuple[NeighbourCounts, ...]:
-        """Look for the spurious values in the gold of neighbouring documents.
+        """Search for the spurious values in the gold of neighbouring documents.
 
         Args:
             documents: All documents of the corpus. Only those beside a document with spurious values are read.
         """
         wanted: defaultdict[str, list[str]] = defaultdict(list)
-        for one, other in pairwise(sorted(self._ids, key=_natural)):
-            if one in self._spurious:
-                wanted[other].append(one)
-            if other in self._spurious:
-                wanted[one].append(other)
+        for earlier, later in pairwise(sorted(self._ids, key=_natural)):
+            if earlier in self._spurious:
+                wanted[later].append(earlier)
+            if later in self._spurious:
+                wanted[earlier].append(later)
         places: dict[str, int] = {}
         for place, (identity, _) in enumerate(documents.labels if wanted else ()):
             if identity in wanted:

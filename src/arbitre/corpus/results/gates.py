@@ -188,7 +188,7 @@ def parse_gates(fail_under: Bounds = (), fail_over: Bounds = ()) -> tuple[Gate, 
 
 def require(missed: Iterable[Missed]) -> None:
     """Raise QualityGateError with one problem for each gate that is missed, if there are any."""
-    if problems := [Problem(str(one)) for one in missed]:
+    if problems := [Problem(str(gate)) for gate in missed]:
         raise QualityGateError(*problems)
 
 

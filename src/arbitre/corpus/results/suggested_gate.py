@@ -1,4 +1,4 @@
-"""Suggests a gate for the matching of the entries, from pairs that are matched by chance."""
+"""Suggests a gate for the matching of the entries, from pairs of entries that are matched by chance."""
 
 from __future__ import annotations
 
@@ -76,6 +76,9 @@ def suggest_gate(plan: Plan, pairs: Iterable[Pair], *, seed: int = 0) -> Suggest
         pairs: The documents of the corpus.
         seed: Random seed of the sample of chance pairs.
 
+    Returns:
+        The gate, and the number of matched pairs below it.
+
     Raises:
         DataError: The entries are not matched by `hungarian` without a gate, there is only one document, or nothing is
             matched.
@@ -101,7 +104,7 @@ def suggest_gate(plan: Plan, pairs: Iterable[Pair], *, seed: int = 0) -> Suggest
     by_chance, matched = (np.concatenate([np.empty(0), *qualities]) for qualities in (chance, own))
     if not len(by_chance):
         raise DataError.of(
-            "Expected entries of at least two documents to match, got none",
+            "Expected entries of at least two documents, got none to match",
             pointer=path,
             hint="A gate is derived from predictions compared with the gold of other documents. If the schema has no "
             "list of entries, mark it with `entries`.",

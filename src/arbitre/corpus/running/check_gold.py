@@ -31,8 +31,8 @@ class GoldCheck:
     Attributes:
         documents: Number of gold documents, including those that could not be read.
         findings: The problems, document by document.
-        warnings: What may be a mistake, document by document, then the parts of the schema that gold does not use or
-            rarely uses.
+        warnings: Possible mistakes, document by document, then the parts of the schema that gold does not use or rarely
+            uses.
     """
 
     documents: int

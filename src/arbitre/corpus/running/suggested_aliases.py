@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def suggest_aliases(plan: Plan, pairs: Join | Sequence[Pair]) -> AliasSuggestions:
     """Suggest aliases from pairs of documents; see `arbitre.Comparator.suggest_aliases`.
 
-    Of more than `MAX_PAIRS` pairs, every n-th one is read. Pairs that cannot be compared are left out.
+    If there are more than `MAX_PAIRS` pairs, only every n-th pair is read. Pairs that cannot be compared are left out.
     """
     step = -(-len(pairs) // MAX_PAIRS) or 1
     read = [(pair.id, pair.gold, pair.predicted) for pair in islice(pairs, 0, None, step) if _comparable(plan, pair)]

@@ -174,7 +174,10 @@ class _Side:
         return cls(
             dict(zip(WHOLES, values, strict=True)),
             {path: getattr(scores, score) for path, scores in evaluation.by_path.items()},
-            {one.key: 0.0 if one.failed else getattr(one.scores, score) for one in evaluation.documents},
+            {
+                document.key: 0.0 if document.failed else getattr(document.scores, score)
+                for document in evaluation.documents
+            },
             evaluation.macro.failed,
             dict(evaluation.signature.entries) | {"version": evaluation.signature.version},
         )

@@ -136,7 +136,7 @@ class Ranking:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary."""
-        return asdict(self) | {"stability": {name: one.to_dict() for name, one in self.stability.items()}}
+        return asdict(self) | {"stability": {name: runs.to_dict() for name, runs in self.stability.items()}}
 
     def _repr_html_(self) -> str:
         scores = [(one.name, one.score, one.failed) for one in self.systems]
@@ -178,7 +178,7 @@ class Ranking:
         values["groups"] = tuple(map(tuple, plain["groups"]))
         values["winners"] = {path: tuple(names) for path, names in plain["winners"].items()}
         values["notes"] = tuple(plain["notes"])
-        values["stability"] = {name: RunStability.from_dict(one) for name, one in plain["stability"].items()}
+        values["stability"] = {name: RunStability.from_dict(runs) for name, runs in plain["stability"].items()}
         return cls(**values)
 
 

@@ -81,7 +81,7 @@ class RunStability:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Create the stability from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
-        values = {one.name: plain[one.name] for one in fields(cls)}
+        values = {item.name: plain[item.name] for item in fields(cls)}
         values["overall"] = Spread(**plain["overall"])
         values["paths"] = {path: Spread(**spread) for path, spread in plain["paths"].items()}
         return cls(**values)

@@ -168,11 +168,11 @@ class JoinSearch:
         values = SharedValues.of(pairs.items, searched, pairs.owner[searched], self.words)
         searches = [values.within(pairs.gold[searched] == side) for side in (True, False)]  # in gold, in the prediction
         parts = is_part.nonzero()[0]
-        found = [
+        candidates = [
             search.containing(parts[pairs.gold[parts] != gold], SHARE, NEAREST)
             for search, gold in zip(searches, (True, False), strict=True)
         ]
-        part, whole = np.concatenate(found, axis=1)
+        part, whole = np.concatenate(candidates, axis=1)
         merges = pairs.gold[part]
         left, right = np.where(merges, part, whole), np.where(merges, whole, part)
         quality = QualitySolver().evaluate(pairs.items, left, right).quality if len(part) else np.empty(0)

@@ -1,4 +1,4 @@
-"""Count missing values by kind of value and by position in the list, and test where they gather."""
+"""Counts missing values by kind of value and by position in the list, and tests where they are frequent."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _positions(level: Level, at: Indices, longest: Indices) -> list[str | None]:
 
 
 def _kind_of(value: Json) -> tuple[str, str] | None:
-    """Return the property and the group of a single value; None for truth values, null and containers."""
+    """Return the property and the group of a single value; None for Booleans, null and containers."""
     if isinstance(value, str):
         return LENGTH, LENGTHS[int(_STARTS.searchsorted(len(value), side="right"))]
     if isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -31,9 +31,9 @@ class SourceText:
     r"""The text that was given to the model.
 
     Texts are compared as words, without regard to case, punctuation, white space and hyphens; a word that is divided
-    between two lines is one word. Of a text of 10 characters or more, a part of the source with an Indel similarity of
-    at least 0.9 is enough, so that it may contain errors of the OCR. A number has to occur as a number of its own,
-    without tolerance: 39 is not in "394".
+    between two lines is one word. A text of 10 characters or more also matches a part of the source with an Indel
+    similarity of at least 0.9, to allow for OCR errors. A number must occur as a separate number, without tolerance: 39
+    is not in "394".
 
     >>> page = SourceText("BARTHOU (Louis). - Discuss. de l'ex-\nploitation des lignes de l'aéropostale, p. 1 211.")
     >>> "Barthou, Louis" in page, "exploitation des lignes de l'aeropostale" in page, 1211 in page, 39 in page
@@ -51,7 +51,7 @@ class SourceText:
         self._known: dict[str, bool] = {}
 
     def __contains__(self, value: str | float) -> bool:
-        """Return whether a text or a number stands in the source."""
+        """Return whether a text or a number occurs in the source."""
         if not isinstance(value, str):
             return Decimal(str(value)).copy_abs() in self._numbers
         text = _normalized(value)
@@ -82,7 +82,7 @@ def search_key(value: str | float) -> str:
 def searchable_values(path: str, value: Json) -> Iterator[tuple[str, str | float]]:
     """Yield the texts and numbers in a value with their wildcard paths.
 
-    Truth values, null, texts without letters and digits, and empty objects and lists cannot be searched.
+    Booleans, null, texts without letters and digits, and empty objects and lists cannot be searched.
 
     Args:
         path: Wildcard path of the value.

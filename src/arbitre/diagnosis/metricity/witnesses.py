@@ -181,7 +181,9 @@ def _with_readings(plan: Plan, examples: Examples, broken: MetricViolation) -> W
                 if broken.alternatives is True:
                     several.append(([first, second], frame.wrap([first, second])))
                 else:
-                    holders = (_beside(document, place, str(broken.alternatives), one) for one in ([second], second))
+                    holders = (
+                        _beside(document, place, str(broken.alternatives), added) for added in ([second], second)
+                    )
                     held = next((pair for pair in holders if examples.valid(pair[1])), None)
                     several += [] if held is None else [held]
             witness = _strongest(plan, [*single, *several], broken.fact)

@@ -1,1 +1,1 @@
-"""Values that the prediction has in another place than gold."""
+"""Values that are in a different place in the prediction than in gold."""

@@ -29,7 +29,7 @@ MAX_COPIES: Final = 64
 """Maximum number of pairs of one value in a document; values with more pairs are too common to be evidence."""
 
 MAX_CELLS: Final = 1 << 13
-"""Maximum number of pairs of a document and path among which nearly equal texts are looked for."""
+"""Maximum number of pairs of a document and path that is searched for nearly equal texts."""
 
 
 class Candidate(NamedTuple):
@@ -97,7 +97,7 @@ class LeafFaults:
             column = group[0].source
             if isinstance(column, LeafColumn) and not below_transport(column):
                 rows, document = (
-                    np.concatenate([getattr(one, name) for one in group]) for name in ("left", "document")
+                    np.concatenate([getattr(level, name) for level in group]) for name in ("left", "document")
                 )
                 counts = ValueCounts(column.codes[rows[rows >= 0]], document[rows >= 0], len(column.values), documents)
                 sides = [_wrong(group, owners, close, gold=gold) for gold in (True, False)]

@@ -1,4 +1,4 @@
-"""Moved values: values that are missing or wrong in one object, and stand in another object or field.
+"""Moved values: values that are missing or wrong in one object, but appear in another object or field.
 
 Values such as small page numbers also agree by chance. All values that may have moved from one object to another are
 therefore tested together: the p-value is the probability that unrelated wrong values agree. The procedure of Benjamini
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 FALSE_SHARE: Final = 0.05
-"""Largest expected share of false findings among the pairs of objects between which values moved."""
+"""Maximum expected share of false findings among the pairs of objects between which values moved."""
 
 
 class MovedNodes(NamedTuple):
@@ -56,7 +56,7 @@ class MovedResults:
         tree = NodeTree.of(levels)
         nodes = find_moved(plan, levels, documents)
         values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
-        ordered = [tuple(sorted(own, key=lambda one: (order(one.source), order(one.target)))) for own in values]
+        ordered = [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
         return cls(ordered, nodes)
 
     def parts_of(self, document: int) -> dict[str, Any]:
@@ -69,7 +69,10 @@ def find_moved(plan: Plan, levels: Sequence[Level], documents: int) -> list[list
     owners, close = owners_of(levels), plan.close
     faults = LeafFaults.of(levels, owners, close, documents)
     declared = frozenset(row.path for row in plan.rows)
-    candidates = [*siblings(faults, declared, close), *(one for path in faults for one in same_path(path, close))]
+    candidates = [
+        *siblings(faults, declared, close),
+        *(candidate for part in faults for candidate in same_path(part, close)),
+    ]
     by_document: list[list[Candidate]] = [[] for _ in range(documents)]
     for candidate in candidates:
         by_document[candidate.document].append(candidate)
@@ -116,9 +119,9 @@ def _significant(candidates: Sequence[Candidate], sources: int) -> list[MovedNod
 
 
 def _one_to_one(candidates: Sequence[Candidate], gold: set[int], predicted: set[int]) -> list[Candidate]:
-    """Return candidates without common leaves and without these leaves, the best first."""
+    """Return candidates without these leaves, best first; each leaf occurs in one candidate at most."""
     gold, predicted, chosen = set(gold), set(predicted), []
-    for candidate in sorted(candidates, key=lambda one: (-one.quality, one.chance, one.gold, one.predicted)):
+    for candidate in sorted(candidates, key=lambda item: (-item.quality, item.chance, item.gold, item.predicted)):
         if candidate.gold not in gold and candidate.predicted not in predicted:
             gold.add(candidate.gold)
             predicted.add(candidate.predicted)

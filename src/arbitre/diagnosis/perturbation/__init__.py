@@ -1,6 +1,7 @@
-"""Plants faults into copies of gold documents, and records where.
+"""Plants faults in copies of gold documents, and records their locations.
 
-`perturb` copies one document; `entry_faults` has the fault functions, `renaming` renames fields, `noise` garbles texts.
+`perturb` copies one document; `entry_faults` has the fault functions, `renaming` renames fields,
+`noise` misreads texts.
 """
 
 from arbitre.diagnosis.perturbation.perturb import RATES, Perturbed, perturb

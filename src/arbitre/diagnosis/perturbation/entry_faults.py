@@ -24,7 +24,7 @@ ABSENT: Final[tuple[Json, ...]] = (None, "", [])
 
 @dataclass(slots=True)
 class Edit:
-    """What replaces one or two entries of a list.
+    """The replacement of one or two entries of a list.
 
     Attributes:
         items: For each of the entries, the items that replace it.
@@ -39,7 +39,7 @@ class Edit:
 
 
 def drop(_entries: Sequence[Json], _: np.random.Generator) -> Edit:
-    """Leave out an entry."""
+    """Drop an entry."""
     return Edit(([],), [(0, ())])
 
 
@@ -54,7 +54,7 @@ def add(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
 
 
 def split(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
-    """Make two or three entries of one: each gets part of its lists, and all of its other values."""
+    """Split an entry into two or three: each gets part of its lists, and all of its other values."""
     entry = entries[0]
     lists = _lists(entry)
     longest = max(map(len, lists.values()), default=0)
@@ -70,32 +70,34 @@ def split(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
 
 
 def merge(entries: Sequence[Json], _: np.random.Generator) -> Edit | None:
-    """Make one entry of two that have items in the same list: joins the lists, keeps other values of the first."""
+    """Merge two entries that have items in the same list: join the lists, keep the other values of the first."""
     first, *others = entries
     if not others or not isinstance(first, dict) or not isinstance(others[0], dict):
         return None
     second = others[0]
-    one, other = _lists(first), _lists(second)
-    if not any(one[key] and other.get(key) for key in one):
+    kept, added = _lists(first), _lists(second)
+    if not any(kept[key] and added.get(key) for key in kept):
         return None
-    joined = {key: [*one.get(key, []), *items] for key, items in other.items() if first.get(key) is None or key in one}
+    joined = {
+        key: [*kept.get(key, []), *items] for key, items in added.items() if first.get(key) is None or key in kept
+    }
     return Edit(([first | joined], []), [(0, ()), (1, ())], [(0, 0, ())])
 
 
 def swap(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
-    """Exchange one value between two entries in which it differs."""
+    """Swap a field of two entries that has different values."""
     if len(entries) < 2:  # noqa: PLR2004
         return None
-    one, other = (dict(values_of(entry)) for entry in entries)
+    left, right = (dict(values_of(entry)) for entry in entries)
     differing = [
         place
-        for place, value in one.items()
-        if place in other and value not in ABSENT and other[place] not in ABSENT and not equal(value, other[place])
+        for place, value in left.items()
+        if place in right and value not in ABSENT and right[place] not in ABSENT and not equal(value, right[place])
     ]
     if not differing:
         return None
     place = differing[int(rng.integers(len(differing)))]
-    first, second = (put(entries[0], place, other[place]), put(entries[1], place, one[place]))
+    first, second = (put(entries[0], place, right[place]), put(entries[1], place, left[place]))
     return Edit(([first], [second]), [(0, place), (1, place)], [(1, 0, place), (0, 0, place)])
 
 
@@ -136,7 +138,7 @@ def _moves(entries: Sequence[Json]) -> Iterator[tuple[Tokens, int, Tokens]]:
 
 
 def _takes(items: Sequence[Json], item: Json) -> bool:
-    """Whether a list contains values, only of the kind of this item, and not the item itself."""
+    """Return whether a list has items, all of them of the kind of `item` but none equal to it."""
     return bool(items) and all(type(other) is type(item) and not equal(other, item) for other in items)
 
 
@@ -160,11 +162,11 @@ FAULTS: Final[Mapping[FaultKind, tuple[int, Callable[[Sequence[Json], np.random.
     FaultKind.INVENT: (1, add),
     FaultKind.NOISE: (1, noise),
 }
-"""For each kind, the number of entries that a fault affects and the function. It returns None if it is impossible."""
+"""For each kind, the number of affected entries, and the function, which returns None if the fault is impossible."""
 
 
 def values_of(value: Json, above: Tokens = ()) -> Iterator[tuple[Tokens, Json]]:
-    """Yield the place and value of every field of an object and of the objects in it; lists are values."""
+    """Yield the place and value of every field of an object and of nested objects; a list is one value."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from values_of(inner, (*above, key))

@@ -18,7 +18,7 @@ LOOK_ALIKES: Final = {
                                             "8", "O", "F", "C", "l", "0", "5", "2"), strict=True)),
     **dict(zip("0123456789", "OlZBASG1Bg", strict=True)),
 }  # fmt: skip
-"""What a text recognition may read instead of a letter or a digit."""
+"""Characters that text recognition may read in place of a letter or a digit."""
 
 
 def add_noise(text: str, rng: np.random.Generator) -> str:

@@ -1,4 +1,4 @@
-"""Plants faults into a copy of a document."""
+"""Plants faults in a copy of a document."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Perturbed:
 def perturb(
     document: Json, rates: Mapping[str, float] = RATES, *, at: str | None = None, seed: int = 0, key: str = ""
 ) -> Perturbed:
-    """Plant faults into a copy of a document.
+    """Plant faults in a copy of a document.
 
-    Faults are planted into the items of every list of objects, at any depth, and of every outermost list. If the
+    Faults are planted in the items of every list of objects, at any depth, and of every outermost list. If the
     document has no list of objects, it is also an entry as a whole. An entry has at most one fault, and no faults are
-    planted inside an entry that has one. Two calls that differ in the kind of fault alone affect the same entries where
+    planted inside an entry that has one. Two calls that differ only in the kind of fault affect the same entries where
     possible.
 
     The kinds are:
@@ -66,7 +66,7 @@ def perturb(
     - "move": a value is moved to the same field of the next free entry, or to an empty or similar field of its entry
     - "swap": two entries exchange the values of a field
     - "duplicate": an entry is repeated
-    - "drop": an entry is left out
+    - "drop": an entry is removed
     - "invent": an entry with random values is added
     - "noise": one letter or digit in ten is misread in all texts of an entry
     - "rename": a field gets another name or place in all entries
@@ -74,11 +74,14 @@ def perturb(
     Args:
         document: The gold document. It is not modified.
         rates: For each kind, the expected share of the entries of a list that receive this fault, in [0, 1]; for
-            "rename", the share of the fields. Default: 0.05 for every kind except "rename". If the rates do not fit, or
-            a fault is impossible, fewer are planted.
-        at: Wildcard path of the only list to plant faults into.
+            "rename", the share of the fields. Default: 0.05 for every kind except "rename". Fewer faults are planted if
+            there are not enough entries, or if a fault is impossible.
+        at: Wildcard path of the only list to plant faults in.
         seed: Random seed.
         key: Id of the document. Documents with different ids receive different faults, but the same renamed fields.
+
+    Returns:
+        The copy and its faults.
 
     Raises:
         ArbitreError: A kind is unknown, or a rate is out of range.
@@ -124,7 +127,7 @@ class _Planter:
         self.places, self.values = np.random.default_rng([*entropy, 0]), np.random.default_rng([*entropy, 1])
 
     def whole(self, document: Json) -> tuple[Json, list[_Fault]]:
-        """Plant faults into a document without lists of objects."""
+        """Plant faults in a document without lists of objects."""
         kinds = {kind: rate for kind, rate in self.rates.items() if kind in _WHOLE}
         (document, *_), faults, untouched = self._planted([document], kinds)
         if not untouched:
@@ -134,7 +137,7 @@ class _Planter:
         return self.value(document, (), inside=False)
 
     def value(self, value: Json, path: Path, *, inside: bool) -> tuple[Json, list[_Fault]]:
-        """Plant faults into a value; `inside` states whether it is inside a list."""
+        """Plant faults in a value; `inside` states whether it is inside a list."""
         if isinstance(value, dict):
             inner = {key: self.value(field, (*path, key), inside=inside) for key, field in value.items()}
             faults = [fault.below(key, key) for key, (_, below) in inner.items() for fault in below]
@@ -155,7 +158,7 @@ class _Planter:
     def _planted(
         self, items: Sequence[Json], rates: Mapping[FaultKind, float]
     ) -> tuple[list[Json], list[_Fault], dict[int, int]]:
-        """Plant faults into the items of a list.
+        """Plant faults in the items of a list.
 
         Returns:
             The predicted items, the faults, and the new position of each item that has none.
@@ -203,7 +206,7 @@ class _Planter:
 
 
 def _first(fault: _Fault) -> tuple[int, ...]:
-    """Return a sort key: the first position in gold, or in the copy for an invented item."""
+    """Return a sort key: the first position in gold, or in the copy for an added item."""
     return tuple(token for token in (fault.gold or fault.predicted)[0] if isinstance(token, int))
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class FaultKind(StrEnum):
-    """Kinds of faults, in the order in which they are planted into a list."""
+    """Kinds of faults, in the order in which they are planted in a list."""
 
     SPLIT = "split"
     MERGE = "merge"
@@ -30,9 +30,9 @@ class PlantedFault:
 
     Attributes:
         kind: Kind of the fault.
-        gold: JSON Pointers of the affected values in the gold document; none for an invented entry. For a renamed
+        gold: JSON Pointers of the affected values in the gold document; empty for an added entry. For a renamed
             field, its wildcard path.
-        predicted: JSON Pointers of what became of them in the copy; none for a dropped entry. For "move", "swap" and
+        predicted: JSON Pointers of what became of them in the copy; empty for a dropped entry. For "move", "swap" and
             "noise", the n-th value of `gold` is at the n-th pointer of `predicted`.
     """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 KINDS: Final = (FaultKind.DROP, FaultKind.DUPLICATE, FaultKind.MERGE, FaultKind.SWAP, FaultKind.NOISE)
-"""The kinds of faults that are planted into the entries, one at a time."""
+"""The kinds of faults that are planted in the entries, one at a time."""
 
 NONE: Final = "none"
 """Name of the documents without faults."""
@@ -32,7 +32,7 @@ MAX_SHARE: Final = 0.5
 def plant_each(
     documents: Mapping[str, Json], *, at: str, share: float = 0.2, seed: int = 0
 ) -> dict[str, dict[str, Json]]:
-    """Plant each kind of fault into copies of documents, into the same entries where possible.
+    """Plant each kind of fault in copies of documents, in the same entries where possible.
 
     Args:
         documents: Gold documents by id.

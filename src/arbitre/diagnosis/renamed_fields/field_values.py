@@ -26,7 +26,9 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A place for values: keys from an owner, the innermost list item, map value or root around it.
+    """A location of values: the keys that lead to it from its owner.
+
+    The owner is the innermost list item or map value around it, or the root.
 
     Attributes:
         owner: Wildcard path of the owner.

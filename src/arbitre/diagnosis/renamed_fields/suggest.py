@@ -31,12 +31,12 @@ DIGITS: Final = 1
 """Number of decimals of the numbers of values."""
 
 ROUNDING: Final = 1e-9
-"""Number of values up to which none is left."""
+"""Number of values up to which a remainder counts as a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class AliasSuggestion:
-    """An alias for a field, with the values that speak for it.
+    """A suggested alias of a field, with its evidence.
 
     Attributes:
         path: Wildcard path of the field.
@@ -95,6 +95,9 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
     Args:
         plan: The compiled schema.
         pairs: (id, gold, predicted) triples, with the same id for several predictions of a gold document.
+
+    Returns:
+        The suggestions, and an overlay with all of them.
     """
     values = _Values.of(plan, pairs)
     declared = {step.path: step.site for step in walk(plan.sites)}
@@ -107,7 +110,7 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
             for depth, evidence in values.evidence(field, unknown)
         ]
         if candidates:
-            evidence, _, field, depth = max(candidates, key=lambda found: (found[0].deviations, found[1]))
+            evidence, _, field, depth = max(candidates, key=lambda candidate: (candidate[0].deviations, candidate[1]))
             chosen[field].append(
                 AliasSuggestion(
                     wildcard(field.path),
@@ -121,7 +124,7 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
         aliases = [*_present(plan, field, declared), *(suggestion.alias for suggestion in chosen[field])]
         overlay[wildcard(field.path)] = {"aliases": list(dict.fromkeys(aliases))}
     by_path = {suggestions[0].path: suggestions for suggestions in chosen.values()}
-    return AliasSuggestions(tuple(one for path in overlay for one in by_path[path]), len(pairs), overlay)
+    return AliasSuggestions(tuple(suggestion for path in overlay for suggestion in by_path[path]), len(pairs), overlay)
 
 
 class _Values:
@@ -151,12 +154,12 @@ class _Values:
             scopes = _scopes(plan, batch, start)
             same = {scope: scope for scope in scopes.values()}
             for number, (_, gold, predicted) in enumerate(batch, start):
-                for one in field_values(plan, gold, predicted=False):
-                    _add(values.gold, one, number, same)
-                    if not one.declared:
-                        in_gold.add(one.field)
-                for one in field_values(plan, predicted, predicted=True):
-                    _add(values.present if one.declared else values.other, one, number, scopes)
+                for of_field in field_values(plan, gold, predicted=False):
+                    _add(values.gold, of_field, number, same)
+                    if not of_field.declared:
+                        in_gold.add(of_field.field)
+                for of_field in field_values(plan, predicted, predicted=True):
+                    _add(values.present if of_field.declared else values.other, of_field, number, scopes)
         values.unknown = [field for field in values.other if field not in in_gold]
         for field, by_depth in values.gold.items():
             for depth, bags in by_depth.items():
@@ -179,13 +182,16 @@ def _bags() -> dict[Field, dict[int, Bags]]:
 
 
 def _add(
-    bags: dict[Field, dict[int, Bags]], one: FieldValues, number: int, scopes: Mapping[tuple[int, str], tuple[int, str]]
+    bags: dict[Field, dict[int, Bags]],
+    of_field: FieldValues,
+    number: int,
+    scopes: Mapping[tuple[int, str], tuple[int, str]],
 ) -> None:
     """Add values to each matched scope that they are in."""
-    for depth, owner in enumerate(one.owners):
+    for depth, owner in enumerate(of_field.owners):
         if (scope := scopes.get((number, owner))) is not None:
-            bag = bags[one.field][depth][scope]
-            for value, count in one.parts.items():
+            bag = bags[of_field.field][depth][scope]
+            for value, count in of_field.parts.items():
                 bag[value] = bag.get(value, 0.0) + count
 
 
@@ -218,7 +224,7 @@ def _relative(field: Field, unknown: Field) -> tuple[str, ...]:
 
 
 def _is_free(field: Field, unknown: Field, declared: Mapping[Path, int]) -> bool:
-    """Whether the schema accepts the alias: it names no other declared field, from either object."""
+    """Return whether the schema accepts the alias: it names no other declared field, from either object."""
     keys = _relative(field, unknown)
     return declared.keys().isdisjoint({(*field.owner, *keys), (*field.path[:-1], *keys)} - {field.path})
 

@@ -44,7 +44,7 @@ class RougeScore(NamedTuple):
         precision: Share of the candidate's n-grams that the reference contains; 0 if the candidate has none.
         recall: Share of the reference's n-grams that the candidate contains; 0 if the reference has none.
         f1: Harmonic mean of precision and recall; 0 if both are 0.
-        reference: Index of the reference with the greatest F1, the first of several.
+        reference: Index of the reference with the greatest F1; of several, the first.
     """
 
     precision: float

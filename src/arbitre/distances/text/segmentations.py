@@ -7,7 +7,7 @@ A segmentation is one of:
 * a text of 0 and 1 with one character for each position between two units of the text: 1 is a boundary
 
 Positions count units, such as characters, words or sentences, from 0. If two segmentations end at different positions,
-the shorter has no boundary after its end. A value of another form has distance 0 from an equal value, else 1.
+the shorter has no boundary after its end. Any other value has distance 0 to an equal value and 1 to every other value.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def cost_of_changes(
     if len(gold) * len(predicted) > MAX_CELLS:
         raise DataError.of(
             f"Expected fewer boundaries for `generalized-hamming`, got {len(gold)} and {len(predicted)}",
-            hint=f"Their product is at most {MAX_CELLS}. Use `window-diff` or `pk`.",
+            hint=f"The product of both numbers is limited to {MAX_CELLS}. Use `window-diff` or `pk`.",
         )
     above = [insertion * number for number in range(len(gold) + 1)]
     for row, at in enumerate(predicted, 1):

@@ -52,7 +52,7 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
         name: Name of a tokenizer of sacrebleu that needs no further package, or "none" to split at spaces.
 
     Raises:
-        OptionError: There is no such tokenizer.
+        OptionError: The tokenizer is unknown.
         SchemaError: sacrebleu is not installed.
     """
     metrics = _metrics("bleu")

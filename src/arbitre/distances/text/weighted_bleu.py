@@ -36,7 +36,7 @@ def require_nltk(purpose: str) -> Any:  # noqa: ANN401  (a module that may not b
     """Import nltk, which loads slowly; return its module for BLEU.
 
     Args:
-        purpose: What needs nltk, at the start of a sentence.
+        purpose: Subject of the error message, which needs nltk.
 
     Raises:
         SchemaError: nltk is not installed.

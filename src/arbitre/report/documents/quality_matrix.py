@@ -104,13 +104,13 @@ class QualityMatrices:
         """Compute the quality of every pair of entries, each in its own document; nan if not matched."""
         if self.entries.full_matching and (table := self._together(gold, predicted)) is not None:
             return table
-        left = [self._document_of([one]) for one in gold for _ in predicted]
-        right = [self._document_of([one]) for _ in gold for one in predicted]
-        found = np.full(len(left), np.nan)
+        left = [self._document_of([entry]) for entry in gold for _ in predicted]
+        right = [self._document_of([entry]) for _ in gold for entry in predicted]
+        qualities = np.full(len(left), np.nan)
         for level in compare_to_levels(self.plan, left, right):
             if level.item and not level.inner and level.path == (*self.entries.path, STAR):
-                found[level.document[level.paired]] = level.quality[level.paired]
-        return found.reshape(len(gold), len(predicted))
+                qualities[level.document[level.paired]] = level.quality[level.paired]
+        return qualities.reshape(len(gold), len(predicted))
 
     def _together(self, gold: Sequence[Json], predicted: Sequence[Json]) -> Floats | None:
         """Compute the qualities from a single pair of documents; None if that does not give every pair.

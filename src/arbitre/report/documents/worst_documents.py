@@ -182,20 +182,20 @@ class WorstDocuments:
         room = float("inf") if self.keep is not None else self.room
         kept: dict[int, ShownDocument] = {}
         ranked = columns.worst_first.tolist()
-        for number, one in chain(made.items(), self._others([at for at in ranked if at not in made], read)):
+        for number, document in chain(made.items(), self._others([at for at in ranked if at not in made], read)):
             if len(kept) == most:
                 break
-            room -= one.size
+            room -= document.size
             if kept and room < 0:
                 break
-            kept[number] = one
+            kept[number] = document
         self.documents = {number: kept[number] for number in ranked if number in kept}
 
     def _others(self, numbers: Sequence[int], read: _Read) -> Iterator[tuple[int, ShownDocument]]:
         """Yield documents with at most `entries` rows, reading several of them at once."""
         for begin in range(0, len(numbers), READ_AT_ONCE):
-            for number, one in read(numbers[begin : begin + READ_AT_ONCE]).items():
-                yield number, one(self.entries)
+            for number, reduce_rows in read(numbers[begin : begin + READ_AT_ONCE]).items():
+                yield number, reduce_rows(self.entries)
 
     def _linked(self, columns: DocumentTable, first: Sequence[str]) -> dict[int, set[str]]:
         """Return the numbers of the documents that the report links to, with the gold indices of the linked entries."""
@@ -225,10 +225,13 @@ class WorstDocuments:
                 aligned = align_documents(self.plan, levels, range(len(members)))
                 qualities, masses, documents = pair_qualities(levels, wildcard(self.plan.entries))
                 for at, number in zip(range(len(members)), rest):  # noqa: B905  (`rest` is for all groups)
-                    found, own = columns[number], documents == at
+                    result, own = columns[number], documents == at
                     pairs = zip(qualities[own].tolist(), masses[own].tolist(), strict=True)
-                    classes = sum_by_class(pairs, found.scores.to_dict(), self.plan.close)
-                    head = _head(found) | {"published": figures(found.tally, float(areas[number])), "classes": classes}
+                    classes = sum_by_class(pairs, result.scores.to_dict(), self.plan.close)
+                    head = _head(result) | {
+                        "published": figures(result.tally, float(areas[number])),
+                        "classes": classes,
+                    }
                     made[number] = partial(_reduced, entries, head, aligned[at], linked.get(number, set()))
             return made
 

@@ -18,8 +18,8 @@ class FaultsView:
         classes: Gain in f1q if all faults of a class were repaired, greatest first; only classes with faults.
         paths: Gain in f1q if all faults at a path were repaired, greatest first.
         gathering: Tested groups of gold values, as in `evaluation.json`, with their position there (`at`).
-        neighbours: Spurious values by path, and how many of them the gold of a neighbouring document has.
-        source: Missing and spurious values that stand in the source texts; None if these were not searched.
+        neighbours: Spurious values by path, and how many of them occur in the gold of a neighbouring document.
+        source: Missing and spurious values that occur in the source texts; None if these were not searched.
     """
 
     groups: Sequence[Mapping[str, Any]]
@@ -47,4 +47,4 @@ class FaultsView:
 
 
 def _greatest_first(gains: Mapping[str, float]) -> dict[str, float]:
-    return dict(sorted(gains.items(), key=lambda one: -one[1]))
+    return dict(sorted(gains.items(), key=lambda item: -item[1]))

@@ -102,7 +102,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             title=_title(plain, say),
             several=several,
             explored=explored,
-            diagnosed=any(one["faults"] for one in plain["subjects"]),
+            diagnosed=any(subject["faults"] for subject in plain["subjects"]),
             policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
             "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
             style=Markup(style),  # noqa: S704  (files of this package, and escaped JSON)

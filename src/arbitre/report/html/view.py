@@ -238,7 +238,7 @@ class Subject:
     noted: Mapping[str, int] = field(default_factory=dict)
     """Number of `repaired` predictions and of schema `violations`, if known."""
     faults: FaultsView | None = None
-    """Faults of the predictions; None if they were not looked for."""
+    """Faults of the predictions; None if they were not computed."""
     flat: FlatView | None = None
     """Solidarity and flat f1q; None if they were not computed."""
 
@@ -367,7 +367,7 @@ class View:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as JSON. Its documents are JSON already, and are not copied: they are most of the page."""
-        plain = to_plain(replace(self, subjects=[replace(one, explorer=()) for one in self.subjects]))
+        plain = to_plain(replace(self, subjects=[replace(subject, explorer=()) for subject in self.subjects]))
         for one, own in zip(plain["subjects"], self.subjects, strict=True):
             one["explorer"] = own.explorer
         return {"format": FORMAT, **plain}

@@ -92,7 +92,7 @@ def fault_groups(diagnosis: CorpusDiagnosis, signature: Signature) -> Table:
         *(TableColumn("path"), TableColumn("fault"), TableColumn("number", count)),
         *(TableColumn("cost", SCORE), TableColumn("share", SHARE)),
     )
-    rows = [(one.path or WHOLE, one.fault, one.count, one.cost, one.share) for one in diagnosis.faults]
+    rows = [(group.path or WHOLE, group.fault, group.count, group.cost, group.share) for group in diagnosis.faults]
     return Table("Faults by path and class", columns, tuple(rows), signature.short)
 
 

@@ -1,1 +1,1 @@
-"""Commands whose measures are those of one field: one module per command."""
+"""Commands for single areas of application, such as entity recognition: one module per command."""

@@ -99,11 +99,11 @@ def _blocks(advice: Advice, path: str) -> Iterator[RenderableType]:
         grid.add_row(escape_hidden(label), *(text for count, share in cells for text in (str(count), f"{share:.1%}")))
     yield grid
     if advice.distribution is not None:
-        found = advice.distribution
-        differ = "differ" if found.p < advice.thresholds.alpha else "do not differ significantly"
+        distribution = advice.distribution
+        differ = "differ" if distribution.p < advice.thresholds.alpha else "do not differ significantly"
         yield Text(
-            f"Training and test data {differ}: {found.method} test, p = {found.p:.4f}; {found.difference:.1%} of the "
-            "test examples would have to change class."
+            f"Training and test data {differ}: {distribution.method} test, p = {distribution.p:.4f}; "
+            f"{distribution.difference:.1%} of the test examples would have to change class."
         )
     if not advice.findings:
         yield Text("No findings.")

@@ -89,38 +89,38 @@ def confidence(
     if unknown:
         screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {', '.join(unknown[:5])}")
     for failure in failures:
-        screen.note(f"Prediction {failure['id']} failed, its values count as missing: {failure['reason']}")
-    found = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
-    screen.result(lambda: found.to_dict() | {"failures": failures}, partial(_blocks, found))
+        screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
+    report = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
+    screen.result(lambda: report.to_dict() | {"failures": failures}, partial(_blocks, report))
 
 
-def _blocks(found: ConfidenceReport, _width: int) -> Iterator[RenderableType]:
-    overall = found.overall
-    left_out = f"{found.missing} missing, {found.without_confidence} without confidence"
-    title = f"{counted(overall.leaves, 'predicted value')} in {counted(found.documents, 'document')}"
+def _blocks(report: ConfidenceReport, _width: int) -> Iterator[RenderableType]:
+    overall = report.overall
+    left_out = f"{report.missing} missing, {report.without_confidence} without confidence"
+    title = f"{counted(overall.leaves, 'predicted value')} in {counted(report.documents, 'document')}"
     yield Text.assemble((title, "bold"), f"; left out: {left_out}")
     grid = result_tables.table("path", "values", "correct", "confidence", "AUROC", "ECE", "AURC")
-    for path, row in {"all": overall, **found.by_path}.items():
+    for path, row in {"all": overall, **report.by_path}.items():
         numbers = (row.correct, row.confidence, row.auroc, row.ece, row.aurc)
         grid.add_row(escape_hidden(path or "(the whole)"), str(row.leaves), *map(result_tables.number, numbers))
     yield grid
     yield titled("Calibration", _bins(overall))
     yield titled("Risk and coverage", _curve(overall))
-    yield result_tables.signature(found.signature)
+    yield result_tables.signature(report.signature)
 
 
-def _bins(found: Calibration) -> RenderableType:
+def _bins(calibration: Calibration) -> RenderableType:
     grid = result_tables.table("confidence", "values", "mean", "correct")
-    for row in found.bins:
+    for row in calibration.bins:
         mean = map(result_tables.number, (row.confidence, row.correct))
         grid.add_row(f"{row.lower:.2f} to {row.upper:.2f}", str(row.leaves), *mean)
     return grid
 
 
-def _curve(found: Calibration) -> RenderableType:
-    """Return the points of the risk-coverage curve with the least coverage from each of several values up."""
+def _curve(calibration: Calibration) -> RenderableType:
+    """Return a table of the risk-coverage curve: its first point at or above each of `COVERAGES`."""
     grid = result_tables.table("coverage", "confidence at least", "risk", left=0)
-    points = [next(point for point in found.curve if point.coverage >= least) for least in COVERAGES]
+    points = [next(point for point in calibration.curve if point.coverage >= least) for least in COVERAGES]
     for point in dict.fromkeys(points):
         grid.add_row(*map(result_tables.number, (point.coverage, point.threshold, point.risk)))
     return grid

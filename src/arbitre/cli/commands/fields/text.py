@@ -123,14 +123,14 @@ def perplexity(
     ] = None,
     stride: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tokens from one window to the next. Default: --window."),
+        typer.Option(metavar="N", min=1, help="Tokens between the starts of two windows. Default: --window."),
     ] = None,
     pointer: Annotated[
         str | None,
         typer.Option(
             "--logprobs",
             metavar="POINTER",
-            help="Read records; JSON Pointer of the log-probabilities in each.",
+            help="Read records, with the log-probabilities at this JSON Pointer.",
         ),
     ] = None,
     id_key: IdKey = "id",
@@ -166,7 +166,7 @@ def corpus(
     id_key: IdKey = "id",
     output: OutputOptions,
 ) -> None:
-    """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, beside the ordinary scores of the path."""
+    """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, and the ordinary scores of the path."""
     comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
     evaluation = comparator.evaluate(gold=[gold], predicted=[predicted], id_key=id_key, no_chance=True)
     scores = evaluation.segmentation(path) if segmentation else evaluation.text(path, kind or KINDS)
