@@ -25,8 +25,8 @@ NEAR: Final = 0.5
 def base_chance(value: Json, *, near: bool = False) -> float:
     """Return the probability that an unrelated value equals this one, or is nearly equal, from its length.
 
-    >>> base_chance("Jean"), base_chance(42), base_chance(True)
-    (0.00390625, 0.01, 0.5)
+    >>> base_chance("Jean"), base_chance("Marie"), base_chance(True)
+    (0.00390625, 0.0009765625, 0.5)
     """
     if isinstance(value, bool) or value is None:
         return OTHER
