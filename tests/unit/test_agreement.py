@@ -44,7 +44,7 @@ def test_gamma_without_units_is_undefined():
     assert coefficient.reason
 
 
-def test_gamma_is_lower_with_global_chance_if_documents_have_their_own_categories():
+def test_gamma_is_higher_with_global_chance_if_documents_have_their_own_categories():
     documents = [
         {name: [(at, at + 3, label) for at in (0, 5, 10, 15)] for name in ("ada", "bob")} for label in ("A", "B")
     ]

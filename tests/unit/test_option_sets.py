@@ -19,7 +19,8 @@ from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
-from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import CorpusKeywords
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"

@@ -15,7 +15,7 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.joining.join import Pair
 from arbitre.errors import DataError, OptionError
-from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
 from arbitre.report.tables.result_files import evaluate_into

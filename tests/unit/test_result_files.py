@@ -14,7 +14,7 @@ from arbitre.corpus.reading.options import Failure
 from arbitre.corpus.running.evaluate import ExecutionOptions
 from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.entry_rows import EntryLayout
-from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.tables.result_files import evaluate_into, without_folders
 from arbitre.report.tables.table import SCORE, Table, TableColumn
 from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text

@@ -103,7 +103,7 @@ def gamma(
             on it.
         categories: Dissimilarity of two labels, in [0, 1]; by default 0 for equal labels, else 1.
         expected: "local" draws random annotations from the same document, "global" from all documents. Local values
-            are higher if the documents differ in their categories or density.
+            are lower if the documents differ in their categories or density.
         precision: Relative error of the expected disorder at 95 % confidence, above 0.
         samples: Minimum number of random annotations per document.
         seed: Random seed.

@@ -21,7 +21,7 @@ from arbitre.corpus.running.executors import Engine
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.diagnosis.data_advice import Thresholds
-from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.text_files import CsvDialectName
 from arbitre.schema import CLOSE, SchemaSource
@@ -209,6 +209,14 @@ class EvaluateOptions(CorpusOptions):
     ]
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="List the faults of the predictions and what they cost (faults.csv).")
+    ]
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Texts that were given to the model, one <id>.txt for each document: search them for missing and "
+            "spurious values. Requires --diagnose.",
+        ),
     ]
     table: Annotated[list[str], export_option("paths.tex or documents.parquet")]
     score: Annotated[

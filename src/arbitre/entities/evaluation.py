@@ -15,7 +15,8 @@ from arbitre.entities.sentences import from_python
 from arbitre.entities.tags import AUTO, OUTSIDE
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.evaluation import Evaluation, extend, extend_to
-from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_options import EvaluationOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

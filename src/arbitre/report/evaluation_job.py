@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from arbitre.corpus.joining.join import Join
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.source_texts import SourceTexts
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
@@ -16,19 +18,18 @@ from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
 from arbitre.corpus.running.executors import choose_executor
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import DataError
 from arbitre.paths import parse
 from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files, summaries
-from arbitre.report.tables.exports import parse_exports, write
+from arbitre.report.tables.exports import write
 from arbitre.report.tables.fault_table import FaultTableObserver
-from arbitre.report.tables.table import unknown
-from arbitre.report.text_files import CsvDialect, CsvDialectName, atomic_text_file, compact
+from arbitre.report.text_files import CsvDialect, atomic_text_file, compact
 from arbitre.report.value_source import ValueSource
-from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,93 +38,18 @@ if TYPE_CHECKING:
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.sources import Sources
-    from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.reading.records import Failure, Pair
     from arbitre.corpus.results import evaluation as corpus
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
-    from arbitre.corpus.running.executors import Engine
     from arbitre.corpus.running.phases import OnProgress
     from arbitre.report.evaluation import Evaluation
-    from arbitre.report.tables.exports import Export
     from arbitre.schema import Plan
     from arbitre.values import Json
 
 CLUSTERS: Final = "clusters"
 FLAT: Final = "flat"
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluationOptions:
-    """Options for evaluating a corpus and writing the results.
-
-    Attributes:
-        out: Folder of the results; None writes no files.
-        resume: Whether to continue an interrupted evaluation in the same folder.
-        strict: Whether to stop at the first failed document.
-        validate: Whether to list the schema violations of predictions.
-        flat: Whether to match the leaves of each path whatever their entries, and to compute the solidarity of the
-            values. Included in `diagnose`.
-        diagnose: Whether to list the faults of predictions and what they cost.
-        cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
-            regular expression on ids.
-        workers: Number of worker processes; None for the number of processors.
-        engine: Where documents are compared: "local", or "dask" for a Dask cluster.
-        scheduler: Address of the Dask scheduler.
-        no_report: Whether to write no report.
-        no_chance: Whether to compute no chance scores.
-        keep: Number of documents that the report shows entry by entry; None for as many as fit.
-        lang: Language of the report.
-        table: Names of further tables to write to `out`, such as "paths.tex" or "documents.parquet".
-        score: Score columns of these tables in Markdown and LaTeX; if empty, f1q, imq, irq and amq.
-        csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
-            French (semicolon, decimal comma, byte-order mark).
-
-    Raises:
-        OptionError: Options contradict each other.
-        DataError: A table or a score is unknown.
-    """
-
-    out: Path | None = None
-    resume: bool = False
-    strict: bool = False
-    validate: bool = False
-    diagnose: bool = False
-    flat: bool = False
-    cluster_by: str | None = None
-    workers: int | None = None
-    engine: Engine = "local"
-    scheduler: str | None = None
-    no_report: bool = False
-    no_chance: bool = False
-    keep: int | None = None
-    lang: Language = Language.EN
-    table: Sequence[str] = ()
-    score: Sequence[str] = ()
-    csv_dialect: CsvDialectName = "standard"
-
-    def __post_init__(self) -> None:
-        CsvDialect.named(self.csv_dialect)
-        Language.named(self.lang)
-        choose_executor(self.engine, self.scheduler, self.workers)
-        if self.resume and self.out is None:
-            raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
-        if self.score and not self.table:
-            raise OptionError.of("`score` requires `table`: the scores are columns of the tables.")
-        for score in self.score:
-            if score not in NAMES:
-                raise unknown("column", score, NAMES)
-        for export in self.exports:
-            if export.rows == "groups" and self.cluster_by is None:
-                raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
-            if export.rows == "faults" and not self.diagnose:
-                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which looks for the faults.")
-
-    @property
-    def exports(self) -> tuple[Export, ...]:
-        """The further tables. Raises DataError if one is unknown."""
-        return parse_exports(self.table, summaries.ROWS, self.out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +84,7 @@ class EvaluationJob:
         plan: Compiled schema.
         joined: Pairs to compare, or (id, gold, predicted) triples.
         options: Executor, output folder and other options.
+        reading: How ids are found in the names of source texts.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
         on_progress: Called when documents have been compared, and when the next phase begins.
         observers: Collect further values about documents.
@@ -166,7 +93,8 @@ class EvaluationJob:
 
     plan: Plan
     joined: Join | Iterable[Triple]
-    options: EvaluationOptions = EvaluationOptions()
+    options: EvaluationOptions = field(default_factory=EvaluationOptions)
+    reading: ReadOptions = field(default_factory=ReadOptions)
     given: corpus.Evaluation | None = None
     on_progress: OnProgress = ignore_progress
     observers: Observers = field(default_factory=dict)
@@ -177,8 +105,9 @@ class EvaluationJob:
 
     def __post_init__(self) -> None:
         self._kept = WorstDocuments(self.plan, self.options.keep)
-        if self.options.out is not None and isinstance(self.joined, Iterator):
-            self.joined = list(self.joined)  # the report reads documents again
+        again = self.options.out is not None or self.options.diagnose
+        if again and isinstance(self.joined, Iterator):
+            self.joined = list(self.joined)  # the report and the diagnosis read documents again
 
     @classmethod
     def of_sources(
@@ -192,7 +121,7 @@ class EvaluationJob:
         """Read the documents of a corpus. Raises DataError if a source cannot be read."""
         reading = reading.for_plan(plan)
         joined = sources.joined(reading, lambda done: on_progress("reading", done, None))
-        return cls(reading.signed(plan), joined, options, on_progress=on_progress)
+        return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress)
 
     @property
     def size(self) -> int | None:
@@ -280,9 +209,9 @@ class EvaluationJob:
                 self.plan.root, self.plan.format_assertion
             )
         if self.options.diagnose:
-            observers[result_files.FAULTS] = FaultTableObserver(
-                self.plan, CsvDialect.named(self.options.csv_dialect), table=self.options.out is not None
-            )
+            source, dialect = self.options.source, CsvDialect.named(self.options.csv_dialect)
+            texts = None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
+            observers[result_files.FAULTS] = FaultTableObserver(self.plan, dialect, self.options.out is not None, texts)
         if self.options.flat or self.options.diagnose:
             observers[FLAT] = FlatObserver(self.plan)
         if self.options.out is not None and not self.options.no_report:
@@ -296,7 +225,8 @@ class EvaluationJob:
         out = self.options.out
         if out is None:
             return self._completed(evaluate(self.plan, self.joined, how), clusters), ()
-        noted = sorted((*how.observers, result_files.MATCHES, str(self.options.cluster_by), self.options.csv_dialect))
+        chosen = self.options.cluster_by, self.options.csv_dialect, self.options.source
+        noted = sorted((*how.observers, result_files.MATCHES, *map(str, chosen)))
         if self.given is None:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
 
@@ -333,7 +263,9 @@ class EvaluationJob:
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
             flat_comparison=self._flat.comparison() if self.options.flat or self.options.diagnose else None,
-            diagnosis=self._faults.diagnosis() if self.options.diagnose else None,
+            diagnosis=self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
+            if self.options.diagnose
+            else None,
             notes=self.notes,
             folder=self.options.out,
             writer=None if gone else self._write_again,
@@ -343,7 +275,10 @@ class EvaluationJob:
 
     def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
         """Return the flat comparison of the documents. Raises DataError if they have changed."""
-        options = replace(self.options, out=None, resume=False, strict=False, diagnose=False, flat=True, no_chance=True)
+        chosen = self.options
+        options = EvaluationOptions(
+            flat=True, no_chance=True, workers=chosen.workers, engine=chosen.engine, scheduler=chosen.scheduler
+        )
         again = EvaluationJob(self.plan, self.joined, options)()[0]
         self._unchanged(again, evaluation)
         return again.flat_comparison
@@ -353,7 +288,7 @@ class EvaluationJob:
         options = replace(
             self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
         )
-        return EvaluationJob(self.plan, self.joined, options, evaluation)()[1]
+        return EvaluationJob(self.plan, self.joined, options, self.reading, evaluation)()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:
         tables = found.document_table, given.document_table

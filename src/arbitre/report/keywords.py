@@ -15,7 +15,8 @@ from arbitre.corpus.reading.records import Pair
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.evaluation import extend
-from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_options import EvaluationOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -79,6 +80,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     strict: bool
     validate: bool
     diagnose: bool
+    source: str | Path | None
     flat: bool
     table: str | Sequence[str]
     score: str | Sequence[str]

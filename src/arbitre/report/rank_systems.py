@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError
-from arbitre.report.evaluation_job import EvaluationOptions
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.ranking_job import RankingJob, ranked, write_comparison

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.systems.ranking import Ranking
     from arbitre.corpus.systems.run_stability import RunStability
     from arbitre.report.evaluation import Evaluation
-    from arbitre.report.evaluation_job import EvaluationOptions
+    from arbitre.report.evaluation_options import EvaluationOptions
     from arbitre.schema import Plan
 
 

@@ -16,7 +16,8 @@ from arbitre.cli.shared_options import Lang, NoReport, TerminalOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
-from arbitre.report.evaluation_job import EvaluationJob, EvaluationOptions
+from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import REPORT, remove_report, write_ranking
 from arbitre.report.text_files import atomic_text_file

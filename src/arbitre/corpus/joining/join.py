@@ -80,6 +80,11 @@ class Join:
         """Names of the pairs in results, in order. Does not read any document."""
         return (key(item.id, item.run) for item in self._items())
 
+    @property
+    def labels(self) -> Iterator[tuple[str, str | None]]:
+        """Ids and runs of the pairs, in order. Does not read any document."""
+        return ((item.id, item.run) for item in self._items())
+
     def at(self, places: npt.ArrayLike) -> Iterator[Pair]:
         """Yield the pairs at these positions, shape (n,)."""
         if isinstance(self.pairs, Located):

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from arbitre.arrays import exact_parts
+from arbitre.corpus.results.fault_evidence import EvidenceTotals, NeighbourCounts, SourceEvidence
 from arbitre.diagnosis.causes.faults import FaultResults, verdict_counts
 from arbitre.diagnosis.causes.repair_gain import f1q_gain
 from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS
+from arbitre.diagnosis.evidence.gathering import Gathering
 from arbitre.paths import order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from arbitre.corpus.joining.join import Join
     from arbitre.values import Json
 
 
@@ -49,21 +52,37 @@ class CorpusDiagnosis:
         repair_gain: Increase in pooled f1q if all faults of a class were repaired, by class.
         repair_gain_by_path: Increase in pooled f1q if all faults at a path were repaired, by wildcard path.
         verdicts: Number of values by wildcard path, side ("gold" or "predicted") and verdict.
+        gathering: Gold values and missing values by kind of value and by position in the list.
+        neighbours: Spurious values that the gold of a neighbouring document has, by path; empty for a single document.
+        source: Missing and spurious values that stand in the texts given to the model; None without texts.
     """
 
     faults: tuple[FaultGroup, ...]
     repair_gain: Mapping[str, float]
     repair_gain_by_path: Mapping[str, float]
     verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
+    gathering: tuple[Gathering, ...] = ()
+    neighbours: tuple[NeighbourCounts, ...] = ()
+    source: SourceEvidence | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON. `from_dict` is the inverse."""
-        return asdict(self) | {"faults": [asdict(group) for group in self.faults]}
+        rows = {name: [asdict(row) for row in getattr(self, name)] for name in _ROWS}
+        return {name: value for name, value in (asdict(self) | rows).items() if value is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CorpusDiagnosis:
         """Create a diagnosis from the result of `to_dict`."""
-        return cls(**{**data, "faults": tuple(FaultGroup(**group) for group in data["faults"])})
+        rows = {name: tuple(kind(**row) for row in data[name]) for name, kind in _ROWS.items()}
+        source = data.get("source")
+        return cls(**{**data, **rows, "source": None if source is None else SourceEvidence.from_dict(source)})
+
+
+_ROWS: Final[Mapping[str, type[Any]]] = {
+    "faults": FaultGroup,
+    "gathering": Gathering,
+    "neighbours": NeighbourCounts,
+}
 
 
 @dataclass(slots=True)
@@ -73,10 +92,12 @@ class DiagnosisTotals:
     _sums: defaultdict[tuple[str, ...], list[float]] = field(default_factory=lambda: defaultdict(list))
     """Summands by what they count, compressed without changing their sum."""
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _evidence: EvidenceTotals = field(default_factory=EvidenceTotals)
 
     def add(self, documents: Iterable[Any]) -> None:
-        """Add the notes of documents (see `notes_of`)."""
-        touched = set()
+        """Add the notes of documents (see `notes_of` and `evidence_of`)."""
+        documents, touched = list(documents), set()
+        self._evidence.add(documents)
         for document in documents:
             for key, value in document["sums"]:
                 self._sums[tuple(key)].append(value)
@@ -89,8 +110,13 @@ class DiagnosisTotals:
     def _sum(self, *key: str) -> float:
         return math.fsum(self._sums.get(key, ()))
 
-    def diagnosis(self) -> CorpusDiagnosis:
-        """Return the diagnosis."""
+    def diagnosis(self, documents: Join, *, sourced: bool) -> CorpusDiagnosis:
+        """Return the diagnosis.
+
+        Args:
+            documents: All documents of the corpus, to look for spurious values in the gold of others.
+            sourced: Whether the source texts were searched.
+        """
         size, mass = self._sum("size"), self._sum("mass")
         tally = np.array([size, 0.0, 0.0, mass, 0.0])
         paths = sorted({path for path, _ in self._counts}, key=order)
@@ -105,7 +131,15 @@ class DiagnosisTotals:
             for key, count in self._counts.items()
         ]
         faults.sort(key=lambda group: (-group.cost, -group.count, order(group.path), FAULTS.index(group.fault)))
-        return CorpusDiagnosis(tuple(faults), gains["class"], gains["path"], self._verdicts())
+        return CorpusDiagnosis(
+            tuple(faults),
+            gains["class"],
+            gains["path"],
+            self._verdicts(),
+            self._evidence.gathering(),
+            self._evidence.neighbours(documents),
+            self._evidence.source() if sourced else None,
+        )
 
     def _gains(self, kind: str, names: Sequence[str], tally: np.ndarray[Any, Any]) -> list[float]:
         changes = [[self._sum(kind, name, part) for part in _CHANGES] for name in names]

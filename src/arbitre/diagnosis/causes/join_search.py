@@ -46,7 +46,7 @@ SHARE: Final = 0.4
 """Minimum share of the values of a part that the whole contains."""
 
 WHOLE_SHARE: Final = 0.55
-"""Minimum share of the values of every part of a split, and of one part of a merge, that the whole contains."""
+"""Minimum share of the values of every part of a split that the whole contains."""
 
 NEAREST: Final = 2
 """Number of wholes that are tried for each part."""

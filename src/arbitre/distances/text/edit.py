@@ -250,3 +250,12 @@ TOKEN_SET: Final = Distance(
 Words are sorted and count once. Without common words, it is the `indel` of the two texts. It is 0 if one text contains
 all words of the other, so it is not separating and violates the triangle inequality. Source: FuzzyWuzzy (Cohen, 2011).
 """
+
+
+def contains_nearly(part: str, text: str, similarity: float) -> bool:
+    """Return whether the Indel similarity of a text and the most similar part of another is at least `similarity`.
+
+    >>> contains_nearly("exploitation", "the exploilation of", 0.9), contains_nearly("exploitation", "the export", 0.9)
+    (True, False)
+    """
+    return fuzz.partial_ratio(part, text, score_cutoff=100.0 * similarity) > 0.0

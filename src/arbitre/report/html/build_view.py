@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.errors import DataError
 from arbitre.paths import nesting, order
 from arbitre.report.entry_classes import sum_by_class
+from arbitre.report.html.faults_view import FaultsView
 from arbitre.report.html.view import (
     CurveView,
     DifferingDocument,
@@ -19,7 +20,6 @@ from arbitre.report.html.view import (
     FactorLevel,
     FactorPathRow,
     FactorView,
-    FaultsView,
     FlatView,
     HeadlineScore,
     IntervalView,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.report.entry_classes import EntryClass
+    from arbitre.report.html.faults_view import FaultsView
 
 FORMAT: Final = "arbitre-view/1"
 
@@ -173,29 +174,6 @@ class TrustView:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultsView:
-    """Faults by path and class, the most costly first, and what their repair would gain.
-
-    Attributes:
-        groups: Path, class (`fault`), number (`count`), `cost` and `share` of the faults of one class at one path.
-        classes: Gain in f1q if all faults of a class were repaired, greatest first; only classes with faults.
-        paths: Gain in f1q if all faults at a path were repaired, greatest first.
-    """
-
-    groups: Sequence[Mapping[str, Any]]
-    classes: Mapping[str, float]
-    paths: Mapping[str, float]
-
-    @classmethod
-    def of(cls, diagnosis: Mapping[str, Any]) -> FaultsView:
-        """Build the view from `diagnosis` in `evaluation.json`."""
-        groups = diagnosis["faults"]
-        present = {group["fault"] for group in groups}
-        classes = {name: gain for name, gain in diagnosis["repair_gain"].items() if name in present}
-        return cls(groups, _greatest_first(classes), _greatest_first(diagnosis["repair_gain_by_path"]))
-
-
-@dataclass(frozen=True, slots=True)
 class FlatView:
     """The `solidarity` of the values, the `f1q` of the flat matching, and whether it is `exact`."""
 
@@ -209,10 +187,6 @@ class FlatView:
         if "flat" not in evaluation:
             return None
         return cls(evaluation["solidarity"], evaluation["flat"]["f1q"], evaluation["flat_exact"])
-
-
-def _greatest_first(gains: Mapping[str, float]) -> dict[str, float]:
-    return dict(sorted(gains.items(), key=lambda one: -one[1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.results.diagnosis import notes_of
+from arbitre.corpus.results.fault_evidence import evidence_of, shares_in_source
 from arbitre.diagnosis.causes.diagnose import find_faults
 from arbitre.report.text_files import STANDARD, CsvDialect, cell, csv_writer
 
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Pair
+    from arbitre.corpus.reading.source_texts import SourceTexts
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
 COLUMNS: Final = (
     *("id", "run", "entry", "gold_pointer", "predicted_pointer"),
-    *("path", "fault", "gold", "predicted", "cost", "signature"),
+    *("path", "fault", "gold", "predicted", "cost", "in_source", "signature"),
 )
 
 
@@ -32,17 +34,21 @@ class FaultTableObserver:
         plan: The compiled schema.
         dialect: Notation of the table.
         table: Whether to record the rows.
+        texts: The texts that were given to the model, if they are to be searched.
     """
 
     plan: Plan
     dialect: CsvDialect = STANDARD
     table: bool = True
+    texts: SourceTexts | None = None
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """Return one note for all documents: the rows as one text, and the sums of each document."""
         gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
         results = find_faults(self.plan, gold, predicted, levels)
-        note: Json = {"documents": notes_of(results)}
+        shares, sources = shares_in_source(pairs, results.rows, self.texts)
+        evidence = evidence_of(pairs, results, sources)
+        note: Json = {"documents": [sums | more for sums, more in zip(notes_of(results), evidence, strict=True)]}
         if self.table:
             rows, dialect = results.rows, self.dialect
             ids, runs = [cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs]
@@ -53,6 +59,7 @@ class FaultTableObserver:
                 map(cell, rows.paths),
                 rows.faults,
                 *([cell(value, dialect) for value in values] for values in (rows.gold, rows.predicted, rows.costs)),
+                [cell(share, dialect) for share in shares],
                 [self.plan.signature.short] * len(rows),
             )
             file = io.StringIO()

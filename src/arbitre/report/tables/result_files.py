@@ -142,7 +142,7 @@ def holds(folder: Path, evaluation: Evaluation) -> bool:
 
 
 def read_table(path: Path) -> Frame:
-    """Read `matches.csv` or `faults.csv` as columns: distances, qualities and costs are numbers, all else is text.
+    """Read `matches.csv` or `faults.csv` as columns: measures and costs are numbers, all else is text.
 
     Raises:
         DataError: The file cannot be read.
@@ -158,7 +158,7 @@ def read_table(path: Path) -> Frame:
     return {name: _read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
 
 
-_NUMBERS: Final = frozenset({"distance", "quality", "cost"})
+_NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
 
 
 def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Column:

@@ -1,0 +1,203 @@
+"""Missing and spurious values in the texts given to the model, and in the gold of neighbouring documents."""
+
+import csv
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.oracle.senate import DATA, HERE
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli import app
+from arbitre.errors import DataError, OptionError
+
+PERSON = {"type": "object", "properties": {"name": {"type": "string"}, "pages": {"type": "array"}}}
+PEOPLE = {"type": "array", "items": PERSON}
+BRIAND = [31, 32, 33, 34]
+GOLD = [
+    {"name": "Barthe", "pages": [2, 394, 811]},
+    {"name": "Briand", "pages": BRIAND},
+    {"name": "Gasnier", "pages": [5]},
+]
+PREDICTED = [{"name": "Barthe", "pages": [2, 811]}, {"name": "Briand", "pages": [*BRIAND, 720, 999]}]
+TEXT = "Barthe, p. 2, 394, 811.\nGasnjer, p. 5.\nDoumer, p. 720."
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    for side, value in (("gold", GOLD), ("predicted", PREDICTED)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "page_1.json").write_text(json.dumps(value))
+    (tmp_path / "schema.json").write_text(json.dumps(PEOPLE))
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "page_1.txt").write_text(TEXT)
+    return tmp_path
+
+
+def run(folder, *arguments, code=0):
+    names = [f"--{name}={folder / name}" for name in ("gold", "predicted", "source")]
+    result = CliRunner().invoke(
+        app, ["evaluate", f"--schema={folder / 'schema.json'}", *names, *map(str, arguments)], env={"COLUMNS": "100"}
+    )
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def counts(evaluation):
+    return {(row.path, row.fault): (row.in_source, row.not_in_source) for row in evaluation.diagnosis.source.counts}
+
+
+def test_values_are_marked_in_the_table_and_counted_by_path(corpus):
+    evaluation = arbitre.evaluate(
+        PEOPLE, gold=corpus / "gold", predicted=corpus / "predicted", source=corpus / "source", diagnose=True
+    )
+    assert counts(evaluation) == {
+        ("/*/name", "missing"): (0, 1),  # "Gasnjer"
+        ("/*/pages/*", "missing"): (2, 0),  # 394, and 5 in the missing entry
+        ("/*/pages/*", "spurious"): (1, 1),  # 720 and 999
+    }
+    table = evaluation.faults()
+    shares = dict(zip(zip(table["path"], table["predicted"], strict=True), table["in_source"].tolist(), strict=True))
+    assert shares["/*/pages/*", None] == 1.0
+    assert shares["/*", None] == 0.5
+    assert (shares["/*/pages/*", "720"], shares["/*/pages/*", "999"]) == (1.0, 0.0)
+
+
+def test_the_command_line_writes_the_same_results_and_explains_them(corpus):
+    out = corpus / "out"
+    shown = run(corpus, "--diagnose", "--out", out)
+    assert "Missing and spurious values in the source texts" in shown
+    assert "Where values are missing" in shown
+    written = json.loads((out / "evaluation.json").read_text())
+    Draft202012Validator(bundled.schema("evaluation.schema.json")).validate(written)
+    evaluation = arbitre.evaluate(
+        PEOPLE, gold=corpus / "gold", predicted=corpus / "predicted", source=corpus / "source", diagnose=True
+    )
+    assert written["diagnosis"] == json.loads(json.dumps(evaluation.diagnosis.to_dict()))
+    assert arbitre.load(out).diagnosis == evaluation.diagnosis
+    with (out / "faults.csv").open() as file:
+        assert [row["in_source"] for row in csv.DictReader(file)] == ["1.0", "0.5", "1.0", "0.0"]
+    page = (out / "report.html").read_text()
+    assert "Missing and spurious values in the source texts" in page
+    assert "Valeurs manquantes et en trop dans les textes sources" in run_report(corpus)
+
+
+def run_report(corpus):
+    run(corpus, "--diagnose", "--out", corpus / "fr", "--lang", "fr")
+    return (corpus / "fr" / "report.html").read_text()
+
+
+def test_without_source_no_value_is_marked():
+    evaluation = arbitre.evaluate(PEOPLE, [("page_1", GOLD, PREDICTED)], diagnose=True)
+    assert evaluation.diagnosis.source is None
+    assert "source" not in evaluation.diagnosis.to_dict()
+
+
+def test_triples_are_joined_with_their_texts_by_id(corpus):
+    evaluation = arbitre.evaluate(
+        PEOPLE,
+        iter([("page_1", GOLD, PREDICTED), ("page_2", GOLD, PREDICTED)]),
+        diagnose=True,
+        source=corpus / "source",
+    )
+    source = evaluation.diagnosis.source
+    assert (source.with_text, source.without_text) == (1, 1)
+    assert counts(evaluation)["/*/pages/*", "spurious"] == (1, 1)
+
+
+def test_the_text_of_a_run_comes_before_that_of_the_document(tmp_path):
+    for side, names in {"gold": ["p1"], "predicted": ["p1_a", "p1_b"], "source": ["p1", "p1_b"]}.items():
+        (tmp_path / side).mkdir()
+        for name in names:
+            text = {"gold": GOLD, "predicted": PREDICTED}.get(side)
+            content = json.dumps(text) if text else TEXT if name == "p1" else "Barthe, p. 2"
+            (tmp_path / side / f"{name}.{'json' if text else 'txt'}").write_text(content)
+    evaluation = arbitre.evaluate(
+        PEOPLE,
+        gold=tmp_path / "gold",
+        predicted=tmp_path / "predicted",
+        source=tmp_path / "source",
+        id_pattern=r"p\d+",
+        diagnose=True,
+    )
+    assert evaluation.diagnosis.source.with_text == 2
+    assert counts(evaluation)["/*/pages/*", "missing"] == (2, 2)
+
+
+def test_texts_of_no_document_are_an_error(corpus):
+    (corpus / "source" / "page_1.txt").rename(corpus / "source" / "page_9.txt")
+    assert "No document has a source text" in run(corpus, "--diagnose", code=2)
+
+
+@pytest.mark.parametrize("name", ["page_1.json", None])
+def test_a_folder_without_texts_is_an_error(corpus, name):
+    (corpus / "source" / "page_1.txt").unlink()
+    if name is None:
+        (corpus / "source").rmdir()
+    else:
+        (corpus / "source" / name).write_text("{}")
+    with pytest.raises(DataError):
+        arbitre.evaluate(PEOPLE, [("page_1", GOLD, PREDICTED)], diagnose=True, source=corpus / "source")
+
+
+def test_a_text_that_is_not_unicode_is_an_error(corpus):
+    (corpus / "source" / "page_1.txt").write_bytes(b"Br\xe9mond")
+    with pytest.raises(DataError, match="UTF-8"):
+        arbitre.evaluate(PEOPLE, [("page_1", GOLD, PREDICTED)], diagnose=True, source=corpus / "source")
+
+
+def test_a_source_requires_the_diagnosis(corpus):
+    with pytest.raises(OptionError, match="`source` requires `diagnose`"):
+        arbitre.evaluate(PEOPLE, [("page_1", GOLD, PREDICTED)], source=corpus / "source")
+
+
+def test_spurious_values_are_looked_for_in_the_documents_before_and_after():
+    pages = {f"page_{number}": [{"name": "Barthe", "pages": [number * 100 + 37]}] for number in (9, 10, 11, 12)}
+    predicted = {name: [dict(one[0], pages=list(one[0]["pages"]))] for name, one in pages.items()}
+    predicted["page_10"][0]["pages"] += [937, 1137, 1237]  # before, after, and two pages later
+    evaluation = arbitre.evaluate(
+        PEOPLE, [(name, pages[name], predicted[name]) for name in sorted(pages)], diagnose=True, no_chance=True
+    )
+    (row,) = evaluation.diagnosis.neighbours
+    assert (row.path, row.spurious, row.in_neighbours) == ("/*/pages/*", 3, 2)
+
+
+def test_results_do_not_depend_on_the_workers(corpus):
+    pairs = [(f"page_{number}", GOLD, PREDICTED) for number in range(150)]
+    for number in range(150):
+        (corpus / "source" / f"page_{number}.txt").write_text(TEXT)
+    one, two = (
+        arbitre.evaluate(PEOPLE, pairs, diagnose=True, source=corpus / "source", workers=workers, no_chance=True)
+        for workers in (1, 2)
+    )
+    assert one.diagnosis == two.diagnosis
+
+
+@HERE
+def test_missing_page_numbers_of_the_senate_stand_in_the_text():
+    schema = bundled.schema("examples/senat-iou.schema.json")
+    del schema["properties"]["listes_des_intervenants"]["items"]["properties"]["references_pages"]["x-arbitre"]
+    evaluation = arbitre.evaluate(
+        schema,
+        gold=DATA / "gold",
+        predicted=DATA / "predicted",
+        source=DATA / "source",
+        id_pattern=r"page_\d+",
+        diagnose=True,
+        no_chance=True,
+    )
+    pages = "/listes_des_intervenants/*/references_pages/*"
+    assert evaluation.diagnosis.source.with_text == 9
+    assert counts(evaluation)[pages, "missing"] == (32, 0)
+    assert counts(evaluation)[pages, "spurious"] == (51, 0)
+    rows = {row.group: row for row in evaluation.diagnosis.gathering if (row.path, row.property) == (pages, "digits")}
+    assert {group: (row.missing, row.gold) for group, row in rows.items()} == {
+        "1": (0, 10),
+        "2": (0, 48),
+        "3": (5, 800),
+        "4": (13, 735),
+    }
+    assert rows["4"].p == pytest.approx(0.0316, abs=1e-4)
+    assert rows["4"].p_adjusted > 0.05  # not confirmed
