@@ -93,7 +93,9 @@ def _bounds(
     matched, mass = np.zeros(size), np.zeros(size)
     every: Mask | slice = slice(None)
     parts: list[Link | Slices] = [*column.links, *column.slices]
-    for part in sorted(parts, key=lambda part: part.column.number):
+    if column.slices:
+        parts.sort(key=lambda part: part.column.number)
+    for part in parts:
         below = depth + len(part.column.path) - len(column.path)
         if isinstance(part, Link):
             a, b, inner, cells = part.rows(left), part.rows(right), blocks, every
