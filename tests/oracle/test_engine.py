@@ -173,6 +173,64 @@ def test_a_tie_is_broken_the_same_way_in_every_batch():
     }
 
 
+def nested(depth, leaf):
+    return leaf if depth == 0 else {"a": nested(depth - 1, leaf)}
+
+
+OPTIONAL = {"type": ["string", "null"], "x-arbitre": {"absent": [None]}}
+COUNTED = {"type": "integer", "x-arbitre": {"distance": "exact"}}
+LONG = [("ab" * 40)[:66], ("abb" * 30)[:67], ("aab" * 30)[:66]]
+TIED = {
+    "undeclared keys that share a column": (
+        {"type": "object"},
+        [{"a": 0, "b": 2, "c": 1}, {"c": 2}, {"b": 1, "c": 2}],
+        [{"c": 2, "d": 0}, {"d": 2}, {"a": 1, "b": 0}],
+        ({"b": {}}, {"b": [{}]}),
+        {"lazy": 1, "keys": 1},
+    ),
+    "long texts in fields that may be absent": (
+        {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
+        [{"a": "a"}, {"a": "a"}, {"b": "b"}, {"a": LONG[0]}, {"a": "b"}, {"a": "a", "b": "ab"}],
+        [{"a": "ab"}, {}, {"a": LONG[1]}, {}, {}, {"b": "a"}],
+        ({"a": "a" * 2000, "b": "b" * 2000}, {"a": "a" * 2000, "b": "a" * 2000}),
+        LAZY,
+    ),
+    "long texts beside numbers": (
+        {"properties": {"a": {"type": ["string", "number"]}}},
+        [{"a": a, "b": b} for a, b in ((3, 3), (3, 2), (LONG[0], 3), ("ab", 3), (3, 3), (LONG[2], 3))],
+        [{"a": a, "b": b} for a, b in (("ab", 1), ("ab", 1), (LONG[1], 2), (3, 2), (1, 1), (2, 3))],
+        ({"a": "a" * 2000}, {"a": "b" * 2000}),
+        LAZY,
+    ),
+    "positions that are all absent": (
+        {"properties": {"p": {"type": "array", "prefixItems": [OPTIONAL], "items": COUNTED}, "q": {"type": "number"}}},
+        [{"p": [None, 3], "q": 2}, {"p": [None, 1], "q": 1}, {"p": [None, 1], "q": 2}],
+        [{"p": [None, 1, 3], "q": 2}, {"p": [None, 0], "q": 2}, {"p": [None, 1], "q": 0}],
+        ({"p": ["a"]}, {"p": ["b"]}),
+        LAZY | {"large": 1},
+    ),
+    "deep values of one kind": (
+        {},
+        [{"a": nested(13, {"z": z, "w": w}), "b": 0} for z, w in ((1, 1), (0, 0), (0, 0))],
+        [{"a": nested(13, {"z": z, "w": w}), "b": 1} for z, w in ((1, 0), (1, 1), (1, 0))],
+        ({"a": []}, {"a": {"a": []}}),
+        LAZY,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TIED)
+def test_values_of_other_documents_do_not_break_ties(case):
+    items, gold, predicted, other, limits = TIED[case]
+    plan = Comparator({"type": "array", "items": items}).plan
+    alone = in_order(compare_to_levels(plan, [gold], [predicted], limits=CellLimits(**limits)), 0)
+    for number in (0, 1):
+        sides = [[[value]] for value in other]
+        for side, document in zip(sides, (gold, predicted), strict=True):
+            side.insert(number, document)
+        assert in_order(compare_to_levels(plan, *sides, limits=CellLimits(**limits)), number) == alone
+
+
 def test_the_text_that_is_nearest_in_length_need_not_be_the_nearest():
     texts = {"type": "array", "items": {"type": "string"}}
     entries = {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}}}}

@@ -104,6 +104,12 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.heights)
 
+    def select(self, left: Mask, right: Mask) -> tuple[Blocks, Mask]:
+        """Return the blocks of the selected elements of both arrays, and a mask of their cells, in the same order."""
+        sides = (left, self.left_starts), (right, self.right_starts)
+        starts = [np.concatenate([[0], mask.cumsum()])[begins] for mask, begins in sides]
+        return Blocks(*starts), left[self.rows] & right[self.columns]
+
     def __iter__(self) -> Iterator[tuple[slice, slice, slice]]:
         """Yield each block's slices of the left array, the right array and the cells."""
         lefts, rights, cells = self.left_starts.tolist(), self.right_starts.tolist(), self.starts.tolist()

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from arbitre.arrays import Floats, Indices, Mask
 
 Number = TypeVar("Number", bound=np.generic)
@@ -31,6 +33,22 @@ def counts_of(starts: Indices) -> Indices:
     array([2, 0, 3])
     """
     return starts[1:] - starts[:-1]
+
+
+def chunks(sizes: Indices, limit: int) -> Iterator[slice]:
+    """Split consecutive slices, given their lengths, into runs of one slice or of at most `limit` elements.
+
+    >>> list(chunks(np.array([2, 3, 9, 1]), 5))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    begin, total = 0, 0
+    for position, size in enumerate(sizes.tolist()):
+        if total and total + size > limit:
+            yield slice(begin, position)
+            begin, total = position, 0
+        total += size
+    if begin < len(sizes):
+        yield slice(begin, len(sizes))
 
 
 def cross_slices(heights: Indices, widths: Indices) -> tuple[Indices, Indices, Indices]:

@@ -43,9 +43,8 @@ def slot_bounds(
     for slot, pool in enumerate(pools):
         in_gold, in_predicted = slots[gold] == slot, slots[predicted] == slot
         if in_gold.any() and in_predicted.any():
-            a, b = np.where(in_gold, local[gold], 0), np.where(in_predicted, local[predicted], 0)
-            both = in_gold[blocks.rows] & in_predicted[blocks.columns]
-            bounds[both] = pool.lower_bounds_blockwise(blocks, a, b)[both]
+            inner, cells = blocks.select(in_gold, in_predicted)
+            bounds[cells] = pool.lower_bounds_blockwise(inner, local[gold[in_gold]], local[predicted[in_predicted]])
     return bounds
 
 

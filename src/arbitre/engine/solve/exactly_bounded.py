@@ -25,11 +25,15 @@ def exactly_bounded_rows(column: Column, depth: int = 0) -> Mask | None:
     if depth < MAX_BOUND_DEPTH:
         rows = np.arange(column.size, dtype=np.intp)
         for link in column.links:
-            below = exactly_bounded_rows(link.column, depth + 1)
+            below = exactly_bounded_rows(link.column, depth + len(link.column.path) - len(column.path))
             if below is not None:
                 plain &= take_or(below, link.rows(rows), np.True_)
         for entries in column.slices:
-            plain &= entries.counts() == 0
+            if entries.column.key_ranks is None:
+                plain &= entries.counts() == 0
+            elif (below := exactly_bounded_rows(entries.column, depth + 1)) is not None:
+                owner, values = entries.below(rows)
+                plain[owner[~below[values]]] = False
     return None if plain.all() else plain
 
 

@@ -94,7 +94,7 @@ def _match_rest(
 def common_counts(column: ListColumn, blocks: Blocks, left: Indices, right: Indices) -> Floats:
     """Return the number of items that two lists share, for every cell of the blocks; shape (cells,).
 
-    `left` and `right` are the rows of the blocks; -1 for none.
+    `left` and `right` are the rows of the blocks.
     """
     known = column.multiset_keys
     counts = np.zeros(int(blocks.starts[-1]))
@@ -114,9 +114,7 @@ def common_counts(column: ListColumn, blocks: Blocks, left: Indices, right: Indi
 
 def _incidence(column: ListColumn, known: MultisetKeys, rows: Indices, starts: Indices) -> scipy.sparse.csr_array:
     """Return the incidence matrix of the lists of one side and their item keys; each block has its own columns."""
-    owner, slots = expand_slices(column.starts, np.maximum(rows, 0))
-    real = rows[owner] >= 0
-    owner, slots = owner[real], slots[real]
+    owner, slots = expand_slices(column.starts, rows)
     block = np.arange(len(starts) - 1, dtype=np.intp).repeat(counts_of(starts))[owner]
     key_column = block * known.width + known.keys[slots]
     shape = len(rows), known.width * (len(starts) - 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.item_weights import item_weights
-from arbitre.engine.columns.ragged import cross_slices, expand_slices, starts_of
+from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of
 from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched
 from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.kernel import require_positive
@@ -94,7 +94,7 @@ class TransportSolver:
             for problem in sortable.nonzero()[0]:
                 yield self._solve_sorted(np.array([problem], dtype=np.intp), self.numbers)
         others = (~sortable).nonzero()[0]
-        for chunk in _chunks(cells[others]):
+        for chunk in chunks(cells[others], CHUNK_CELLS):
             yield self._solve_dense(others[chunk])
 
     def _sides(self, which: Indices) -> tuple[ItemSide, ItemSide]:
@@ -206,15 +206,3 @@ def _all_pairs(gold: ItemSide, predicted: ItemSide) -> ItemPairs:
     """Return all pairs of items of every problem, row by row."""
     owner, rows, columns = cross_slices(gold.counts, predicted.counts)
     return ItemPairs(starts_of(gold.counts)[owner] + rows, starts_of(predicted.counts)[owner] + columns, owner)
-
-
-def _chunks(cells: Indices) -> Iterator[slice]:
-    """Split problems, given their numbers of cells, into slices of at most `CHUNK_CELLS` cells or one problem."""
-    begin, total = 0, 0
-    for problem, size in enumerate(cells.tolist()):
-        if total and total + size > CHUNK_CELLS:
-            yield slice(begin, problem)
-            begin, total = problem, 0
-        total += size
-    if begin < len(cells):
-        yield slice(begin, len(cells))

@@ -13,15 +13,26 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.distances.base import Blocks
-from arbitre.engine.columns.column import Column, LeafColumn, ListColumn
-from arbitre.engine.columns.ragged import ratio_or_one, starts_of
+from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink
+from arbitre.engine.columns.ragged import (
+    add_one_by_one,
+    chunks,
+    counts_of,
+    expand_slices,
+    find_sorted,
+    ratio_or_one,
+    starts_of,
+)
 from arbitre.engine.columns.readings import slot_bounds
 from arbitre.engine.solve.function_errors import located
 from arbitre.engine.solve.multiset_matching import common_counts
 from arbitre.errors import FunctionError
 
 if TYPE_CHECKING:
-    from arbitre.arrays import Floats, Indices
+    from collections.abc import Iterator
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.engine.columns.column import Slices
 
 
 class BoundTightness(enum.IntEnum):
@@ -39,7 +50,10 @@ ROUND_UP: Final = 1.0 + 1e-15
 """Factor that rounds a bound up if it is not computed with the same operations as the quality."""
 
 MAX_BOUND_DEPTH: Final = 16
-"""Maximum depth of columns for bounds; deeper values count as equal."""
+"""Maximum depth of paths for bounds; deeper values count as equal."""
+
+MAX_COMMON_CELLS: Final = 1 << 18
+"""Maximum number of values of common keys that are bounded at a time; limits memory."""
 
 
 def upper_bounds(
@@ -56,13 +70,13 @@ def upper_bounds(
     Args:
         column: The column of both rows of each cell.
         blocks: The slices of `left` and `right` that are compared.
-        left: Gold rows; -1 for none. The bounds of cells with -1 are undefined.
-        right: Predicted rows; -1 for none.
+        left: Gold rows.
+        right: Predicted rows.
         tightness: Basis of the bounds of lists.
-        depth: Depth of this column below the first.
+        depth: Depth of the path of this column below that of the first.
     """
     size = int(blocks.starts[-1])
-    if depth >= MAX_BOUND_DEPTH or column.size == 0 or size == 0:
+    if depth >= MAX_BOUND_DEPTH or size == 0:
         return np.ones(size)
     return _bounds(column, blocks, left, right, tightness=tightness, depth=depth)
 
@@ -71,26 +85,69 @@ def upper_bounds(
 def _bounds(
     column: Column, blocks: Blocks, left: Indices, right: Indices, *, tightness: BoundTightness, depth: int
 ) -> Floats:
-    """Bound objects and values of mixed kinds, field by field."""
+    """Bound objects and values of mixed kinds, field by field.
+
+    It makes no difference whether undeclared keys share a column, as this depends on the other documents.
+    """
     size = int(blocks.starts[-1])
     matched, mass = np.zeros(size), np.zeros(size)
-    for link in column.links:
-        a, b = link.rows(left), link.rows(right)
-        quality = link.weight * upper_bounds(link.column, blocks, a, b, tightness=tightness, depth=depth + 1)
-        if link.index is None or ((a >= 0).all() and (b >= 0).all()):
-            matched += link.weight
-            mass += quality
+    every: Mask | slice = slice(None)
+    parts: list[Link | Slices] = [*column.links, *column.slices]
+    if column.slices:
+        parts.sort(key=lambda part: part.column.number)
+    for part in parts:
+        below = depth + len(part.column.path) - len(column.path)
+        if isinstance(part, Link):
+            a, b, inner, cells = part.rows(left), part.rows(right), blocks, every
+            if part.index is not None and not ((a >= 0).all() and (b >= 0).all()):
+                inner, cells = blocks.select(a >= 0, b >= 0)
+                a, b = a[a >= 0], b[b >= 0]
+            matched[cells] += part.weight
+            mass[cells] += part.weight * upper_bounds(part.column, inner, a, b, tightness=tightness, depth=below)
+        elif isinstance(part, MapLink) and part.column.key_ranks is not None:
+            for shared, quality in _common_keys(part, blocks, left, right, tightness=tightness, depth=below):
+                matched = add_one_by_one(matched, shared, np.ones(len(shared)))
+                mass = add_one_by_one(mass, shared, quality)
         else:
-            both = (a >= 0)[blocks.rows] & (b >= 0)[blocks.columns]
-            matched += np.where(both, link.weight, 0.0)
-            mass += np.where(both, quality, 0.0)
-    for entries in column.slices:
-        counts = entries.counts()
-        shared = np.minimum(counts[left][blocks.rows], counts[right][blocks.columns])
-        matched += shared
-        mass += shared * ROUND_UP
+            counts = part.counts()
+            common = np.minimum(counts[left][blocks.rows], counts[right][blocks.columns])
+            matched += common
+            mass += common * ROUND_UP
     union = column.sizes[left][blocks.rows] + column.sizes[right][blocks.columns] - matched
     return ratio_or_one(mass, union)
+
+
+def _common_keys(
+    entries: MapLink, blocks: Blocks, left: Indices, right: Indices, *, tightness: BoundTightness, depth: int
+) -> Iterator[tuple[Indices, Floats]]:
+    """Bound the values of the keys that both rows of a cell have.
+
+    Yields:
+        Cells and bounds of the values of a key, in the order of the keys.
+    """
+    width, sides = entries.width, []
+    for rows, counts in ((left, blocks.heights), (right, blocks.widths)):
+        owner, slots = expand_slices(entries.starts, rows)
+        keys = np.arange(len(blocks), dtype=np.intp).repeat(counts)[owner] * width + entries.codes[slots]
+        order = keys.argsort(kind="stable")
+        sides.append((keys[order], owner[order], entries.rows(slots[order])))
+    common = np.intersect1d(sides[0][0], sides[1][0])
+    owners, values, starts = [], [], []
+    for keys, owner, rows in sides:
+        place = find_sorted(common, keys)
+        hit = place >= 0
+        owners.append(owner[hit])
+        values.append(rows[hit])
+        starts.append(starts_of(np.bincount(place[hit], minlength=len(common))))
+    for chunk in chunks(counts_of(starts[0]) * counts_of(starts[1]), MAX_COMMON_CELLS):
+        within = [slice(int(begins[chunk.start]), int(begins[chunk.stop])) for begins in starts]
+        inner = Blocks(*(begins[chunk.start : chunk.stop + 1] - begins[chunk.start] for begins in starts))
+        gold, predicted = (rows[part] for rows, part in zip(values, within, strict=True))
+        block = (common[chunk] // width).repeat(inner.heights * inner.widths)
+        row = owners[0][within[0]][inner.rows] - blocks.left_starts[block]
+        column_at = owners[1][within[1]][inner.columns] - blocks.right_starts[block]
+        cells = blocks.starts[block] + row * blocks.widths[block] + column_at
+        yield cells, upper_bounds(entries.column, inner, gold, predicted, tightness=tightness, depth=depth)
 
 
 @_bounds.register(LeafColumn)
@@ -119,7 +176,7 @@ def _of_lists(
         return np.where((gold == 0.0) != (predicted == 0.0), 0.0, 1.0)
     longer, shared = np.maximum(gold, predicted), np.minimum(gold, predicted)
     known = column.multiset_keys
-    if not column.links and column.items is not None:
+    if not column.site.list.prefix and column.items is not None:
         if known is not None and tightness >= BoundTightness.COUNTS:
             counts = common_counts(column, blocks, left, right)
             if known.has_uncountable.any():
@@ -165,6 +222,5 @@ def _best_partners(
 
 def _inside(column: ListColumn, lists: Indices, starts: Indices) -> tuple[Indices, Indices, Indices]:
     """Return the number of items of each list, the rows of the items, and the first item of each block."""
-    counts = np.where(lists >= 0, column.lengths[lists], 0)
-    _, rows = column.slices[0].below(lists[counts > 0])
-    return counts, rows, starts_of(counts)[starts]
+    counts = column.lengths[lists]
+    return counts, column.slices[0].below(lists)[1], starts_of(counts)[starts]
