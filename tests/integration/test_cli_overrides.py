@@ -156,10 +156,10 @@ def test_a_document_without_list_entries_has_no_transport_figures():
         (["--distance", "dice"], ["The distance dice has no effect: it applies to no value of the schema"]),
         (
             [*both("--match", "greedy", "set"), "--fail-under", "f1q=0.5"],
-            ["--published need a single --match and --distance"],
+            ["--flat need a single --match and --distance"],
         ),
-        ([*both("--match", "greedy", "set"), "--validate"], ["--published need a single --match and --distance"]),
-        ([*both("--match", "greedy", "set"), "--published"], ["--published need a single --match and --distance"]),
+        ([*both("--match", "greedy", "set"), "--validate"], ["--flat need a single --match and --distance"]),
+        ([*both("--match", "greedy", "set"), "--published"], ["--flat need a single --match and --distance"]),
     ],
 )
 def test_wrong_overrides_are_refused(options, said):

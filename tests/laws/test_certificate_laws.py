@@ -70,7 +70,7 @@ def test_the_verdict_equals_that_of_the_worst_part(part):
 
 DENIED = [law for law in distance_laws.LAWS if not law.distance.facts.metric and law.name != "date"]
 """Days are apart however they are written: `date` keeps the certificate."""
-TYPES = {str: "string", bool: "boolean", int: "number", float: "number", list: "array"}
+TYPES = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 
 
 def violated(fact, table):

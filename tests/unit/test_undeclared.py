@@ -115,7 +115,8 @@ def test_keys_that_share_a_column_have_the_same_results_to_the_last_bit(listed, 
     results = []
     for keys in (1, 256, 10**9):
         limits = CellLimits(keys=keys)
-        monkeypatch.setattr(batch_comparison.compare_batch, "__kwdefaults__", {"exhaustive": False, "limits": limits})
+        defaults = batch_comparison.compare_batch.__kwdefaults__ | {"limits": limits}
+        monkeypatch.setattr(batch_comparison.compare_batch, "__kwdefaults__", defaults)
         comparison = compared.compare(gold=gold, predicted=predicted)
         results.append((json.dumps(comparison.to_dict()), comparison.explain(), repr(comparison.curve)))
     assert results[0] == results[1] == results[2]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
+    from arbitre.engine.columns.column import Column
+    from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
 MAX_COPIES: Final = 64
@@ -86,8 +88,11 @@ class LeafFaults:
     counts: ValueCounts
 
     @classmethod
-    def of(cls, levels: Sequence[Level], owners: Indices, close: float, documents: int) -> list[LeafFaults]:
-        """Return the faults of each column whose values all have one path and are not matched by transport."""
+    def of(cls, plan: Plan, levels: Sequence[Level], owners: Indices, documents: int) -> list[LeafFaults]:
+        """Return the faults of each column of declared fields that is not below a list matched by transport.
+
+        Undeclared keys are renamed fields; several of them may share a column.
+        """
         columns: dict[int, list[Level]] = {}
         for level in levels:
             if level.leaf and not level.named and isinstance(level.source, LeafColumn):
@@ -95,12 +100,12 @@ class LeafFaults:
         faults = []
         for group in columns.values():
             column = group[0].source
-            if isinstance(column, LeafColumn) and not below_transport(column):
+            if isinstance(column, LeafColumn) and not below_transport(column) and not _is_undeclared(plan, column):
                 rows, document = (
                     np.concatenate([getattr(level, name) for level in group]) for name in ("left", "document")
                 )
                 counts = ValueCounts(column.codes[rows[rows >= 0]], document[rows >= 0], len(column.values), documents)
-                sides = [_wrong(group, owners, close, gold=gold) for gold in (True, False)]
+                sides = [_wrong(group, owners, plan.close, gold=gold) for gold in (True, False)]
                 faults.append(cls(column, group[0].text, sides[0], sides[1], counts))
         return faults
 
@@ -112,6 +117,18 @@ class LeafFaults:
     def values_at(self, leaves: WrongLeaves) -> list[Json]:
         """Return the normalised value of each leaf."""
         return [self.column.values[code] for code in self.column.codes[leaves.rows].tolist()]
+
+
+def _is_undeclared(plan: Plan, column: Column) -> bool:
+    """Return whether the values of a column are below a key that the schema does not declare."""
+    while column.parent is not None:
+        if isinstance(column.parent, ObjectColumn):
+            node = column.parent.site.object
+            declared = node.declared_map or any(field.name == column.token for field in node.fields)
+            if not declared and column.site is plan.sites[node.additional]:
+                return True
+        column = column.parent
+    return False
 
 
 def owners_of(levels: Sequence[Level]) -> Indices:
@@ -248,11 +265,8 @@ def _near_counts(faults: LeafFaults, codes: Indices, documents: Indices, close: 
     return totals.astype(np.intp)[inverse]
 
 
-def siblings(faults: Sequence[LeafFaults], declared: frozenset[str], close: float) -> Iterator[Candidate]:
-    """Yield the candidates between the fields of one object, compared with the distance of the gold field.
-
-    A field that the schema declares is not compared with an undeclared one, which is a renamed field.
-    """
+def siblings(faults: Sequence[LeafFaults], close: float) -> Iterator[Candidate]:
+    """Yield the candidates between the fields of one object, compared with the distance of the gold field."""
     wrong: dict[int, list[tuple[int, int]]] = {}
     for number, of_path in enumerate(faults):
         for at in _direct(of_path.predicted).tolist():
@@ -261,7 +275,7 @@ def siblings(faults: Sequence[LeafFaults], declared: frozenset[str], close: floa
         places = []
         for at in _direct(of_path.gold).tolist():
             for other, place in wrong.get(int(of_path.gold.parents[at]), ()):
-                if other != number and (faults[other].path in declared or of_path.path not in declared):
+                if other != number:
                     places.append((at, other, place))
         if places and of_path.column.readings is None and not of_path.custom:
             rivals = [len(wrong[int(of_path.gold.parents[at])]) for at, _, _ in places]

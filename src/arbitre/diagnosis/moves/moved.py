@@ -67,10 +67,9 @@ class MovedResults:
 def find_moved(plan: Plan, levels: Sequence[Level], documents: int) -> list[list[MovedNodes]]:
     """Return the moved values of each document, as nodes; see `MovedResults.of` for the arguments."""
     owners, close = owners_of(levels), plan.close
-    faults = LeafFaults.of(levels, owners, close, documents)
-    declared = frozenset(row.path for row in plan.rows)
+    faults = LeafFaults.of(plan, levels, owners, documents)
     candidates = [
-        *siblings(faults, declared, close),
+        *siblings(faults, close),
         *(candidate for part in faults for candidate in same_path(part, close)),
     ]
     by_document: list[list[Candidate]] = [[] for _ in range(documents)]
