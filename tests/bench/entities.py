@@ -11,17 +11,13 @@ nervaluate those of the four schemes. Ratios are those of arbitre to each tool: 
 
 from __future__ import annotations
 
-import sys
-
-if __name__ == "__main__":
-    sys.path.pop(0)  # the folder of this script, whose statistics.py would hide the module of the standard library
-
 import argparse
 import json
 import random
 import resource
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import warnings

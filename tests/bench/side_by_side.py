@@ -12,11 +12,6 @@ by path; the compiled schema is left out.
 
 from __future__ import annotations
 
-import sys
-
-if __name__ == "__main__":
-    sys.path.pop(0)  # the folder of this script, whose statistics.py would hide the module of the standard library
-
 import argparse
 import copy
 import json
@@ -25,6 +20,7 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -213,7 +209,7 @@ class Bench:
 def memory(folder, size):
     """How far the memory of a fresh process rises above its start, in MB, for one nested comparison."""
     code = (
-        "import re, statistics, sys\n"  # before tests/bench/statistics.py can hide it
+        "import re, sys\n"
         "import arbitre\n"
         "sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
         "import side_by_side, workload\n"

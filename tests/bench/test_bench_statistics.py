@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from statistics import fmean
 
-BENCH = Path(__file__).with_name("statistics.py")
+BENCH = Path(__file__).with_name("simulated_coverage.py")
 
 
 def test_the_short_benchmark_simulates_every_kind_of_row(tmp_path):

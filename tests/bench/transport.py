@@ -13,11 +13,6 @@ this minute's.
 
 from __future__ import annotations
 
-import sys
-
-if __name__ == "__main__":
-    sys.path.pop(0)  # the folder of this script, whose statistics.py would hide the module of the standard library
-
 import argparse
 import json
 import platform

@@ -1,8 +1,8 @@
 """Simulate how often intervals hold the truth, and how often tests find a difference where there is none.
 
-    python tests/bench/statistics.py                # every population, 2,000 corpora each (some 15 minutes)
-    python tests/bench/statistics.py --short        # few corpora and methods: a smoke test
-    python tests/bench/statistics.py --json out.json --markdown table.md
+    python tests/bench/simulated_coverage.py                # every population, 2,000 corpora each (some 15 minutes)
+    python tests/bench/simulated_coverage.py --short        # few corpora and methods: a smoke test
+    python tests/bench/simulated_coverage.py --json out.json --markdown table.md
 
 A corpus has units (documents, or clusters of documents) drawn from a population. Coverage is the share of corpora whose
 nominal 95 % interval holds the score of the population; the type-I error is the share of corpora in which two systems
@@ -11,11 +11,6 @@ for tests of two systems, a twentieth for tests of 15. The seed is fixed: the ta
 """
 
 from __future__ import annotations
-
-import sys
-
-if __name__ == "__main__":
-    sys.path.pop(0)  # the folder of this script, whose statistics.py would hide the module of the standard library
 
 import argparse
 import json
