@@ -156,6 +156,11 @@ def test_the_alpha_of_documents_is_computed_from_all_pairs_of_documents():
     assert squared.name == "alpha_d2"
 
 
+def test_an_option_that_agreement_does_not_have_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="workers"):
+        agreement.agree(SCHEMA, {"ada": tmp_path, "bob": tmp_path}, workers=2)
+
+
 def test_documents_without_a_second_annotator_are_refused():
     with pytest.raises(DataError, match="two annotators"):
         agreement.structural(Comparator(SCHEMA), {"ada": {"1": {}}, "bob": {"2": {}}})

@@ -8,31 +8,20 @@ from arbitre.agreement.structural import Difference, StructuralAgreement, struct
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import Failure
 from arbitre.errors import DataError
-from arbitre.report.keywords import SharedKeywords, option_sets
+from arbitre.report.keywords import ReadingKeywords, option_sets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
-    from arbitre.corpus.reading.projection import Projection
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 
 
-class AgreeKeywords(ComparatorKeywords, total=False):
-    """Options of a comparator, and options for reading documents as described at `ReadOptions`."""
-
-    id_key: str
-    id_pattern: str | None
-    normalize_ids: bool
-    gold_key: str
-    predicted_key: str
-    project: str | Path | Mapping[str, Json] | Projection | None
-    lenient: bool
-    max_depth: int
+class AgreeKeywords(ComparatorKeywords, ReadingKeywords, total=False):
+    """Options of a comparator, and options for reading documents."""
 
 
 def agree(
@@ -63,7 +52,7 @@ def agree(
     """
     given: dict[str, Any] = dict(options)
     comparator = take_comparator(schema, given)
-    reading, _ = option_sets(given, SharedKeywords)
+    reading, _ = option_sets(given, ReadingKeywords)
     return agree_on(comparator, annotators, reading, difference=difference, seed=seed)
 
 

@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     """Called with the number of documents compared, and their total number if it is known."""
 
 
-class SharedKeywords(TypedDict, total=False):
-    """Options of evaluations and rankings, under the names that they have on the command line.
+class ReadingKeywords(TypedDict, total=False):
+    """Options for reading documents, as described at `ReadOptions`, under the names that they have on the command line.
 
-    Those up to `max_depth` are described at `ReadOptions`, the others at `EvaluationOptions`. `project` is the path of
-    a file of JMESPath expressions, or the expressions.
+    `project` is the path of a file of JMESPath expressions, or the expressions.
     """
 
     id_key: str
@@ -53,6 +52,11 @@ class SharedKeywords(TypedDict, total=False):
     project: str | Path | Mapping[str, Json] | Projection | None
     lenient: bool
     max_depth: int
+
+
+class SharedKeywords(ReadingKeywords, total=False):
+    """Options of evaluations and rankings, as described at `EvaluationOptions`, and `ReadingKeywords`."""
+
     cluster_by: str | None
     workers: int | None
     engine: Engine
@@ -121,21 +125,13 @@ def evaluate_corpus(
     return extend(evaluation, files=files)
 
 
-class SourceKeywords(TypedDict, total=False):
-    """Options for naming and reading documents: `Sources`, and those of `SharedKeywords` up to `max_depth`."""
+class SourceKeywords(ReadingKeywords, total=False):
+    """Options for naming and reading documents: `Sources` and `ReadingKeywords`."""
 
     gold: Paths
     predicted: Paths
     manifest: str | Path
     only: Collection[str]
-    id_key: str
-    id_pattern: str | None
-    normalize_ids: bool
-    gold_key: str
-    predicted_key: str
-    project: str | Path | Mapping[str, Json] | Projection | None
-    lenient: bool
-    max_depth: int
 
 
 def document_pairs(plan: Plan, pairs: Pairs | None, **options: Unpack[SourceKeywords]) -> Join | list[Pair]:
@@ -151,9 +147,7 @@ def document_pairs(plan: Plan, pairs: Pairs | None, **options: Unpack[SourceKeyw
     return [Pair(str(identity), None, gold, predicted).as_json() for identity, gold, predicted in triples]
 
 
-def option_sets(
-    given: Mapping[str, Any], kind: type[SharedKeywords | SourceKeywords]
-) -> tuple[ReadOptions, EvaluationOptions]:
+def option_sets(given: Mapping[str, Any], kind: type[ReadingKeywords]) -> tuple[ReadOptions, EvaluationOptions]:
     """Return the options for reading and for evaluating documents among keyword arguments.
 
     Args:
