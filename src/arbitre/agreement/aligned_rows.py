@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.agreement.alignment import NONE, Alignment, align
-from arbitre.engine.batch_comparison import pairwise_qualities
+from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from arbitre.arrays import Indices
-    from arbitre.engine.columns.column import Column
+    from arbitre.arrays import Floats, Indices
+    from arbitre.engine.columns.column import Column, Slices
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -126,27 +126,47 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
         yield AlignedRows(column, rows[held], document[held])
 
 
+def align_lists(
+    items: Slices, lists: Indices, *, search: bool = True
+) -> Iterator[tuple[tuple[Indices, ...], Alignment]]:
+    """Align the items of lists, which are compared in one call for each pair of annotators.
+
+    Args:
+        items: The items of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        search: See `align`.
+
+    Yields:
+        For each unit, the rows of the items of each annotator, and their alignment.
+    """
+    none = np.empty(0, dtype=np.intp)
+    below = [tuple(none if row == NONE else items.below(np.array([row]))[1] for row in unit) for unit in lists.tolist()]
+    tables: list[dict[tuple[int, int], Floats]] = [{} for _ in below]
+    for i, j in combinations(range(lists.shape[1]), 2):
+        left = np.concatenate([none, *(np.repeat(rows[i], len(rows[j])) for rows in below)])
+        right = np.concatenate([none, *(np.tile(rows[j], len(rows[i])) for rows in below)])
+        distances = 1.0 - pair_qualities(items.column, left, right) if len(left) else np.empty(0)
+        begin = 0
+        for table, rows in zip(tables, below, strict=True):
+            shape = len(rows[i]), len(rows[j])
+            end = begin + shape[0] * shape[1]
+            table[i, j] = distances[begin:end].reshape(shape)
+            begin = end
+    for table, rows in zip(tables, below, strict=True):
+        yield rows, align(table, [len(side) for side in rows], UNMATCHED, search=search)
+
+
 def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = part.column.slices
-    annotators = part.rows.shape[1]
-    alignments, units, documents = [], [], []
-    for unit, document in zip(part.rows, part.document.tolist(), strict=True):
-        below = [
-            items.below(unit[at : at + 1])[1] if unit[at] != NONE else np.empty(0, dtype=np.intp)
-            for at in range(annotators)
-        ]
-        distances = {
-            (i, j): 1.0 - pairwise_qualities(items.column, below[i], below[j])
-            for i, j in combinations(range(annotators), 2)
-        }
-        alignment = align(distances, [len(rows) for rows in below], UNMATCHED)
+    alignments, units = [], []
+    for below, alignment in align_lists(items, part.rows):
         alignments.append(alignment)
         padded = [np.append(rows, NONE) for rows in below]
-        units.append(np.stack([padded[at][alignment.unitary[:, at]] for at in range(annotators)], axis=1))
-        documents.append(np.full(len(alignment.unitary), document, dtype=np.intp))
+        units.append(np.stack([rows[chosen] for rows, chosen in zip(padded, alignment.unitary.T, strict=True)], axis=1))
+    documents = part.document.repeat([len(unit) for unit in units])
     whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
-    return whole, _nonempty(items.column, np.concatenate(units), np.concatenate(documents))
+    return whole, _nonempty(items.column, np.concatenate(units), documents)
 
 
 def _present(column: Column, rows: Indices) -> Indices:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from arbitre.agreement.aligned_rows import UNMATCHED, AlignedRows, align_documents, is_value
-from arbitre.agreement.alignment import NONE, align
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_value
+from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.krippendorff import alpha_of
 from arbitre.agreement.notes import notes_of
 from arbitre.agreement.ratings import Ratings
-from arbitre.engine.batch_comparison import pairwise_qualities
 from arbitre.engine.columns.column import LeafColumn, ListColumn
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import DataError
@@ -231,13 +230,8 @@ class _Measure:
             reason = f"Lists of at least {annotators} documents are needed to measure the disorder expected by chance."
             return Coefficient(value=None, observed=observed, expected=None, reason=reason, **facts)
         disorders, sizes = [], []
-        for lists in self._unrelated(pool, documents, annotators):
-            below = [items.below(np.array([row]))[1] for row in lists]
-            tables = {
-                (i, j): 1.0 - pairwise_qualities(items.column, below[i], below[j])
-                for i, j in combinations(range(annotators), 2)
-            }
-            alignment = align(tables, [len(rows) for rows in below], UNMATCHED, search=False)
+        unrelated = np.array(list(self._unrelated(pool, documents, annotators)), dtype=np.intp)
+        for below, alignment in align_lists(items, unrelated, search=False):
             disorders.append(alignment.disorder * annotators)
             sizes.append(sum(map(len, below)))
         if not any(sizes):
