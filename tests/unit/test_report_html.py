@@ -25,7 +25,8 @@ from arbitre.corpus.systems.ranking import rank as ranking
 from arbitre.errors import clipped, show_hidden
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.html.language import Language, Translator, catalogue
-from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, embedded, render_page
+from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, render_page
+from arbitre.report.html.standalone import embedded
 from arbitre.report.html.view import PairwiseTest
 from arbitre.report.report_files import view_of
 
