@@ -22,12 +22,14 @@ STDIN_NAME: Final = "<stdin>"
 GZIP: Final = ".gz"
 ZSTD: Final = ".zst"
 PACKED: Final = frozenset({GZIP, ZSTD})
+SIDECAR: Final = ".provenance.json"
+"""End of the names of sidecars, which describe the provenance of documents."""
 
 
 def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
     """Yield each source, with globs replaced by the files that match them, sorted by name.
 
-    `**` matches folders at any depth. A name that exists is not treated as a glob.
+    `**` matches folders at any depth. Globs do not match sidecars. A name that exists is not treated as a glob.
 
     Raises:
         DataError: A glob matches no files.
@@ -37,7 +39,8 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
         if not glob.has_magic(name) or Path(name).exists():
             yield name
             continue
-        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  (Path.glob takes no absolute pattern)
+        matching = glob.glob(name, recursive=True)  # noqa: PTH207  (Path.glob takes no absolute pattern)
+        found = sorted(path for path in matching if not path.endswith(SIDECAR))
         if not found:
             raise DataError.of(
                 f"Expected {name!r} to match files, got none",

@@ -1,0 +1,178 @@
+"""The result of building a consensus: the documents, and every place where the annotators disagree."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from arbitre.errors import DataError
+from arbitre.report.text_files import atomic_text_file
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from arbitre.corpus.joining.provenance import Provenance
+
+Flag: TypeAlias = Literal["tie", "weak majority", "not unanimous"]
+"""How far a proposal is from being shared by all annotators; the first two need a decision by a person."""
+
+FLAGGED: Final[tuple[Flag, ...]] = ("tie", "weak majority")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one annotator has at a place.
+
+    Attributes:
+        annotator: Name of the annotator.
+        value: The value; ABSENT if the annotator has none there.
+        pointer: JSON Pointer of the value in the document of the annotator; None if it is absent.
+    """
+
+    annotator: str
+    value: Json
+    pointer: str | None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary; `absent` takes the place of `value` if there is none."""
+        return {"annotator": self.annotator, "pointer": self.pointer} | _value_or_absent("value", self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A place where the annotators do not all have the same value.
+
+    Attributes:
+        id: The id of the document and the pointer, joined by `#`.
+        document: Id of the document.
+        pointer: JSON Pointer of the value in the consensus document. List items that are left out have the positions
+            after the last item; fields that are left out have the pointer where they would stand.
+        path: Wildcard path.
+        kind: `value` if the annotators have different values, `presence` if an annotator has none.
+        readings: What each annotator of the document has, by name.
+        proposal: The value that the strategy put into the consensus; ABSENT if it was left out.
+        support: Share of the votes for the proposal, in [0, 1]. Annotators who do not have the enclosing object or
+            list have no vote.
+        margin: `support` minus the share of the most frequent other reading.
+        flag: `tie` and `weak majority` need a decision by a person.
+        weight: Share of the document's score at stake, times the mean distance between the readings.
+        context: The nearest list item, or else the document, that contains the place, as in the consensus.
+    """
+
+    id: str
+    document: str
+    pointer: str
+    path: str
+    kind: Literal["value", "presence"]
+    readings: tuple[Reading, ...]
+    proposal: Json
+    support: float
+    margin: float
+    flag: Flag
+    weight: float
+    context: Json
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the proposal needs a decision by a person."""
+        return self.flag in FLAGGED
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary; `absent` takes the place of `proposal` if there is none."""
+        return {
+            "id": self.id,
+            "document": self.document,
+            "pointer": self.pointer,
+            "path": self.path,
+            "kind": self.kind,
+            "flag": self.flag,
+            **_value_or_absent("proposal", self.proposal),
+            "support": self.support,
+            "margin": self.margin,
+            "weight": self.weight,
+            "readings": [reading.to_dict() for reading in self.readings],
+            "context": None if self.context is ABSENT else self.context,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PathCounts:
+    """Number of values or list items at a wildcard path, by how they were decided.
+
+    Attributes:
+        unanimous: Kept, and all annotators agree.
+        majority: Kept, with a clear majority.
+        flagged: Kept, but tied or with a weak majority.
+        left_out: Not in the consensus.
+    """
+
+    unanimous: int = 0
+    majority: int = 0
+    flagged: int = 0
+    left_out: int = 0
+
+    @property
+    def total(self) -> int:
+        """Number of values or list items that at least one annotator has."""
+        return self.unanimous + self.majority + self.flagged + self.left_out
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """Gold documents built from the documents of several annotators.
+
+    Attributes:
+        documents: The consensus documents by id, sorted.
+        disagreements: The places where the annotators differ, those with the greatest weight first.
+        provenance: What `save` stores in the sidecar.
+        notes: Assumptions of the strategy, and what it left out.
+        by_path: Number of values and list items by wildcard path.
+    """
+
+    documents: Mapping[str, Json]
+    disagreements: tuple[Disagreement, ...]
+    provenance: Provenance
+    notes: tuple[str, ...] = ()
+    by_path: Mapping[str, PathCounts] = field(default_factory=dict)
+
+    def save(self, path: str | Path, *, id_key: str = "id") -> tuple[Path, Path]:
+        """Write the documents as JSON lines, and their sidecar, as `arbitre evaluate --gold` reads them.
+
+        Args:
+            path: The file (.jsonl). An existing file is replaced.
+            id_key: Key of the id.
+
+        Returns:
+            The paths of both files.
+
+        Raises:
+            DataError: A document is not an object or already has the key of the id, or a file cannot be written.
+        """
+        path = Path(path)
+        with atomic_text_file(path) as file:
+            for name, document in self.documents.items():
+                if not isinstance(document, dict) or document.keys() & {id_key, "run"}:
+                    raise _without_room_for_id(name, document, id_key)
+                file.write(json.dumps({id_key: name, **document}, ensure_ascii=False) + "\n")
+        return path, self.provenance.write(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
+        return {
+            "provenance": self.provenance.to_dict(),
+            "notes": list(self.notes),
+            "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
+            "documents": dict(self.documents),
+            "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],
+        }
+
+
+def _value_or_absent(key: str, value: Json) -> dict[str, Json]:
+    return {"absent": True} if value is ABSENT else {key: value}
+
+
+def _without_room_for_id(name: str, document: Json, id_key: str) -> DataError:
+    return DataError.of(f"Cannot write the document {name!r} with its id under {id_key!r}")
