@@ -59,7 +59,10 @@ class Disagreement:
         margin: `support` minus the share of the most frequent other reading.
         flag: `tie` and `weak majority` need a decision by a person.
         weight: Share of the document's score at stake, times the mean distance between the readings.
-        context: The nearest list item, or else the document, that contains the place, as in the consensus.
+        context: The entry around the place, as in the consensus: the place itself if it is an object in a list, or the
+            nearest object in a list that contains it, or else the document.
+        entry: JSON Pointer of `context`.
+        versions: What each annotator has of `context`.
     """
 
     id: str
@@ -74,6 +77,8 @@ class Disagreement:
     flag: Flag
     weight: float
     context: Json
+    entry: str = ""
+    versions: tuple[Reading, ...] = ()
 
     @property
     def flagged(self) -> bool:
@@ -94,6 +99,7 @@ class Disagreement:
             "margin": self.margin,
             "weight": self.weight,
             "readings": [reading.to_dict() for reading in self.readings],
+            "entry": self.entry,
             "context": None if self.context is ABSENT else self.context,
         }
 

@@ -63,11 +63,13 @@ class ValueOrigin:
 
     Attributes:
         annotators: The annotators who have this value.
-        by: The strategy, or the name of the person who decided.
+        by: The strategy, the name of the person who decided, or "undecided".
+        note: Remark of the person who decided.
     """
 
     annotators: tuple[str, ...]
     by: str
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,10 @@ class Provenance:
             plain.get("documents"),
             disagreements and DisagreementCounts(**disagreements),
             {
-                document: {place: ValueOrigin(tuple(origin["from"]), origin["by"]) for place, origin in values.items()}
+                document: {
+                    place: ValueOrigin(tuple(origin["from"]), origin["by"], origin.get("note"))
+                    for place, origin in values.items()
+                }
                 for document, values in plain.get("values", {}).items()
             },
         )
@@ -160,7 +165,8 @@ class Provenance:
             "disagreements": self.disagreements and asdict(self.disagreements),
             "values": {
                 document: {
-                    place: {"from": list(origin.annotators), "by": origin.by} for place, origin in values.items()
+                    place: _without_none({"from": list(origin.annotators), "by": origin.by, "note": origin.note})
+                    for place, origin in values.items()
                 }
                 for document, values in self.values.items()
             }

@@ -1,6 +1,5 @@
 """Render a report as a self-contained HTML page. The template only lays out the view model; it computes no scores."""
 
-
 from __future__ import annotations
 
 from functools import partial

@@ -14,9 +14,9 @@ const outcome = (one) => {
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
 // Builds the item of the list. `changed` is called after every change of a decision.
-const caseOf = (one, number, changed) => {
-  const title = `q-title-${number}`;
-  const group = `q-choice-${number}`;
+const caseOf = (one, rank, changed) => {
+  const title = `q-title-${rank}`;
+  const group = `q-choice-${rank}`;
   const radio = (attributes = {}) => make("input", { type: "radio", name: group, ...attributes });
   const box = make("li", { class: "case", tabindex: "-1", "data-id": one.id });
   const said = make("span", {});
@@ -24,7 +24,7 @@ const caseOf = (one, number, changed) => {
   const note = make("input", { type: "text", class: "grow" });
   const other = radio({ value: "other", "aria-label": say("queue.other") });
   const written = make("textarea", { rows: "1", spellcheck: "false", "aria-label": `${say("queue.other")}: ${one.pointer}` });
-  const checked = make("small", { id: `q-checked-${number}` });
+  const checked = make("small", { id: `q-checked-${rank}` });
   written.setAttribute("aria-describedby", checked.id);
   const leave = radio({ value: "absent" });
 
