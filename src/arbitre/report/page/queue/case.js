@@ -10,10 +10,11 @@ const proposed = () => make("em", { class: "tag" }, say("queue.proposed"));
 // The decision of a disagreement, as text.
 const outcome = (one) => {
   const decision = decided.get(one.id);
-  if (!decision) return say("queue.open");
+  const above = settledBy(one);
+  if (!decision) return above ? say("queue.settled", { pointer: plain(above.pointer) }) : say("queue.open");
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
-// Builds the item of the list. `changed` is called after every change of a decision.
+// Builds the item of the list. `changed` is called after every change of a decision, and refreshes all items.
 const caseOf = (one, rank, changed) => {
   const title = `q-title-${rank}`;
   const group = `q-choice-${rank}`;
@@ -28,15 +29,14 @@ const caseOf = (one, rank, changed) => {
   written.setAttribute("aria-describedby", checked.id);
   const leave = radio({ value: "absent" });
 
-  const settle = () => {
+  box.refresh = () => {
     said.textContent = outcome(one);
     withdraw.hidden = !decided.has(one.id);
-    box.classList.toggle("done", decided.has(one.id));
-    changed();
+    box.classList.toggle("done", isDone(one));
   };
   const decide = (raw) => {
     decided.set(one.id, { raw, by: at("q-name").value.trim(), note: note.value.trim() });
-    settle();
+    changed();
   };
   const check = () => {
     const raw = typed(written.value);
@@ -49,7 +49,7 @@ const caseOf = (one, rank, changed) => {
     const raw = check();
     if (raw !== null) return decide(raw);
     decided.delete(one.id);
-    return settle();
+    return changed();
   };
 
   const values = contrasted(one.choices.map((choice) => text(choice.value)));
@@ -85,7 +85,7 @@ const caseOf = (one, rank, changed) => {
   withdraw.addEventListener("click", () => {
     decided.delete(one.id);
     for (const input of box.querySelectorAll("input[type=radio]")) input.checked = false;
-    settle();
+    changed();
     box.focus();
   });
 
@@ -123,8 +123,6 @@ const caseOf = (one, rank, changed) => {
     make("p", { class: "outcome" }, said, " ", withdraw, make("label", { class: "remark" }, say("queue.note"), " ", note)),
     context(one),
   ]);
-  said.textContent = outcome(one);
-  withdraw.hidden = !before;
-  box.classList.toggle("done", before !== undefined);
+  box.refresh();
   return box;
 };

@@ -34,6 +34,19 @@ const members = (line) => {
   return texts;
 };
 
+const proposalOf = ({ choices }) => (choices[0]?.proposed ? choices[0].raw : null);
+// The disagreement of a value that contains this one and was replaced or left out by a decision, so that this one needs none.
+const settledBy = ({ document, pointer }) => {
+  for (let place = pointer; place !== ""; ) {
+    place = place.slice(0, place.lastIndexOf("/"));
+    const above = cases.get(`${document}#${place}`);
+    const decision = above && decided.get(above.id);
+    if (decision) return decision.raw === proposalOf(above) ? null : above;
+  }
+  return null;
+};
+const isDone = (one) => decided.has(one.id) || settledBy(one) !== null;
+
 const record = ({ id, fingerprint }) => {
   const { raw, by, note } = decided.get(id);
   const parts = [`"id": ${JSON.stringify(id)}`, raw === null ? '"absent": true' : `"value": ${raw}`];

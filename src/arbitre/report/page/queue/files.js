@@ -47,6 +47,7 @@ const start = () => {
   at("q-next").addEventListener("click", () => turn(1));
   at("q-export").addEventListener("click", exported);
   at("q-file").addEventListener("change", imported);
+  load(data.decisions);
   load(stored());
   changed();
 };

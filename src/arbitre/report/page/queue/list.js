@@ -6,11 +6,12 @@ const pages = () => Math.max(1, Math.ceil(queue.found.length / SIZE));
 
 const progress = () => {
   const n = data.disagreements.length;
-  const texts = [say("queue.progress", { done: decided.size, n })];
+  const texts = [say("queue.progress", { done: data.disagreements.filter(isDone).length, n })];
   if (queue.found.length < n) texts.push(say("queue.shown", { shown: queue.found.length, n }));
   at("q-status").textContent = texts.join(" ");
 };
 const changed = () => {
+  for (const box of at("q-list").children) box.refresh?.();
   at("q-stored").textContent = say(store() ? "queue.stored" : "queue.unstored");
   progress();
 };
@@ -37,7 +38,7 @@ const filterCases = () => {
     (one) =>
       (path === "" || one.path === path.slice(1)) &&
       (name === "" || one.document === name.slice(1)) &&
-      (state === "all" || decided.has(one.id) === (state === "decided")),
+      (state === "all" || isDone(one) === (state === "decided")),
   );
   queue.page = 0;
   render();
