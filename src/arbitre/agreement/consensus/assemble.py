@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, PathCounts, Reading
@@ -30,6 +31,7 @@ class Draft(NamedTuple):
         by_path: Number of single values and list items at each path.
         values: Number of single values at all paths.
         origins: Origin of the values that not all annotators have, by document and pointer.
+        located: Place of each disagreement, by its id.
     """
 
     documents: dict[str, Json]
@@ -37,6 +39,7 @@ class Draft(NamedTuple):
     by_path: dict[str, PathCounts]
     values: PathCounts
     origins: dict[str, dict[str, ValueOrigin]]
+    located: dict[str, Place]
 
 
 class _Node(NamedTuple):
@@ -46,13 +49,16 @@ class _Node(NamedTuple):
         place: The place.
         tokens: The path.
         share: Share of the document's score that depends on it.
-        context: The nearest list item above, or the document.
+        entry: The nearest place that contains it and is an object in a list, or the document; it may be the place
+            itself.
+        entry_tokens: The path of the entry.
     """
 
     place: Place
     tokens: tuple[Token, ...]
     share: float
-    context: Json
+    entry: Place
+    entry_tokens: tuple[Token, ...]
 
 
 @dataclass(eq=False, slots=True)
@@ -64,29 +70,56 @@ class Assembly:
         votes: The vote on each place.
         values: The value of each place in the consensus; ABSENT if it is left out.
         strategy: Name of the strategy.
+        decided: Values that replace those of the vote; ABSENT to leave a place out.
     """
 
     places: Places
     votes: dict[Place, Vote]
     values: dict[Place, Json]
     strategy: str
+    decided: Mapping[Place, Json]
 
     @classmethod
-    def of(cls, places: Places, votes: Mapping[Place, Vote], strategy: str) -> Assembly:
+    def of(
+        cls,
+        places: Places,
+        votes: Mapping[Place, Vote],
+        strategy: str,
+        decided: Mapping[Place, Json] = MappingProxyType({}),
+    ) -> Assembly:
         """Compute the values, those in a container before the container."""
-        assembly = cls(places, dict(votes), {}, strategy)
+        assembly = cls(places, dict(votes), {}, strategy, decided)
         for place in reversed(places.every):
-            assembly.values[place] = assembly._value(place)
+            assembly.values[place] = decided[place] if place in decided else assembly._value(place)
         return assembly
+
+    def documents(self) -> dict[str, Json]:
+        """Return the documents by id, without those that are left out."""
+        return {name: self.values[root] for name, root in self.places.roots.items() if self.values[root] is not ABSENT}
+
+    def pointers(self) -> dict[Place, str]:
+        """Return the pointer of each place that is kept, without those inside a decided value."""
+        pointers = {}
+        pending: list[tuple[Place, tuple[Token, ...]]] = [(root, ()) for root in self.places.roots.values()]
+        while pending:
+            place, tokens = pending.pop()
+            if self.values[place] is ABSENT:
+                continue
+            pointers[place] = pointer(tokens)
+            family = self.votes[place].family
+            if place not in self.decided and family not in {None, SCALAR}:
+                pending += [(child, (*tokens, token)) for token, child in self._arranged(place, family)]
+        return pointers
 
     def draft(self) -> Draft:
         """Return the documents and the disagreements."""
         disagreements: list[Disagreement] = []
+        located: dict[str, Place] = {}
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         total: Counter[str] = Counter()
         origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
         for name, root in self.places.roots.items():
-            pending = [_Node(root, (), 1.0, self.values[root])]
+            pending = [_Node(root, (), 1.0, root, ())]
             while pending:
                 node = pending.pop()
                 place, vote = node.place, self.votes[node.place]
@@ -94,6 +127,7 @@ class Assembly:
                 if vote.flag is not None:
                     disagreement = self._disagreement(name, root, node)
                     disagreements.append(disagreement)
+                    located[disagreement.id] = place
                     if kept:
                         names = tuple(self.places.annotators[at] for at in vote.winners)
                         origins[name][disagreement.pointer] = ValueOrigin(names, self.strategy)
@@ -106,11 +140,12 @@ class Assembly:
                     pending += self._below(node, vote.family)
         disagreements.sort(key=lambda own: (-own.weight, own.document, order(own.pointer)))
         return Draft(
-            {name: self.values[root] for name, root in self.places.roots.items() if self.values[root] is not ABSENT},
+            self.documents(),
             tuple(disagreements),
             {path: PathCounts(**counts[path]) for path in sorted(counts, key=order)},
             PathCounts(**total),
             dict(origins),
+            located,
         )
 
     def _value(self, place: Place) -> Json:
@@ -173,10 +208,10 @@ class Assembly:
         place = node.place
         arranged = self._arranged(place, family)
         total = sum(child.weight for _, child in arranged)
-        context = self.values[place] if place.item else node.context
         for token, child in reversed(arranged):
-            share = node.share * child.weight / total if total else 0.0
-            yield _Node(child, (*node.tokens, token), share, context)
+            share, tokens = node.share * child.weight / total if total else 0.0, (*node.tokens, token)
+            own = child.item and Kind.OBJECT in child.families
+            yield _Node(child, tokens, share, *((child, tokens) if own else (node.entry, node.entry_tokens)))
 
     def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
@@ -186,21 +221,25 @@ class Assembly:
             pointer=at,
             path=place.path,
             kind="presence" if any(place.families[voter] is None for voter in place.voters()) else "value",
-            readings=tuple(
-                Reading(
-                    name,
-                    place.values[annotator],
-                    None if place.values[annotator] is ABSENT else place.address(annotator),
-                )
-                for annotator, name in enumerate(self.places.annotators)
-                if root.values[annotator] is not ABSENT
-            ),
+            readings=self._readings(root, place),
             proposal=self.values[place],
             support=vote.support,
             margin=vote.margin,
             flag=vote.flag or "not unanimous",
             weight=node.share * (1.0 - vote.similarity),
-            context=node.context,
+            context=self.values[node.entry],
+            entry=pointer(node.entry_tokens),
+            versions=self._readings(root, node.entry),
+        )
+
+    def _readings(self, root: Place, place: Place) -> tuple[Reading, ...]:
+        """Return what each annotator of the document has at a place."""
+        return tuple(
+            Reading(
+                name, place.values[annotator], None if place.values[annotator] is ABSENT else place.address(annotator)
+            )
+            for annotator, name in enumerate(self.places.annotators)
+            if root.values[annotator] is not ABSENT
         )
 
 

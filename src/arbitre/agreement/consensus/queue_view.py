@@ -12,7 +12,7 @@ from arbitre.report.text_files import compact
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from arbitre.agreement.consensus.decisions import Decision
     from arbitre.agreement.consensus.disagreement import Disagreement

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.disagreement import Flag
     from arbitre.agreement.consensus.places import Place
 
-Strategy: TypeAlias = Literal["majority", "unanimity", "dawid-skene"]
+Strategy: TypeAlias = Literal["majority", "unanimity", "collegial", "dawid-skene"]
 """How the values of the annotators are combined."""
 
 WEAK_MARGIN: Final = 0.25
