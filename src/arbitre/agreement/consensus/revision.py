@@ -107,10 +107,12 @@ class Revision:
             if final is None or own.id in self.settled or own.id in self.ineffective:
                 continue
             decision = self.decisions.get(own.id)
-            if decision is not None and self.changes(own):
-                names = tuple(each.annotator for each in own.readings if same(each.value, decision.value))
+            voted = self.draft.origins.get(own.document, {}).get(own.pointer)
+            if voted is None or (decision is not None and self.changes(own)):
+                value = own.proposal if decision is None else decision.value
+                names = tuple(each.annotator for each in own.readings if same(each.value, value))
             else:
-                names = self.draft.origins[own.document][own.pointer].annotators
+                names = voted.annotators
             by, note = (UNDECIDED, None) if decision is None else (decision.by, decision.note or None)
             origins[own.document][final] = ValueOrigin(names, by, note)
         return {name: dict(sorted(own.items(), key=lambda each: order(each[0]))) for name, own in origins.items()}
