@@ -80,7 +80,7 @@ class Revision:
                     values[place] = copy.deepcopy(decision.value)
             elif _put(values[base], tokens := _from(base, place), decision.value):
                 patched[place] = base, pointer(tokens)
-            else:
+            elif values[base] is not ABSENT or decision.value is not ABSENT:
                 revision.ineffective.add(own.id)
         revision.assembly = Assembly.of(proposed.places, proposed.votes, proposed.strategy, values)
         revision.pointers = revision.assembly.pointers()

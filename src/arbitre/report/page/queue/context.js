@@ -55,10 +55,10 @@ const contextTable = (one, entry) => {
     );
   });
   const heads = [say("js.field"), ...columns.map(([name]) => name)].map((name) => make("th", { scope: "col" }, name));
-  const label = say("queue.context.of", { pointer: plain(entry.pointer || "/") });
+  const label = say("queue.context.label", { id: plain(one.id) });
   return make(
     "div",
-    { class: "scroll", role: "region", tabindex: "0", "aria-label": `${plain(one.document)} ${label}` },
+    { class: "scroll", role: "region", tabindex: "0", "aria-label": label },
     make("table", {}, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)),
   );
 };

@@ -14,7 +14,7 @@ const exported = () => {
   const url = URL.createObjectURL(new Blob(records(), { type: "application/jsonl" }));
   make("a", { href: url, download: "decisions.jsonl" }).click();
   URL.revokeObjectURL(url);
-  render();
+  update();
   return tell(say("queue.exported", { n: decided.size }));
 };
 const load = (whole) => {
@@ -23,7 +23,7 @@ const load = (whole) => {
   at("q-stale").replaceChildren(
     ...(stale.length ? [make("h3", {}, say("queue.stale", { n: stale.length })), make("p", {}, say("queue.stale.why")), list] : []),
   );
-  render();
+  listCases();
   return say("queue.loaded", { n: loaded, replaced });
 };
 const imported = async () => {
@@ -31,7 +31,7 @@ const imported = async () => {
   if (!file) return;
   try {
     tell(load(await file.text()));
-    changed();
+    update();
   } catch (error) {
     tell(visible(error.message));
   }
@@ -49,6 +49,6 @@ const start = () => {
   at("q-file").addEventListener("change", imported);
   load(data.decisions);
   load(stored());
-  changed();
+  update();
 };
 if (data.disagreements.length) start();

@@ -10,15 +10,15 @@ const progress = () => {
   if (queue.found.length < n) texts.push(say("queue.shown", { shown: queue.found.length, n }));
   at("q-status").textContent = texts.join(" ");
 };
-const changed = () => {
+const update = () => {
   for (const box of at("q-list").children) box.refresh?.();
   at("q-stored").textContent = say(store() ? "queue.stored" : "queue.unstored");
   progress();
 };
-const render = ({ focus = false } = {}) => {
+const listCases = ({ focus = false } = {}) => {
   const first = queue.page * SIZE;
   const shownCases = queue.found.slice(first, first + SIZE);
-  const built = shownCases.map((one, place) => caseOf(one, first + place, changed));
+  const built = shownCases.map((one, place) => caseOf(one, first + place, update));
   at("q-list").start = first + 1;
   at("q-list").replaceChildren(...(built.length ? built : [make("li", { class: "note" }, say("queue.none"))]));
   at("q-page").textContent = say("queue.page", { page: queue.page + 1, pages: pages() });
@@ -29,7 +29,7 @@ const render = ({ focus = false } = {}) => {
 };
 const turn = (by) => {
   queue.page = Math.max(0, Math.min(pages() - 1, queue.page + by));
-  render({ focus: true });
+  listCases({ focus: true });
 };
 // Filters apply when they are changed, so that a disagreement stays where it is when it is decided.
 const filterCases = () => {
@@ -41,7 +41,7 @@ const filterCases = () => {
       (state === "all" || isDone(one) === (state === "decided")),
   );
   queue.page = 0;
-  render();
+  listCases();
 };
 
 const options = (id, all, values) => {
