@@ -49,16 +49,13 @@ class _Node(NamedTuple):
         place: The place.
         tokens: The path.
         share: Share of the document's score that depends on it.
-        entry: The nearest place that contains it and is an object in a list, or the document; it may be the place
-            itself.
-        entry_tokens: The path of the entry.
+        entries: The document, then the objects in lists that contain the place or are the place, with their paths.
     """
 
     place: Place
     tokens: tuple[Token, ...]
     share: float
-    entry: Place
-    entry_tokens: tuple[Token, ...]
+    entries: tuple[tuple[Place, tuple[Token, ...]], ...]
 
 
 @dataclass(eq=False, slots=True)
@@ -119,7 +116,7 @@ class Assembly:
         total: Counter[str] = Counter()
         origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
         for name, root in self.places.roots.items():
-            pending = [_Node(root, (), 1.0, root, ())]
+            pending = [_Node(root, (), 1.0, ((root, ()),))]
             while pending:
                 node = pending.pop()
                 place, vote = node.place, self.votes[node.place]
@@ -210,11 +207,12 @@ class Assembly:
         total = sum(child.weight for _, child in arranged)
         for token, child in reversed(arranged):
             share, tokens = node.share * child.weight / total if total else 0.0, (*node.tokens, token)
-            own = child.item and Kind.OBJECT in child.families
-            yield _Node(child, tokens, share, *((child, tokens) if own else (node.entry, node.entry_tokens)))
+            own = ((child, tokens),) if child.item and Kind.OBJECT in child.families else ()
+            yield _Node(child, tokens, share, (*node.entries, *own))
 
     def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
+        entry, tokens = node.entries[-1]
         return Disagreement(
             id=f"{document}#{at}",
             document=document,
@@ -227,9 +225,10 @@ class Assembly:
             margin=vote.margin,
             flag=vote.flag or "not unanimous",
             weight=node.share * (1.0 - vote.similarity),
-            context=self.values[node.entry],
-            entry=pointer(node.entry_tokens),
-            versions=self._readings(root, node.entry),
+            context=self.values[entry],
+            entry=pointer(tokens),
+            versions=self._readings(root, entry),
+            within=tuple(filter(None, (_first_text(self.values[above]) for above, _ in node.entries[1:]))),
         )
 
     def _readings(self, root: Place, place: Place) -> tuple[Reading, ...]:
@@ -241,6 +240,13 @@ class Assembly:
             for annotator, name in enumerate(self.places.annotators)
             if root.values[annotator] is not ABSENT
         )
+
+
+def _first_text(value: Json) -> str:
+    """Return the first text of an object, at most one level down; "" if there is none."""
+    held = list(value.values()) if isinstance(value, dict) else []
+    inner = (text for each in held if isinstance(each, dict) for text in each.values())
+    return next((text for text in (*held, *inner) if isinstance(text, str)), "")
 
 
 def _outcome(vote: Vote) -> str:

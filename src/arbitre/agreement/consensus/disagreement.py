@@ -65,6 +65,7 @@ class Disagreement:
             nearest object in a list that contains it, or else the document.
         entry: JSON Pointer of `context`.
         versions: What each annotator has of `context`.
+        within: The first text of each object in a list that contains the place, the outermost first.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Disagreement:
     context: Json
     entry: str = ""
     versions: tuple[Reading, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def flagged(self) -> bool:
@@ -101,6 +103,7 @@ class Disagreement:
             "margin": self.margin,
             "weight": self.weight,
             "readings": [reading.to_dict() for reading in self.readings],
+            "within": list(self.within),
             "entry": self.entry,
             "context": None if self.context is ABSENT else self.context,
         }

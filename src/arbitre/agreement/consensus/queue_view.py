@@ -71,6 +71,7 @@ def _disagreement(disagreement: Disagreement) -> dict[str, Json]:
         "document": disagreement.document,
         "pointer": disagreement.pointer,
         "path": disagreement.path,
+        "within": list(disagreement.within),
         "kind": disagreement.kind,
         "flag": disagreement.flag,
         "weight": disagreement.weight,

@@ -1,5 +1,6 @@
 // One disagreement: its readings, the decision, and its context.
 
+const brief = (whole) => (whole.length > 80 ? `${plain(cut(whole, 80))}…` : plain(whole));
 const names = (list) => list.map(plain).join(", ");
 const kindOf = (raw) => {
   const value = JSON.parse(raw);
@@ -52,7 +53,7 @@ const caseOf = (one, rank, changed) => {
     return changed();
   };
 
-  const values = contrasted(one.choices.map((choice) => text(choice.value)));
+  const values = contrasted(one.choices.map((choice) => spaced(choice.value)));
   const radios = one.choices.map((choice) => {
     const input = radio();
     input.addEventListener("change", () => decide(choice.raw));
@@ -102,6 +103,7 @@ const caseOf = (one, rank, changed) => {
   const lacking = one.absent.annotators.length ? say("queue.lacking", { names: names(one.absent.annotators) }) : "";
   fill(box, {}, [
     make("h3", { id: title }, visible(one.document), " ", make("code", {}, breakable(one.pointer || "/"))),
+    one.within.length ? make("p", {}, one.within.map(brief).join(" › ")) : null,
     make(
       "p",
       { class: "note" },

@@ -2,6 +2,9 @@
 
 const FEW = 12; // maximum number of fields of an entry that is shown at once
 
+// The text of a value, with spaces after the commas and colons of JSON, where lines can break.
+const spaced = (value) =>
+  scalar(value) ? text(value) : text(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (/^[,:]$/.test(part) ? `${part} ` : part));
 // The first place where a text differs from another.
 const parting = (a, b) => {
   let place = 0;
@@ -45,7 +48,7 @@ const contextTable = (one, entry) => {
   const here = one.pointer.slice(entry.pointer.length);
   const rows = [...places].map((place) => {
     const present = columns.filter(([, fields]) => fields.has(place));
-    const cells = contrasted(present.map(([, fields]) => text(fields.get(place))));
+    const cells = contrasted(present.map(([, fields]) => spaced(fields.get(place))));
     const current = place === here || here.startsWith(`${place}/`);
     return make(
       "tr",
