@@ -18,6 +18,9 @@ from arbitre.values import ABSENT
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 NAMES = ("ada", "bob", "cy")
+ANNOTATED = json.loads(json.dumps(SCHEMA))
+ANNOTATED["properties"]["people"]["items"]["properties"]["code"]["type"] = ["integer", "string"]
+"""The schema of the corpora; annotators also write numbers as text."""
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +33,7 @@ def queues(tmp_path_factory):
         gold = [
             {"id": f"d{at:04}", "page": at, "people": [person(chosen) for _ in range(3)]} for at in range(documents)
         ]
-        (folder / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+        (folder / "schema.json").write_text(json.dumps(ANNOTATED), encoding="utf-8")
         for name in NAMES:
             lines(folder / f"{name}.jsonl", [spoilt(chosen, document, 0.3) for document in gold])
         sources = {name: folder / f"{name}.jsonl" for name in NAMES}

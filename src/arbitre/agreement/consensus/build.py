@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
+from arbitre.agreement.consensus.dawid_skene import Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
 from arbitre.agreement.consensus.disagreement import Consensus
 from arbitre.agreement.consensus.notes import notes_of
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue_files import Queue, queue_files
-from arbitre.agreement.consensus.revision import Revision, check_values
+from arbitre.agreement.consensus.revision import revise
+from arbitre.agreement.consensus.systems import read_predictions, score_apart
 from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy, vote
 from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.keywords import take_comparator
@@ -21,11 +23,14 @@ from arbitre.report.html.language import Language
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from arbitre.agreement.consensus.places import Places
+    from arbitre.agreement.consensus.systems import SystemScores
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.reading.options import ReadOptions
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 
@@ -36,9 +41,10 @@ def consensus(
     *,
     strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
+    systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
-    decisions: str | Path | None = None,
     queue: str | Path | None = None,
+    decisions: str | Path | None = None,
     lang: str = "en",
     **options: Unpack[AgreeKeywords],
 ) -> Consensus:
@@ -53,9 +59,10 @@ def consensus(
             estimated error rates.
         weak_margin: Difference of the shares of votes for the two most frequent readings, below which a majority is
             flagged as weak.
+        systems: Sources of the predictions of systems, which are scored on unanimous and on contested values apart.
         out: File for the documents (.jsonl), or a folder; None writes none.
-        decisions: File with the decisions of people (.jsonl, .csv), for the strategy `collegial`.
-        queue: File for the disagreements (.jsonl, .csv, .html), or a folder for all three; None writes none.
+        queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
+        decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.
         lang: Language of the page of disagreements.
         **options: Options of the comparator, and for reading documents.
 
@@ -65,22 +72,57 @@ def consensus(
     Raises:
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has two documents with the same id, no document has two
-            annotators, a decision is invalid, or a file cannot be written.
+            annotators, or a file cannot be written.
         OptionError: An option is unknown or out of range.
     """
     given: dict[str, Any] = dict(options)
-    language = Language.named(lang)
-    if queue is not None:
-        queue_files(queue)
     comparator = take_comparator(schema, given)
     reading, _ = option_sets(given, ReadingKeywords)
-    annotations = read_annotations(annotators, reading.for_plan(comparator.plan))
-    read = None if decisions is None else Decisions.read(decisions)
-    built = build_consensus(comparator, annotations, strategy=strategy, weak_margin=weak_margin, decisions=read)
-    if queue is not None:
-        by_id = {} if read is None else read.by_id
-        names, version = built.provenance.annotators, comparator.plan.signature.version
-        Queue(names, built.disagreements, by_id, version).write(queue, language)
+    return consensus_on(
+        comparator,
+        annotators,
+        reading,
+        strategy=strategy,
+        weak_margin=weak_margin,
+        systems=systems,
+        out=out,
+        queue=queue,
+        decisions=decisions,
+        lang=lang,
+    )
+
+
+def consensus_on(
+    comparator: Comparator,
+    annotators: Mapping[str, Paths],
+    reading: ReadOptions,
+    *,
+    strategy: Strategy = "majority",
+    weak_margin: float = WEAK_MARGIN,
+    systems: Mapping[str, Paths] | None = None,
+    out: str | Path | None = None,
+    queue: str | Path | None = None,
+    decisions: str | Path | None = None,
+    lang: str = "en",
+) -> Consensus:
+    """Read the documents of annotators and build gold documents from them; see `consensus`."""
+    language, files = Language.named(lang), None if queue is None else queue_files(queue)
+    options = reading.for_plan(comparator.plan)
+    annotations = read_annotations(annotators, options)
+    predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
+    decided = None if decisions is None else Decisions.read(decisions)
+    built = build_consensus(
+        comparator,
+        annotations,
+        strategy=strategy,
+        weak_margin=weak_margin,
+        predictions=predictions,
+        decisions=decided,
+    )
+    if files is not None:
+        by_id = {} if decided is None else decided.by_id
+        version = comparator.plan.signature.version
+        Queue(built.provenance.annotators, built.disagreements, by_id, version).write(files, language)
     if out is not None:
         built.save(out, id_key=reading.id_key)
     return built
@@ -92,6 +134,7 @@ def build_consensus(
     *,
     strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
+    predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
     decisions: Decisions | None = None,
 ) -> Consensus:
     """Build gold documents from documents in memory; see `consensus`.
@@ -101,11 +144,12 @@ def build_consensus(
         annotations: Documents of each annotator, by id. An annotator may lack documents.
         strategy: See `consensus`.
         weak_margin: See `consensus`.
-        decisions: The decisions of a file (`Decisions.read`).
+        predictions: Predictions of each system to score, with the ids of their documents.
+        decisions: Decisions on the disagreements, as `Decisions.read` returns them.
 
     Raises:
-        DataError: A value is not JSON, no document has two annotators, or a decision does not belong to a
-            disagreement or violates the schema.
+        DataError: A value is not JSON, crowd-kit is not installed for `dawid-skene`, no document has two annotators, or
+            a decision does not belong to a disagreement or violates the schema.
         OptionError: An option is unknown or out of range.
     """
     if strategy not in get_args(Strategy):
@@ -114,34 +158,36 @@ def build_consensus(
             f"Expected `strategy` to be one of {', '.join(names)}, got {strategy!r}.",
             hint=did_you_mean(strategy, names),
         )
-    if decisions is not None and strategy != "collegial":
-        raise OptionError.of("`decisions` requires `strategy` collegial.")
     if not 0.0 <= weak_margin <= 1.0:
         raise OptionError.of(f"Expected `weak_margin` to be a number from 0 to 1, got {weak_margin}.")
+    if decisions is not None and strategy != "collegial":
+        raise OptionError.of("`decisions` requires `strategy` collegial.")
     places = find_places(comparator.plan, annotations)
-    alpha = alpha_of_documents(comparator.plan, places.aligned)
-    by = "majority" if strategy == "collegial" else strategy
-    votes = {place: vote(place, by, weak_margin) for place in places.every}
-    assembly = Assembly.of(places, votes, by)
-    draft = assembly.draft()
-    notes = tuple(notes_of(places, draft, strategy))
-    documents, origins, decided = draft.documents, draft.origins, 0
+    estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
+    assembly = _assemble(places, strategy, weak_margin, estimates)
+    draft, decided = assembly.draft(), 0
+    notes = tuple(notes_of(places, draft, strategy, estimates))
     if strategy == "collegial":
-        if decisions is not None:
-            decisions.check(draft.disagreements)
-        revision = Revision.of(assembly, draft, {} if decisions is None else decisions.by_id)
-        if decisions is not None:
-            check_values(comparator.plan, revision, decisions)
-        documents, origins = revision.assembly.documents(), revision.origins()
-        decided = len(draft.disagreements) - revision.undecided
-        notes = (*notes, *revision.notes())
+        revision = revise(comparator.plan, assembly, draft, decisions)
+        draft, decided, notes = revision.revised(), revision.decided, (*notes, *revision.notes())
     flagged = sum(disagreement.flagged for disagreement in draft.disagreements)
+    alpha = alpha_of_documents(comparator.plan, places.aligned)
     provenance = Provenance(
         places.annotators,
         strategy,
         MeasuredAgreement(alpha.name, alpha.value, alpha.items),
-        len(documents),
+        len(draft.documents),
         DisagreementCounts(len(draft.disagreements), flagged, decided),
-        origins,
+        draft.origins,
     )
-    return Consensus(documents, draft.disagreements, provenance, notes, draft.by_path, draft.values)
+    scores: dict[str, SystemScores] = {}
+    if predictions:
+        unanimous = strategy == "unanimity"
+        gold = _assemble(places, "majority", weak_margin, estimates).draft() if unanimous else draft
+        scores = {name: score_apart(comparator.plan, gold, answers) for name, answers in predictions.items()}
+    return Consensus(draft.documents, draft.disagreements, provenance, notes, draft.by_path, draft.values, scores)
+
+
+def _assemble(places: Places, strategy: Strategy, weak_margin: float, estimates: Estimates) -> Assembly:
+    votes = {place: vote(place, strategy, weak_margin, estimates.winners.get(place)) for place in places.every}
+    return Assembly.of(places, votes, strategy)

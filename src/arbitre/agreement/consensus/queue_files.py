@@ -14,7 +14,7 @@ from arbitre.report.text_files import atomic_text_file, compact, csv_writer
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TextIO
 
     from arbitre.agreement.consensus.decisions import Decision
@@ -38,14 +38,8 @@ class Queue(NamedTuple):
     decisions: Mapping[str, Decision]
     version: str
 
-    def write(self, path: str | Path, language: Language = Language.EN) -> list[Path]:
-        """Write the queue and return the paths of the files; see `queue_files`.
-
-        Raises:
-            OptionError: The suffix of the file is unknown.
-            DataError: A file cannot be written.
-        """
-        paths = queue_files(path)
+    def write(self, paths: Iterable[Path], language: Language = Language.EN) -> None:
+        """Write the queue to files, each in the format of its suffix. Raises DataError if one cannot be written."""
         for each in paths:
             with atomic_text_file(each) as file:
                 if each.suffix == ".html":
@@ -54,7 +48,6 @@ class Queue(NamedTuple):
                     self._table(file)
                 else:
                     file.writelines(f"{compact(record)}\n" for record in map(_record, self.disagreements))
-        return paths
 
     def _page(self, language: Language) -> str:
         view = queue_view(self.annotators, self.disagreements, self.decisions.values())

@@ -95,11 +95,20 @@ class Revision:
         return decision is not None and not same(decision.value, disagreement.proposal)
 
     @property
+    def decided(self) -> int:
+        """Number of disagreements that are decided, or lie inside a value that was replaced or left out."""
+        return len(self.draft.disagreements) - self.undecided
+
+    @property
     def undecided(self) -> int:
-        """Number of disagreements that are neither decided nor inside a value that was replaced or left out."""
+        """Number of the other disagreements."""
         return len(self.draft.disagreements) - len(self.decisions) - len(self.settled)
 
-    def origins(self) -> dict[str, dict[str, ValueOrigin]]:
+    def revised(self) -> Draft:
+        """Return the draft with the decided documents."""
+        return self.draft._replace(documents=self.assembly.documents(), origins=self._origins())
+
+    def _origins(self) -> dict[str, dict[str, ValueOrigin]]:
         """Return who has each disputed value and who decided on it, by document and pointer."""
         origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
         for own in self.draft.disagreements:
@@ -134,7 +143,21 @@ class Revision:
             )
 
 
-def check_values(plan: Plan, revision: Revision, decisions: Decisions) -> None:
+def revise(plan: Plan, proposed: Assembly, draft: Draft, decisions: Decisions | None) -> Revision:
+    """Apply decisions to a draft.
+
+    Raises:
+        DataError: A decision does not belong to a disagreement with these readings, or the schema does not allow it.
+    """
+    if decisions is None:
+        return Revision.of(proposed, draft, {})
+    decisions.check(draft.disagreements)
+    revision = Revision.of(proposed, draft, decisions.by_id)
+    _check_values(plan, revision, decisions)
+    return revision
+
+
+def _check_values(plan: Plan, revision: Revision, decisions: Decisions) -> None:
     """Raise DataError if the schema does not allow a decided value, or an object or list without one left out."""
     problems: list[Problem] = []
     by_document: dict[str, list[Disagreement]] = defaultdict(list)
