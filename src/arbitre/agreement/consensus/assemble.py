@@ -49,13 +49,13 @@ class _Node(NamedTuple):
         place: The place.
         tokens: The path.
         share: Share of the document's score that depends on it.
-        entries: The document, then the objects in lists that contain the place or are the place, with their paths.
+        above: The document, then the list items that contain the place, with their paths.
     """
 
     place: Place
     tokens: tuple[Token, ...]
     share: float
-    entries: tuple[tuple[Place, tuple[Token, ...]], ...]
+    above: tuple[tuple[Place, tuple[Token, ...]], ...]
 
 
 @dataclass(eq=False, slots=True)
@@ -205,14 +205,16 @@ class Assembly:
         place = node.place
         arranged = self._arranged(place, family)
         total = sum(child.weight for _, child in arranged)
+        above = (*node.above, (place, node.tokens)) if place.item else node.above
         for token, child in reversed(arranged):
             share, tokens = node.share * child.weight / total if total else 0.0, (*node.tokens, token)
-            own = ((child, tokens),) if child.item and Kind.OBJECT in child.families else ()
-            yield _Node(child, tokens, share, (*node.entries, *own))
+            yield _Node(child, tokens, share, above)
 
     def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
-        entry, tokens = node.entries[-1]
+        itself = ((place, node.tokens),) if place.item and Kind.OBJECT in place.families else ()
+        entries = (*node.above, *itself)
+        entry, tokens = entries[-1]
         return Disagreement(
             id=f"{document}#{at}",
             document=document,
@@ -225,10 +227,10 @@ class Assembly:
             margin=vote.margin,
             flag=vote.flag or "not unanimous",
             weight=node.share * (1.0 - vote.similarity),
-            context=self.values[entry],
+            context=self.values[node.above[-1][0]],
             entry=pointer(tokens),
             versions=self._readings(root, entry),
-            within=tuple(filter(None, (_first_text(self.values[above]) for above, _ in node.entries[1:]))),
+            within=tuple(filter(None, (_first_text(self.values[each]) for each, _ in entries[1:]))),
         )
 
     def _readings(self, root: Place, place: Place) -> tuple[Reading, ...]:

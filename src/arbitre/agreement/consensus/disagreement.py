@@ -62,11 +62,10 @@ class Disagreement:
         margin: `support` minus the share of the most frequent other reading.
         flag: `tie` and `weak majority` need a decision by a person.
         weight: Share of the document's score at stake, times the mean distance between the readings.
-        context: The entry around the place, as in the consensus: the place itself if it is an object in a list, or the
-            nearest object in a list that contains it, or else the document.
-        entry: JSON Pointer of `context`.
-        versions: What each annotator has of `context`.
-        within: The first text of each object in a list that contains the place, the outermost first.
+        context: The nearest list item, or else the document, that contains the place, as in the consensus.
+        entry: JSON Pointer of the place if it is an object in a list, or else of `context`.
+        versions: What each annotator has at `entry`.
+        within: The first text of each list item that contains the place, the outermost first.
     """
 
     id: str

@@ -49,7 +49,8 @@ def queue_view(
 
 
 def _entry(disagreement: Disagreement) -> dict[str, Json]:
-    proposal = {} if disagreement.context is ABSENT else {"proposal": shown(disagreement.context)}
+    value = disagreement.proposal if disagreement.entry == disagreement.pointer else disagreement.context
+    proposal = {} if value is ABSENT else {"proposal": shown(value)}
     versions = {each.annotator: shown(each.value) for each in disagreement.versions if each.value is not ABSENT}
     return {"pointer": disagreement.entry, **proposal, "versions": versions}
 
