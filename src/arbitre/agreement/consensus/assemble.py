@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, PathCounts, Reading
 from arbitre.agreement.consensus.places import SCALAR
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.places import Place, Places
     from arbitre.agreement.consensus.vote import Vote
     from arbitre.paths import Token
+
+
+_OUTCOMES: Final = ("unanimous", "majority", "flagged", "left_out")
+"""The fields of `PathCounts`, from the safest to the least safe."""
 
 
 class Draft(NamedTuple):
@@ -50,12 +54,14 @@ class _Node(NamedTuple):
         tokens: The path.
         share: Share of the document's score that depends on it.
         above: The document, then the list items that contain the place, with their paths.
+        outcome: The field of `PathCounts` for values that all annotators of the container share.
     """
 
     place: Place
     tokens: tuple[Token, ...]
     share: float
     above: tuple[tuple[Place, tuple[Token, ...]], ...]
+    outcome: str = "unanimous"
 
 
 @dataclass(eq=False, slots=True)
@@ -128,13 +134,13 @@ class Assembly:
                     if kept:
                         names = tuple(self.places.annotators[at] for at in vote.winners)
                         origins[name][disagreement.pointer] = ValueOrigin(names, vote.by)
-                outcome = _outcome(vote) if kept else "left_out"
+                outcome = max(_outcome(vote), node.outcome, key=_OUTCOMES.index) if kept else _OUTCOMES[-1]
                 for own in [place] if kept else _with_descendants(place):
                     if own.weight and (own.item or SCALAR in own.families):
                         counts[own.path][outcome] += 1
                         total[outcome] += SCALAR in own.families
                 if vote.family not in {None, SCALAR}:
-                    pending += self._below(node, vote.family)
+                    pending += self._below(node._replace(outcome=outcome), vote.family)
         disagreements.sort(key=lambda own: (-own.weight, own.document, order(own.pointer)))
         return Draft(
             self.documents(),
@@ -208,7 +214,7 @@ class Assembly:
         above = (*node.above, (place, node.tokens)) if place.item else node.above
         for token, child in reversed(arranged):
             share, tokens = node.share * child.weight / total if total else 0.0, (*node.tokens, token)
-            yield _Node(child, tokens, share, above)
+            yield _Node(child, tokens, share, above, node.outcome)
 
     def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
