@@ -241,9 +241,13 @@ class Assembly:
 
     def _readings(self, root: Place, place: Place) -> tuple[Reading, ...]:
         """Return what each annotator of the document has at a place."""
+        voters = place.voters()
         return tuple(
             Reading(
-                name, place.values[annotator], None if place.values[annotator] is ABSENT else place.address(annotator)
+                name,
+                place.values[annotator],
+                None if place.values[annotator] is ABSENT else place.address(annotator),
+                annotator in voters,
             )
             for annotator, name in enumerate(self.places.annotators)
             if root.values[annotator] is not ABSENT
