@@ -82,6 +82,8 @@ def test_a_decision_replaces_the_proposal_and_is_named_in_the_provenance():
     assert origins["/speakers/1/party"] == ValueOrigin(("ada", "bob"), "undecided")
     assert result.provenance.disagreements == DisagreementCounts(5, 0, 2)
     assert "3 of 5 disagreements are undecided" in result.notes[-1]
+    assert set(result.undecided) == ids(result).keys() - {"p#/year", "p#/speakers/1/name"}
+    assert result.to_dict()["undecided"] == list(result.undecided)
 
 
 def test_the_gold_is_complete_when_everything_is_decided():

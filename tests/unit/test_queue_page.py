@@ -58,7 +58,7 @@ def test_a_choice_names_the_annotators_who_made_it_and_the_proposal_is_first():
     ]
     item = by_id["p#/speakers/2"]
     assert [each["annotators"] for each in item["choices"]] == [["bob"]]
-    assert item["absent"] == {"annotators": ["ada", "cy"], "proposed": True}
+    assert item["absent"] == {"annotators": ["ada", "cy"], "without_vote": [], "proposed": True}
     entry = data["entries"][item["entry"]]
     assert "proposal" not in entry
     assert entry["versions"].keys() == {"bob"}

@@ -165,11 +165,13 @@ def build_consensus(
     places = find_places(comparator.plan, annotations)
     estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
     assembly = _assemble(places, strategy, weak_margin, estimates)
-    draft, decided = assembly.draft(), 0
+    draft = assembly.draft()
     notes = tuple(notes_of(places, draft, strategy, estimates))
+    decided, undecided = 0, tuple[str, ...]()
     if strategy == "collegial":
         revision = revise(comparator.plan, assembly, draft, decisions)
-        draft, decided, notes = revision.revised(), revision.decided, (*notes, *revision.notes())
+        draft, undecided, notes = revision.revised(), revision.undecided, (*notes, *revision.notes())
+        decided = len(draft.disagreements) - len(undecided)
     flagged = sum(disagreement.flagged for disagreement in draft.disagreements)
     alpha = alpha_of_documents(comparator.plan, places.aligned)
     provenance = Provenance(
@@ -185,7 +187,16 @@ def build_consensus(
         unanimous = strategy == "unanimity"
         gold = _assemble(places, "majority", weak_margin, estimates).draft() if unanimous else draft
         scores = {name: score_apart(comparator.plan, gold, answers) for name, answers in predictions.items()}
-    return Consensus(draft.documents, draft.disagreements, provenance, notes, draft.by_path, draft.values, scores)
+    return Consensus(
+        draft.documents,
+        draft.disagreements,
+        provenance,
+        notes,
+        draft.by_path,
+        draft.values,
+        scores,
+        undecided,
+    )
 
 
 def _assemble(places: Places, strategy: Strategy, weak_margin: float, estimates: Estimates) -> Assembly:

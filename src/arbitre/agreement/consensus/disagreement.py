@@ -149,6 +149,8 @@ class Consensus:
         values: Number of single values at all paths.
         systems: Scores of systems on unanimous and on contested values. Their gold is the consensus; for `unanimity`,
             it is the majority.
+        undecided: For `collegial`, the ids of the disagreements that nobody has decided on. `by_path` and `values` are
+            those of the proposal.
     """
 
     documents: Mapping[str, Json]
@@ -158,6 +160,7 @@ class Consensus:
     by_path: Mapping[str, PathCounts] = field(default_factory=dict)
     values: PathCounts = PathCounts()
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
+    undecided: tuple[str, ...] = ()
 
     def save(self, path: str | Path, *, id_key: str = "id") -> tuple[Path, Path]:
         """Write the documents and their sidecar, as `arbitre evaluate --gold` reads them.
@@ -197,6 +200,7 @@ class Consensus:
             "notes": list(self.notes),
             "values": asdict(self.values),
             "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
+            "undecided": list(self.undecided),
             "systems": {name: scores.to_dict() for name, scores in self.systems.items()},
             "documents": dict(self.documents),
             "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],

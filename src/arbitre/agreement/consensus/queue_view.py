@@ -26,7 +26,7 @@ def queue_view(
 
     Returns:
         `disagreements`, each with its `choices`: the values to choose from, the proposal first, as JSON text (`raw`)
-        and for display (`value`), with the annotators who have them; `absent` are those who have none. `entry` is the
+        and for display (`value`), with the annotators who have them; `absent` are those who have none, or no vote. `entry` is the
         position of its context in `entries`, which contain the proposal and each annotator's version of an entry.
         `decisions` are earlier decisions as JSON lines, and `key` identifies the queue.
     """
@@ -78,7 +78,8 @@ def _disagreement(disagreement: Disagreement) -> dict[str, Json]:
         "weight": disagreement.weight,
         "choices": choices,
         "absent": {
-            "annotators": [each.annotator for each in disagreement.readings if each.value is ABSENT],
+            "annotators": [each.annotator for each in disagreement.readings if each.value is ABSENT and each.votes],
+            "without_vote": [each.annotator for each in disagreement.readings if not each.votes],
             "proposed": left_out,
         },
     }

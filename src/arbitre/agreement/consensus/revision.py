@@ -95,14 +95,10 @@ class Revision:
         return decision is not None and not same(decision.value, disagreement.proposal)
 
     @property
-    def decided(self) -> int:
-        """Number of disagreements that are decided, or lie inside a value that was replaced or left out."""
-        return len(self.draft.disagreements) - self.undecided
-
-    @property
-    def undecided(self) -> int:
-        """Number of the other disagreements."""
-        return len(self.draft.disagreements) - len(self.decisions) - len(self.settled)
+    def undecided(self) -> tuple[str, ...]:
+        """Ids of the disagreements that are neither decided nor inside a value that was replaced or left out."""
+        done = self.decisions.keys() | self.settled
+        return tuple(own.id for own in self.draft.disagreements if own.id not in done)
 
     def revised(self) -> Draft:
         """Return the draft with the decided documents."""
@@ -130,9 +126,10 @@ class Revision:
         """Yield how much is undecided, and which decisions have no effect."""
         total = len(self.draft.disagreements)
         if self.undecided:
+            number = len(self.undecided)
             yield (
-                f"{self.undecided} of {total} disagreements are undecided. Where they are, the gold contains the "
-                "proposal, which nobody has confirmed."
+                f"{number} of {total} disagreements {'is' if number == 1 else 'are'} undecided. There, the gold contains "
+                "the proposal of the majority, which nobody has confirmed."
             )
         if self.ineffective:
             names = sorted(self.ineffective)

@@ -129,19 +129,23 @@ def consensus(
 
 def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
     values, flagged = built.values, sum(disagreement.flagged for disagreement in built.disagreements)
+    collegial, listed = built.provenance.strategy == "collegial", built.disagreements
+    if collegial:
+        listed = tuple(disagreement for disagreement in listed if disagreement.id in built.undecided)
     yield Text.assemble(
         (escape_hidden(built.provenance.headline()), "bold"),
-        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}: "
+        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}"
+        f"{' in the proposal' * collegial}: "
         f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
         f"{values.flagged} flagged), {values.left_out} left out",
     )
-    yield titled("Values and list items by path", _counts(built, width))
+    yield titled("Values and list items by path" + " in the proposal" * collegial, _counts(built, width))
     if built.disagreements:
-        counts = built.provenance.disagreements
-        decided = f", {counts.decided} decided" if counts and built.provenance.strategy == "collegial" else ""
-        title = f"{counted(len(built.disagreements), 'disagreement')}, {flagged} flagged{decided}"
-        yield titled(title, _disagreements(built.disagreements[:MAX_SHOWN]))
-        more = len(built.disagreements) - MAX_SHOWN
+        title = f"{counted(len(built.disagreements), 'disagreement')}, {flagged} flagged"
+        if collegial:
+            title += f", {len(listed)} undecided"
+        yield titled(title, _disagreements(listed[:MAX_SHOWN])) if listed else Text(title, style="bold")
+        more = len(listed) - MAX_SHOWN
         if more > 0:
             yield Text(f"{more} more with less weight: see --queue or --format json.", style="dim")
     if built.systems:

@@ -100,7 +100,10 @@ const caseOf = (one, rank, changed) => {
       check();
     }
   }
-  const lacking = one.absent.annotators.length ? say("queue.lacking", { names: names(one.absent.annotators) }) : "";
+  const lacking = [
+    one.absent.annotators.length ? say("queue.lacking", { names: names(one.absent.annotators) }) : "",
+    one.absent.without_vote.length ? say("queue.no_vote", { names: names(one.absent.without_vote) }) : "",
+  ].filter(Boolean);
   fill(box, {}, [
     make("h3", { id: title }, visible(one.document), " ", make("code", {}, breakable(one.pointer || "/"))),
     one.within.length ? make("p", {}, one.within.map(brief).join(" › ")) : null,
@@ -119,7 +122,7 @@ const caseOf = (one, rank, changed) => {
         { class: "choice" },
         leave,
         make("span", { class: "value" }, say("queue.leave_out")),
-        make("span", { class: "who" }, lacking, " ", one.absent.proposed ? proposed() : null),
+        make("span", { class: "who" }, lacking.join("; "), " ", one.absent.proposed ? proposed() : null),
       ),
     ),
     make("p", { class: "outcome" }, said, " ", withdraw, make("label", { class: "remark" }, say("queue.note"), " ", note)),
