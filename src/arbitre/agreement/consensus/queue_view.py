@@ -26,9 +26,9 @@ def queue_view(
 
     Returns:
         `disagreements`, each with its `choices`: the values to choose from, the proposal first, as JSON text (`raw`)
-        and for display (`value`), with the annotators who have them; `absent` are those who have none, or no vote. `entry` is the
-        position of its context in `entries`, which contain the proposal and each annotator's version of an entry.
-        `decisions` are earlier decisions as JSON lines, and `key` identifies the queue.
+        and for display (`value`), with the annotators who have them. `absent` are those who have none, or no vote.
+        `entry` is the position of its context in `entries`, which contain the proposal and each annotator's version of
+        an entry. `decisions` are earlier decisions as JSON lines, and `key` identifies the queue.
     """
     entries: dict[tuple[str, str], int] = {}
     plain_entries: list[Json] = []

@@ -128,8 +128,8 @@ class Revision:
         if self.undecided:
             number = len(self.undecided)
             yield (
-                f"{number} of {total} disagreements {'is' if number == 1 else 'are'} undecided. There, the gold contains "
-                "the proposal of the majority, which nobody has confirmed."
+                f"{number} of {total} disagreements {'is' if number == 1 else 'are'} undecided. There, the gold "
+                "contains the proposal of the majority, which nobody has confirmed."
             )
         if self.ineffective:
             names = sorted(self.ineffective)
