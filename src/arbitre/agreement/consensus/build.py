@@ -8,7 +8,7 @@ from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
-from arbitre.agreement.consensus.disagreement import Consensus
+from arbitre.agreement.consensus.disagreement import Consensus, SystemScores
 from arbitre.agreement.consensus.notes import notes_of
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue_files import Queue, queue_files
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.agreement.consensus.places import Places
-    from arbitre.agreement.consensus.systems import SystemScores
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
