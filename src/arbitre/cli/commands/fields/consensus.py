@@ -135,7 +135,7 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
     yield Text.assemble(
         (escape_hidden(built.provenance.headline()), "bold"),
         f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}"
-        f"{' in the proposal' * collegial}: "
+        f"{' proposed' * collegial}: "
         f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
         f"{values.flagged} flagged), {values.left_out} left out",
     )
