@@ -8,6 +8,7 @@ import random
 import pytest
 from tests.browser.axe import violations
 from tests.browser.corpora import SCHEMA, lines, person, spoilt
+from tests.unit.test_queue_page import hostile
 from typer.testing import CliRunner
 
 from arbitre.agreement import consensus
@@ -244,6 +245,18 @@ def test_the_page_fits_a_narrow_screen(visit, queues):
     page = visit(queues(3)[0] / "queue" / "queue.html", width=360)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator("#q-name").is_visible()
+
+
+def test_hostile_data_stay_text(visit, tmp_path):
+    (tmp_path / "report.html").write_text(hostile(), encoding="utf-8")
+    page = visit(tmp_path / "report.html")
+    assert cases(page).count() > 5
+    cases(page).first.locator("input[type=radio]").first.check()
+    cases(page).first.locator("textarea").fill("<script>window.pwned = 8</script>")
+    page.locator("#q-name").fill('"><img src=x onerror="window.pwned = 9">')
+    exported(page, tmp_path)
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("script").count() == 2
 
 
 def test_differences_between_the_readings_are_marked(visit, queues):

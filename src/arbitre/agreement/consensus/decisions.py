@@ -143,7 +143,7 @@ def cell_text(value: Json) -> str:
 
 
 def cell_value(text: str) -> Json:
-    """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text itself.
+    """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text without outer spaces.
 
     Raises:
         DataError: The text begins like a list, an object or a quoted text, and is not valid JSON.
@@ -159,7 +159,7 @@ def cell_value(text: str) -> Json:
         if text.lstrip().startswith(('"', "[", "{")):
             hint = "Put a text that begins with a quotation mark or a bracket in quotation marks, as in JSON."
             raise DataError.of(error.message, pointer=error.pointer, hint=hint) from None
-        return text
+        return text.strip()
 
 
 def _lines(path: Path) -> Iterator[Decision | Problem]:

@@ -13,7 +13,7 @@ const exported = () => {
   for (const decision of unnamed) decision.by = name;
   const url = URL.createObjectURL(new Blob(records(), { type: "application/jsonl" }));
   make("a", { href: url, download: "decisions.jsonl" }).click();
-  URL.revokeObjectURL(url);
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers start the download later
   update();
   return tell(say("queue.exported", { n: decided.size }));
 };
