@@ -29,7 +29,7 @@ def page(language=Language.EN, annotations=ANNOTATIONS, schema=SCHEMA):
 def hostile():
     """A page with hostile texts as names of annotators, keys, ids and values."""
     annotations = {
-        text: {TEXTS[0]: {text: number, "same": text}} for number, text in enumerate(dict.fromkeys(TEXTS)) if text
+        text[:99]: {TEXTS[0]: {text: number, "same": text}} for number, text in enumerate(dict.fromkeys(TEXTS)) if text
     }
     return page(annotations=annotations, schema={"type": "object", "additionalProperties": True})
 

@@ -1,7 +1,6 @@
 // One disagreement: its readings, the decision, and its context.
 
-const brief = (whole) => (whole.length > 80 ? `${plain(cut(whole, 80))}…` : plain(whole));
-const names = (list) => list.map(plain).join(", ");
+const names = (list) => list.map((name) => plain(brief(name))).join(", ");
 const kindOf = (raw) => {
   const value = JSON.parse(raw);
   return value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
@@ -12,7 +11,7 @@ const proposed = () => make("em", { class: "tag" }, say("queue.proposed"));
 const outcome = (one) => {
   const decision = decided.get(one.id);
   const above = settledBy(one);
-  if (!decision) return above ? say("queue.settled", { pointer: plain(above.pointer) }) : say("queue.open");
+  if (!decision) return above ? say("queue.settled", { pointer: plain(brief(above.pointer)) }) : say("queue.open");
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
 // Builds the item of the list. `changed` is called after every change of a decision, and refreshes all items.
@@ -25,7 +24,7 @@ const caseOf = (one, rank, changed) => {
   const withdraw = make("button", { type: "button", class: "cut" }, say("queue.withdraw"));
   const note = make("input", { type: "text", class: "grow" });
   const other = radio({ value: "other", "aria-label": say("queue.other") });
-  const written = make("textarea", { rows: "1", spellcheck: "false", "aria-label": `${say("queue.other")}: ${one.pointer}` });
+  const written = make("textarea", { rows: "1", spellcheck: "false", "aria-label": `${say("queue.other")}: ${brief(one.pointer)}` });
   const checked = make("small", { id: `q-checked-${rank}` });
   written.setAttribute("aria-describedby", checked.id);
   const leave = radio({ value: "absent" });
@@ -105,8 +104,8 @@ const caseOf = (one, rank, changed) => {
     one.absent.without_vote.length ? say("queue.no_vote", { names: names(one.absent.without_vote) }) : "",
   ].filter(Boolean);
   fill(box, {}, [
-    make("h3", { id: title }, visible(one.document), " ", make("code", {}, breakable(one.pointer || "/"))),
-    one.within.length ? make("p", {}, one.within.map(brief).join(" › ")) : null,
+    make("h3", { id: title }, visible(brief(one.document)), " ", make("code", {}, breakable(brief(one.pointer || "/")))),
+    one.within.length ? make("p", {}, one.within.map((name) => plain(brief(name, 80))).join(" › ")) : null,
     make(
       "p",
       { class: "note" },

@@ -5,6 +5,7 @@ const FEW = 12; // maximum number of fields of an entry that is shown at once
 // The text of a value, with spaces after the commas and colons of JSON, where lines can break.
 const spaced = (value) =>
   scalar(value) ? text(value) : text(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (/^[,:]$/.test(part) ? `${part} ` : part));
+const brief = (whole, most = ROOM) => (whole.length > most ? `${cut(whole, most)}…` : whole);
 // The first place where a text differs from another.
 const parting = (a, b) => {
   let place = 0;
@@ -40,7 +41,7 @@ const leaves = (value, at = "") =>
 
 const columnsOf = (entry) => [
   ...("proposal" in entry ? [[say("queue.proposal"), entry.proposal]] : []),
-  ...data.annotators.filter((name) => name in entry.versions).map((name) => [plain(name), entry.versions[name]]),
+  ...data.annotators.filter((name) => name in entry.versions).map((name) => [plain(brief(name)), entry.versions[name]]),
 ];
 const contextTable = (one, entry) => {
   const columns = columnsOf(entry).map(([name, value]) => [name, new Map(leaves(value))]);
@@ -53,12 +54,12 @@ const contextTable = (one, entry) => {
     return make(
       "tr",
       { class: current ? "here" : null, "aria-current": current ? "true" : null },
-      make("th", { scope: "row" }, current ? make("i", { "aria-hidden": "true" }, "▸ ") : null, make("code", {}, breakable(place || "/"))),
+      make("th", { scope: "row" }, current ? make("i", { "aria-hidden": "true" }, "▸ ") : null, make("code", {}, breakable(brief(place || "/")))),
       columns.map(([, fields]) => make("td", {}, fields.has(place) ? cells.shift() : absent())),
     );
   });
   const heads = [say("js.field"), ...columns.map(([name]) => name)].map((name) => make("th", { scope: "col" }, name));
-  const label = say("queue.context.label", { id: plain(one.id) });
+  const label = say("queue.context.label", { id: plain(brief(one.id)) });
   return make(
     "div",
     { class: "scroll", role: "region", tabindex: "0", "aria-label": label },
@@ -69,7 +70,7 @@ const contextTable = (one, entry) => {
 const context = (one) => {
   const entry = data.entries[one.entry];
   const size = Math.max(0, ...columnsOf(entry).map(([, value]) => leaves(value).length));
-  const label = say("queue.context.of", { pointer: plain(entry.pointer || "/") });
+  const label = say("queue.context.of", { pointer: plain(brief(entry.pointer || "/")) });
   const box = make("details", { class: "list", open: size <= FEW }, make("summary", {}, label));
   const rendered = () => box.childElementCount === 1 && box.append(contextTable(one, entry));
   if (size <= FEW) rendered();

@@ -47,7 +47,7 @@ const filterCases = () => {
 const options = (id, all, values) => {
   const count = new Map();
   for (const value of values) count.set(value, (count.get(value) ?? 0) + 1);
-  const option = ([value, n]) => make("option", { value: `=${value}` }, `${cut(plain(value || "/"), 80)} (${n})`);
+  const option = ([value, n]) => make("option", { value: `=${value}` }, `${plain(brief(value || "/", 80))} (${n})`);
   at(id).append(make("option", { value: "" }, all), ...[...count].map(option));
 };
 
