@@ -17,7 +17,7 @@ from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import Column, Slices
@@ -152,8 +152,13 @@ def align_lists(
             end = begin + shape[0] * shape[1]
             table[i, j] = distances[begin:end].reshape(shape)
             begin = end
+    known: dict[tuple[Hashable, ...], Alignment] = {}
     for table, rows in zip(tables, below, strict=True):
-        yield rows, align(table, [len(side) for side in rows], UNMATCHED, search=search)
+        sizes = tuple(map(len, rows))
+        key = (*sizes, *(distances.tobytes() for distances in table.values()))
+        if key not in known:
+            known[key] = align(table, sizes, UNMATCHED, search=search)
+        yield rows, known[key]
 
 
 def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows]]:
