@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from arbitre.agreement.aligning.problem import NONE, SLACK
 from arbitre.errors import SolverError
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 MAX_CANDIDATES: Final = 3_000
 """Maximum number of candidate unitary alignments of the exact search."""
 
-MAX_STEPS: Final = 20_000
+MAX_STEPS: Final = 2_000
 """Maximum number of steps of the search by enumeration; after these, the integer program is solved."""
+
+MAX_UNITS: Final = 500
+"""Maximum number of units of the search by enumeration, which calls itself once per unitary alignment."""
 
 ROUNDS: Final = 4
 """Number of times that the prices of the units are raised."""
@@ -65,8 +68,10 @@ def better_than(
         return None, True
     if len(unitary) > MAX_CANDIDATES:
         return None, False
-    enumeration = _Enumeration(units, costs, gap - SLACK, sum(problem.sizes))
-    chosen = enumeration.best if enumeration.complete() else _programmed(units, costs, sum(problem.sizes))
+    size = sum(problem.sizes)
+    search = _Enumeration(units, costs, gap - SLACK, size)
+    complete = size <= MAX_UNITS and search.complete()
+    chosen = list(search.best) if complete else _programmed(units, costs, size)
     if not chosen or float(costs[chosen].sum()) >= gap - SLACK:
         return None, True
     return unitary[chosen], True
@@ -119,8 +124,8 @@ def _raised(
 class _Enumeration:
     """Search for the cheapest candidates that contain each unit once, by enumeration.
 
-    Units with few candidates come first. Few candidates remain for most lists: this takes a tenth of the time of an
-    integer program.
+    Units with few candidates come first. Most lists have few candidates: this takes a tenth of the time of an integer
+    program.
 
     Attributes:
         best: The cheapest candidates so far; empty if none cost less than `below`.
@@ -128,48 +133,53 @@ class _Enumeration:
     """
 
     def __init__(self, units: Indices, costs: Floats, below: float, size: int) -> None:
-        self.best: list[int] = []
+        self.best: tuple[int, ...] = ()
         self.below = below
-        self._size, self._steps = size, 0
-        rows = [[unit for unit in row if unit < size] for row in units.tolist()]
-        self._masks = [sum(1 << unit for unit in row) for row in rows]
-        self._by_unit: list[list[tuple[float, int]]] = [[] for _ in range(size)]
-        for candidate, cost in sorted(enumerate(costs.tolist()), key=lambda item: item[1]):
-            for unit in rows[candidate]:
-                self._by_unit[unit].append((cost, candidate))
-        self._order = sorted(range(size), key=lambda unit: len(self._by_unit[unit]))
+        self._steps = 0
+        by_unit: list[list[tuple[float, int, int]]] = [[] for _ in range(size)]
+        rows, prices = units.tolist(), costs.tolist()
+        for candidate in costs.argsort(kind="stable").tolist():
+            held = [unit for unit in rows[candidate] if unit < size]
+            bits = sum(1 << unit for unit in held)
+            for unit in held:
+                by_unit[unit].append((prices[candidate], bits, candidate))
+        self._units = sorted(((1 << unit, each) for unit, each in enumerate(by_unit)), key=lambda pair: len(pair[1]))
 
     def complete(self, at: int = 0, covered: int = 0, cost: float = 0.0, chosen: tuple[int, ...] = ()) -> bool:
-        """Search from the unit at position `at` of the order; return False if this needs more than `MAX_STEPS`."""
-        while at < self._size and covered >> self._order[at] & 1:
+        """Search from the unit at position `at`; return False if this needs more than `MAX_STEPS`."""
+        while at < len(self._units) and covered & self._units[at][0]:
             at += 1
-        if at == self._size:
-            self.best, self.below = list(chosen), cost
+        if at == len(self._units):
+            self.best, self.below = chosen, cost
             return True
-        for more, candidate in self._by_unit[self._order[at]]:
+        for more, bits, candidate in self._units[at][1]:
             if cost + more >= self.below:
                 break
             self._steps += 1
-            mask = self._masks[candidate]
             if self._steps > MAX_STEPS:
                 return False
-            if not mask & covered and not self.complete(at + 1, covered | mask, cost + more, (*chosen, candidate)):
+            if not bits & covered and not self.complete(at + 1, covered | bits, cost + more, (*chosen, candidate)):
                 return False
         return True
 
 
 def _programmed(units: Indices, costs: Floats, size: int) -> list[int]:
-    """Return the cheapest candidates that contain each unit once, by integer programming."""
+    """Return the cheapest candidates that contain each unit once, by integer programming.
+
+    The linear program is solved first. Its solution is nearly always integral, in a fifth of the time.
+    """
     candidate, place = (units != size).nonzero()
     held = units[candidate, place]
     holds = sparse.csr_array((np.ones(len(held)), (held, candidate)), shape=(size, len(units)))
-    result = milp(
-        costs,
-        constraints=LinearConstraint(holds, 1.0, 1.0),
-        integrality=np.ones(len(costs), dtype=np.intp),
-        bounds=Bounds(0.0, 1.0),
-        options={"mip_rel_gap": 0.0},
-    )
+    result = linprog(costs, A_eq=holds, b_eq=np.ones(size), bounds=(0.0, None), method="highs-ds")  # type: ignore[call-overload]
+    if result.x is None or (np.abs(result.x - result.x.round()) > SLACK).any():
+        result = milp(
+            costs,
+            constraints=LinearConstraint(holds, 1.0, 1.0),
+            integrality=np.ones(len(costs), dtype=np.intp),
+            bounds=Bounds(0.0, 1.0),
+            options={"mip_rel_gap": 0.0},
+        )
     if result.x is None:
         raise SolverError.of(f"The alignment of annotators failed: {result.message}")
     chosen: list[int] = (result.x > 0.5).nonzero()[0].tolist()  # noqa: PLR2004
