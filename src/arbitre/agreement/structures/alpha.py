@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.structures.differences import values_of_rows
+from arbitre.engine.columns.item_weights import leaf_counts
 
 if TYPE_CHECKING:
     from arbitre.agreement.aligned_rows import AlignedRows
@@ -138,7 +138,7 @@ def _between_units(
         Positions of the rows of each pair in `pooled`, shape (2, pairs); their differences; and the number of all
         pairs.
     """
-    number, values = len(pooled), values_of_rows(column)[pooled]
+    number, values = len(pooled), leaf_counts(column)[pooled]
     pairs = number * (number - 1) // 2
     cells = float(values.sum() ** 2 - values @ values) / 2.0
     sizes = np.bincount(unit)

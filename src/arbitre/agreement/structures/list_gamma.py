@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.agreement.aligned_rows import align_lists
+from arbitre.agreement.aligning.lists import align_lists
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
 
@@ -94,9 +94,5 @@ def _expected(
 
 def _disorders(column: ListColumn, lists: Indices) -> tuple[Floats, Floats]:
     """Return the disorder of the alignment of lists, times the number of annotators, and the number of items."""
-    aligned = [
-        (alignment.disorder * lists.shape[1], sum(map(len, rows)))
-        for rows, alignment in align_lists(column, lists, search=False)
-    ]
-    disorders, sizes = np.array(aligned, dtype=np.float64).reshape(-1, 2).T
-    return disorders, sizes
+    disorders = np.array([alignment.disorder for alignment in align_lists(column, lists, search=False)])
+    return disorders * lists.shape[1], column.lengths[lists].sum(axis=1).astype(np.float64)
