@@ -32,10 +32,12 @@ class Differences:
     Attributes:
         difference: Difference of two values; see `Difference`.
         symmetric: Whether the distance is the same in both directions. If not, their mean is used.
+        block_cells: Maximum number of pairs of single values in the rows that are compared at a time.
     """
 
     difference: Difference
     symmetric: bool
+    block_cells: int = BLOCK_CELLS
     _known: dict[int, tuple[Indices, Floats]] = field(default_factory=dict)
     """Distances of pairs of rows by number of the column: left row * size + right row, increasing; distance."""
 
@@ -72,7 +74,7 @@ class Differences:
         values = leaf_counts(column)
         blocks: list[Floats] = [np.empty(0)]
         kept: dict[int, list[Batch]] = {}
-        for block in chunks((values[left] * values[right]).astype(np.intp), BLOCK_CELLS):
+        for block in chunks((values[left] * values[right]).astype(np.intp), self.block_cells):
             batch = QualitySolver().evaluate(column, left[block], right[block])
             blocks.append(1.0 - batch.quality)
             fields = [pairs.batch for pairs in batch.fields]
