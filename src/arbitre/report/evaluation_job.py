@@ -15,7 +15,7 @@ from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
-from arbitre.corpus.running.executors import choose_executor
+from arbitre.corpus.running.executors import ProcessPool
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError
@@ -120,7 +120,9 @@ class EvaluationJob:
     ) -> Self:
         """Read the documents of a corpus. Raises DataError if a source cannot be read."""
         reading = reading.for_plan(plan)
-        joined = sources.joined(reading, lambda done: on_progress("reading", done, None))
+        executor = options.executor
+        processes = executor if isinstance(executor, ProcessPool) else None
+        joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes)
         return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress)
 
     @property
@@ -178,8 +180,7 @@ class EvaluationJob:
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
 
-        executor = choose_executor(options.engine, options.scheduler, options.workers)
-        how = ExecutionOptions(self._observers(), collect, executor, chance=not options.no_chance)
+        how = ExecutionOptions(self._observers(), collect, options.executor, chance=not options.no_chance)
         return self._evaluate(how, clusters)
 
     def _export(self, evaluation: Evaluation) -> tuple[str, ...]:
