@@ -307,5 +307,4 @@ def test_processes_read_a_large_file_with_the_same_join(tmp_path):
     shared = Sources(gold=source, predicted=source).joined(processes=ProcessPool(2))
     alone = Sources(gold=source, predicted=source).joined()
     assert list(shared) == list(alone)
-    assert len(shared) == 20
     assert shared.failures == alone.failures
