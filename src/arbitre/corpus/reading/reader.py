@@ -151,9 +151,11 @@ class Reader:
     def line_file(self, path: Path, name: str, processes: Processes | None = None) -> Iterator[Record | Failure]:
         """Yield one record per line of a file; see `source`."""
         plain = not is_compressed(path)
-        if plain and processes is not None and len(blocks := list(split_lines(name))) > MAX_BLOCKS:
-            yield from chain.from_iterable(processes.map(self.block, blocks))
-            return
+        if plain and processes is not None and (blocks := list(split_lines(name)))[1:]:
+            processes.prepare()
+            if len(blocks) > MAX_BLOCKS:
+                yield from chain.from_iterable(processes.map(self.block, blocks))
+                return
         with open_source(path) as lines:
             yield from self.lines(lines, name, plain=plain)
 

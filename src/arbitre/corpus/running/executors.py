@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import sys
 import threading
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     Executor = Callable[[Worker, Iterable[WorkUnit]], Iterator[DocumentResults]]
     """Distributes work units and yields their results, in order."""
+
+_LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbitre.schema")
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -145,9 +148,12 @@ def _check_picklable(worker: Worker) -> None:
 
 
 def _context() -> BaseContext:
-    """Return the start method: a fork server with preloaded modules, if the platform supports it."""
+    """Return the start method: a fork server, if the platform supports it.
+
+    The server loads the modules that this process has loaded, so that its processes need not load them one by one.
+    """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "arbitre.engine", "arbitre.schema"])
+    context.set_forkserver_preload([name for name in sys.modules if name.startswith(_LIBRARY)])
     return context

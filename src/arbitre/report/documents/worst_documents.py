@@ -255,7 +255,6 @@ class WorstDocuments:
         rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
         ends = document_intervals(columns.tallies[rows])
         title = schema.get("title") if isinstance(schema, dict) else None
-        every = zip(columns, self.areas.view().tolist(), strict=True)
         return {
             "format": FORMAT,
             "evaluation": digest(text),
@@ -273,7 +272,7 @@ class WorstDocuments:
             "trust": asdict(trust or TrustView()),
             "noted": dict(noted or {}),
             "notes": list(notes),
-            "published": means(figures(one.tally, area) for one, area in every if not one.tally.vacuous),
+            "published": means(columns.tallies, self.areas.view()),
             "documents": [
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
