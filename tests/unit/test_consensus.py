@@ -258,7 +258,7 @@ CY = {"speakers": [ASTOR | {"name": "Aster"}, BERG]}
 
 
 class TestTheResult:
-    def test_disagreements_are_sorted_by_the_share_of_the_score_at_stake(self):
+    def test_disagreements_are_sorted_by_the_share_of_the_quality_at_stake(self):
         result = build(SPEAKERS, ADA, BOB, CY)
         expected = [
             ("/note", 1 / 2 * 2 / 3),  # one of two fields; two of three pairs of annotators differ
