@@ -52,7 +52,7 @@ class _Node(NamedTuple):
     Attributes:
         place: The place.
         tokens: The path.
-        share: Share of the document's score that depends on it.
+        share: Share of the document's quality that depends on it.
         above: The document, then the list items that contain the place, with their paths.
         outcome: The field of `PathCounts` for values that all annotators of the container share.
     """
