@@ -13,6 +13,7 @@ from arbitre.agreement.categorical import (
 )
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.consensus.build import build_consensus, consensus
+from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
@@ -21,6 +22,8 @@ from arbitre.agreement.structural import StructuralAgreement, structural
 __all__ = [
     "Coefficient",
     "Consensus",
+    "Decision",
+    "Decisions",
     "Disagreement",
     "Reading",
     "StructuralAgreement",
