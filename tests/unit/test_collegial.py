@@ -69,6 +69,7 @@ def test_without_decisions_the_gold_is_the_majority_and_everything_is_undecided(
     assert result.provenance.strategy == "collegial"
     assert result.provenance.disagreements.decided == 0
     assert "5 of 5 disagreements are undecided" in result.notes[-1]
+    assert result.provenance.headline().endswith(", 5 of 5 disagreements undecided")
     assert result.provenance.values["p"]["/year"] == ValueOrigin(("ada", "cy"), "undecided")
 
 
@@ -90,7 +91,7 @@ def test_the_gold_is_complete_when_everything_is_decided():
     result = built(*((name, each.proposal) for name, each in ids(built()).items()))
     assert result.documents == built().documents
     assert result.provenance.disagreements.decided == 5
-    assert not any("undecided" in note for note in result.notes)
+    assert not any("undecided" in note for note in (*result.notes, result.provenance.headline()))
     assert {origin.by for origin in result.provenance.values["p"].values()} == {"Zoé"}
 
 

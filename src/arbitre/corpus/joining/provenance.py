@@ -194,6 +194,9 @@ class Provenance:
             measured = "undefined" if value is None else f"{value:.3f}"
             on = "" if documents is None else f" on {documents} document{'s' * (documents != 1)}"
             parts.append(f"{self.agreement.coefficient} {measured}{on}")
+        if self.strategy == "collegial" and self.disagreements is not None:
+            undecided = self.disagreements.total - self.disagreements.decided
+            parts += [f"{undecided} of {self.disagreements.total} disagreements undecided"] * bool(undecided)
         return ", ".join(parts)
 
 
