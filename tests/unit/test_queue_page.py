@@ -43,7 +43,7 @@ def test_the_page_has_the_disagreements_in_both_languages(language):
     text = page(language)
     read = Read(text)
     assert [each["id"] for each in read.data["disagreements"]] == [each.id for each in built().disagreements]
-    title = {"en": "Disagreements of ada, bob, cy", "fr": "Désaccords entre ada, bob, cy"}[language]
+    title = {"en": "Disagreements between ada, bob, cy", "fr": "Désaccords entre ada, bob, cy"}[language]
     assert f"<h1>{title}</h1>" in text
     assert f'<html lang="{language}">' in text
     assert page(language) == text
