@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.joining.provenance import Provenance
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.running.document_results import DocumentResults
@@ -65,6 +66,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     no_chance: bool
     keep: int | None
     lang: str
+    provenance: Provenance | str | Path | None
     csv_dialect: CsvDialectName
 
 

@@ -58,6 +58,7 @@ class RankingOutput(RankingResults):
         yield Text.assemble(
             (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
             f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
+            f"\n{escape_hidden(ranking.provenance.headline())}",
         )
         yield _rendered(tables.pop("systems"), width)
         if found := lead(systems, say):
