@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from arbitre.errors import ArbitreError
+from arbitre.errors import ArbitreError, OptionError
+from arbitre.refused_coefficients import check_not_agreement
 
 __all__ = ["app", "main"]
 
@@ -37,6 +38,8 @@ COMMANDS: Final = {
 """Summary of each command. The module of the same name (see `module_of`) defines a function of
 that name, or `app` for a group of subcommands."""
 
+SCORING: Final = frozenset({"compare", "diff", "entities", "evaluate", "rank"})
+"""Commands that compare a system with gold, and refuse agreement coefficients."""
 FIELDS: Final = frozenset({"advise", "agree", "confidence", "entities", "text"})
 """Commands for a single area of application, such as entity recognition."""
 
@@ -57,6 +60,9 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
         """Import the requested command, then resolve it."""
         name = args[0]
+        if name in SCORING:
+            for option in [arg.partition("=")[0] for arg in args[1:] if arg.startswith("--")]:
+                check_not_agreement(option.removeprefix("--"), OptionError, option)
         if name in COMMANDS and name not in self.commands:
             self.add_command(_load(name), name)
         return super().resolve_command(ctx, args)
