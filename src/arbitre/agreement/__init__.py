@@ -1,4 +1,4 @@
-"""Agreement between annotators, before a gold standard exists."""
+"""Agreement between annotators, and gold documents built from their annotations."""
 
 from arbitre.agreement.agree import agree
 from arbitre.agreement.categorical import (
@@ -12,17 +12,24 @@ from arbitre.agreement.categorical import (
     scott_pi,
 )
 from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.consensus.build import build_consensus, consensus
+from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
     "Coefficient",
+    "Consensus",
+    "Disagreement",
+    "Reading",
     "StructuralAgreement",
     "agree",
     "aickin_alpha",
     "bennett_s",
+    "build_consensus",
     "cohen_kappa",
+    "consensus",
     "fleiss_kappa",
     "gamma",
     "gwet_ac1",

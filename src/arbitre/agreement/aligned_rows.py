@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -13,11 +13,13 @@ from arbitre.agreement.alignment import NONE, Alignment, align
 from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
+from arbitre.engine.columns.row_codes import row_codes
+from arbitre.errors import DataError
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import Column, Slices
@@ -65,8 +67,10 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
         documents are sorted by name and by id.
 
     Raises:
-        DataError: A value is not JSON.
+        DataError: A value is not JSON, there are fewer than two annotators, or no document has two annotators.
     """
+    if len(annotations) < 2:  # noqa: PLR2004
+        raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
     names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
     documents = [
         (at, number, annotations[name][each])
@@ -79,8 +83,10 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
     for row, (annotator, number, _) in enumerate(documents):
         rows[number, annotator] = row
     root = columns[0]
-    aligned = []
-    pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
+    whole = AlignedRows(root, _present(root, rows), np.arange(len(ids)))
+    if not ((whole.rows != NONE).sum(axis=1) > 1).any():
+        raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
+    aligned, pending = [], deque([whole])
     while pending:
         part = pending.popleft()
         if isinstance(part.column, ListColumn) and part.column.items is not None:
@@ -90,6 +96,11 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
         if not is_value(part.column):
             pending.extend(_fields(part))
     return tuple(aligned)
+
+
+def is_symmetric(plan: Plan) -> bool:
+    """Return whether two values have the same distance in both directions."""
+    return plan.certificate.verdict != "not a metric"
 
 
 def is_value(column: Column) -> bool:
@@ -160,13 +171,39 @@ def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = part.column.slices
     alignments, units = [], []
-    for below, alignment in align_lists(items, part.rows):
+    codes = row_codes(items.column)
+    for below, best in align_lists(items, part.rows):
+        alignment = _equal_in_order(best, [codes[rows] for rows in below])
         alignments.append(alignment)
         padded = [np.append(rows, NONE) for rows in below]
         units.append(np.stack([rows[chosen] for rows, chosen in zip(padded, alignment.unitary.T, strict=True)], axis=1))
     documents = part.document.repeat([len(unit) for unit in units])
     whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
     return whole, _nonempty(items.column, np.concatenate(units), documents)
+
+
+def _equal_in_order(alignment: Alignment, codes: Sequence[Indices]) -> Alignment:
+    """Return the alignment with the equal items of each annotator exchanged so that they are in order.
+
+    This does not change the disorder. Equal lists are aligned by position, whatever distances are 0.
+
+    Args:
+        alignment: An alignment of items.
+        codes: Code of each item of each annotator, the same for equal items.
+    """
+    lists = [own for own in codes if len(own)]
+    if len(lists) > 1 and all(np.array_equal(lists[0], own) for own in lists):
+        positions = np.arange(len(lists[0]), dtype=np.intp)
+        columns = [positions if len(own) else np.full_like(positions, NONE) for own in codes]
+        return replace(alignment, unitary=np.stack(columns, axis=1))
+    unitary = alignment.unitary.copy()
+    places = np.where(unitary == NONE, np.nan, unitary / np.maximum([len(own) for own in codes], 1))
+    unitary = unitary[np.argsort(np.nanmean(places, axis=1), kind="stable")]
+    for column, own in zip(unitary.T, codes, strict=True):
+        held = (column != NONE).nonzero()[0]
+        equal = own[column[held]]
+        column[held[np.argsort(equal, kind="stable")]] = np.lexsort((np.arange(len(own)), own))
+    return replace(alignment, unitary=unitary[np.lexsort(unitary.T[::-1])])
 
 
 def _present(column: Column, rows: Indices) -> Indices:

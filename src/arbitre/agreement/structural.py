@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_value
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_symmetric, is_value
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.krippendorff import alpha_of
@@ -17,7 +17,6 @@ from arbitre.agreement.notes import notes_of
 from arbitre.agreement.ratings import Ratings
 from arbitre.engine.columns.column import LeafColumn, ListColumn
 from arbitre.engine.solve.solver import QualitySolver
-from arbitre.errors import DataError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.comparator import Comparator
     from arbitre.engine.columns.column import Column
+    from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
 Difference: TypeAlias = Literal["d", "d2"]
@@ -108,17 +108,12 @@ def structural(
     Raises:
         DataError: There are fewer than two annotators, or no document has two annotators.
     """
-    if len(annotations) < 2:  # noqa: PLR2004
-        raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
     parts = align_documents(comparator.plan, annotations)
-    symmetric = comparator.plan.certificate.verdict != "not a metric"
-    measure = _Measure(difference, seed, symmetric)
-    if not ((parts[0].rows != NONE).sum(axis=1) > 1).any():
-        raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
+    measure = _Measure(difference, seed, is_symmetric(comparator.plan))
     by_path, gammas = {}, {}
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
-        by_path[path] = measure.values(largest) if is_value(largest.column) else measure.distances(largest)
+        by_path[path] = measure.alpha(largest)
         if isinstance(largest.column, ListColumn) and largest.alignments:
             gammas[path] = measure.lists(largest)
     return StructuralAgreement(
@@ -130,6 +125,16 @@ def structural(
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
         notes=tuple(notes_of(by_path)),
     )
+
+
+def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
+    """Return alpha of whole documents, with the distance of the schema.
+
+    Args:
+        plan: The compiled schema.
+        documents: The first element of the result of `align_documents`.
+    """
+    return _Measure("d", 0, is_symmetric(plan)).alpha(documents)
 
 
 def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
@@ -146,6 +151,10 @@ class _Measure:
     difference: Difference
     seed: int
     symmetric: bool
+
+    def alpha(self, part: AlignedRows) -> Coefficient:
+        """Return alpha of single values, lists or objects."""
+        return self.values(part) if is_value(part.column) else self.distances(part)
 
     def values(self, part: AlignedRows) -> Coefficient:
         """Return the coefficient that fits the kind of the values."""

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from arbitre.corpus.reading.document_ids import RUN
+from arbitre.corpus.reading.reader import LINES
 from arbitre.errors import DataError
-from arbitre.report.text_files import atomic_text_file
+from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from arbitre.corpus.joining.provenance import Provenance
 
@@ -129,7 +131,8 @@ class Consensus:
         disagreements: The places where the annotators differ, those with the greatest weight first.
         provenance: What `save` stores in the sidecar.
         notes: Assumptions of the strategy, and what it left out.
-        by_path: Number of values and list items by wildcard path.
+        by_path: Number of single values and list items at each wildcard path.
+        values: Number of single values at all paths.
     """
 
     documents: Mapping[str, Json]
@@ -137,26 +140,37 @@ class Consensus:
     provenance: Provenance
     notes: tuple[str, ...] = ()
     by_path: Mapping[str, PathCounts] = field(default_factory=dict)
+    values: PathCounts = PathCounts()
 
     def save(self, path: str | Path, *, id_key: str = "id") -> tuple[Path, Path]:
-        """Write the documents as JSON lines, and their sidecar, as `arbitre evaluate --gold` reads them.
+        """Write the documents and their sidecar, as `arbitre evaluate --gold` reads them.
 
         Args:
-            path: The file (.jsonl). An existing file is replaced.
-            id_key: Key of the id.
+            path: A file (.jsonl or .ndjson) for objects, one per line; or a folder for documents of any kind, one
+                `<id>.json` each. Existing files are replaced.
+            id_key: Key of the id in a file.
 
         Returns:
-            The paths of both files.
+            The path of the documents, and that of the sidecar.
 
         Raises:
-            DataError: A document is not an object or already has the key of the id, or a file cannot be written.
+            DataError: A document does not fit into a file or its id is not a file name, the folder contains other
+                documents, or a file cannot be written.
         """
         path = Path(path)
-        with atomic_text_file(path) as file:
+        if path.suffix.lower() in LINES:
+            texts = [_line(name, document, id_key) for name, document in self.documents.items()]
+            with atomic_text_file(path) as file:
+                file.writelines(texts)
+        elif path.suffix:
+            raise DataError.of(
+                "Expected a .jsonl file or a folder for the consensus", file=str(path), hint="Choose another name."
+            )
+        else:
+            names = _file_names(self.documents, path)
             for name, document in self.documents.items():
-                if not isinstance(document, dict) or document.keys() & {id_key, "run"}:
-                    raise _without_room_for_id(name, document, id_key)
-                file.write(json.dumps({id_key: name, **document}, ensure_ascii=False) + "\n")
+                with atomic_text_file(path / names[name]) as file:
+                    file.write(json_text(document))
         return path, self.provenance.write(path)
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,6 +178,7 @@ class Consensus:
         return {
             "provenance": self.provenance.to_dict(),
             "notes": list(self.notes),
+            "values": asdict(self.values),
             "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
             "documents": dict(self.documents),
             "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],
@@ -174,5 +189,31 @@ def _value_or_absent(key: str, value: Json) -> dict[str, Json]:
     return {"absent": True} if value is ABSENT else {key: value}
 
 
-def _without_room_for_id(name: str, document: Json, id_key: str) -> DataError:
-    return DataError.of(f"Cannot write the document {name!r} with its id under {id_key!r}")
+def _line(name: str, document: Json, id_key: str) -> str:
+    """Return a document as a record with its id."""
+    if not isinstance(document, dict):
+        reason = "is not an object"
+    elif taken := [key for key in (id_key, RUN) if key in document]:
+        reason = f"has a field {taken[0]!r}, which a record uses for itself"
+    else:
+        return json.dumps({id_key: name, **document}, ensure_ascii=False) + "\n"
+    raise DataError.of(
+        f"The consensus of {name!r} cannot be a line of a file: it {reason}",
+        hint="Write the documents into a folder: give a name without suffix.",
+    )
+
+
+def _file_names(documents: Iterable[str], folder: Path) -> dict[str, str]:
+    """Return the file name of each document. Raises DataError if there are other documents in the folder."""
+    names = {name: f"{name}.json" for name in documents}
+    if wrong := [name for name, file in names.items() if Path(file).name != file]:
+        raise DataError.of(
+            f"The id {wrong[0]!r} is not a file name", hint="Write the documents to a .jsonl file instead."
+        )
+    if folder.is_dir() and (others := sorted({file.name for file in folder.glob("*.json")} - {*names.values()})):
+        raise DataError.of(
+            f"The folder contains other documents, such as {others[0]}",
+            file=str(folder),
+            hint="Choose another folder, or delete them.",
+        )
+    return names
