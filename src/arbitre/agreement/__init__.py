@@ -14,6 +14,7 @@ from arbitre.agreement.categorical import (
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.consensus.build import build_consensus, consensus
 from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
+from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.structural import StructuralAgreement, structural
@@ -22,9 +23,11 @@ __all__ = [
     "Coefficient",
     "Consensus",
     "Disagreement",
+    "LeaveOneOut",
     "Reading",
     "StructuralAgreement",
     "agree",
+    "agreement_with_others",
     "aickin_alpha",
     "bennett_s",
     "build_consensus",
@@ -35,6 +38,7 @@ __all__ = [
     "gwet_ac1",
     "gwet_ac2",
     "krippendorff_alpha",
+    "leave_one_out",
     "observed",
     "scott_pi",
     "structural",

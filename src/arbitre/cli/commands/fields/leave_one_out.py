@@ -1,0 +1,101 @@
+"""`arbitre leave-one-out`: compare each annotator with the consensus of the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from arbitre.agreement.agree import read_annotations
+from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING, agreement_with_others
+from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.sources import named_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.console import RenderableType
+
+    from arbitre.agreement import LeaveOneOut
+    from arbitre.report.evaluation import Evaluation
+
+Annotators = Annotated[
+    list[str],
+    typer.Argument(metavar="NAME=PATH...", help="Documents of each annotator. Repeat a name for several files."),
+]
+Systems = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=PATH",
+        help="Predictions of a system, which is compared with the same consensuses. May be repeated.",
+    ),
+]
+StrategyOption = Annotated[
+    Strategy, typer.Option("--strategy", help="How the annotations of the others are combined, as for consensus.")
+]
+WeakMargin = Annotated[
+    float,
+    typer.Option(metavar="SHARE", min=0.0, max=1.0, help="Margin of votes below which a majority is flagged as weak."),
+]
+
+
+def leave_one_out(
+    annotators: Annotators,
+    *,
+    system: Systems = None,
+    schema: Schema,
+    options: ComparatorOptions,
+    reading: ReadingOptions,
+    strategy: StrategyOption = "majority",
+    weak_margin: WeakMargin = WEAK_MARGIN,
+    output: OutputOptions,
+) -> None:
+    """Compare each annotator, and systems, with the consensus of the other annotators.
+
+    The results are agreement with an unvalidated consensus, not performance.
+    """
+    screen = output.terminal()
+    comparator = options.comparator(schema)
+    how = reading.for_plan(comparator.plan)
+    sides = (read_annotations(named_sources(sources), how) for sources in (annotators, system or []))
+    result = agreement_with_others(comparator, *sides, strategy=strategy, weak_margin=weak_margin)
+    screen.result(result.to_dict, lambda _: _blocks(result))
+
+
+def _blocks(result: LeaveOneOut) -> Iterator[RenderableType]:
+    yield Text.assemble(
+        (TITLE, "bold"), f"\n{counted(len(result.annotators), 'annotator')}, {result.strategy} of the others"
+    )
+    yield titled(
+        "Each annotator against the consensus of the others",
+        _table("annotator", result.annotators, result.mean(), result.flagged),
+    )
+    for system, evaluations in result.systems.items():
+        title = f"{escape_hidden(system)} against the same consensuses"
+        yield titled(title, _table("left out", evaluations, result.mean(system=system), result.flagged))
+    yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in (WARNING, *result.notes))))
+    first = next(iter(result.annotators.values()))
+    yield result_tables.signature(first.signature)
+
+
+def _table(
+    first: str, evaluations: Mapping[str, Evaluation], mean: float | None, flagged: Mapping[str, int]
+) -> RenderableType:
+    grid = result_tables.table(first, "f1q", "95% interval", "imq", "irq", "documents", "flagged")
+    for name, evaluation in evaluations.items():
+        interval = evaluation.interval("f1q", aggregate="micro")
+        grid.add_row(
+            escape_hidden(name),
+            Text(result_tables.number(evaluation.micro.f1q), style="bold"),
+            f"{result_tables.number(interval.low)} to {result_tables.number(interval.high)}",
+            *(result_tables.number(score) for score in (evaluation.micro.imq, evaluation.micro.irq)),
+            str(len(evaluation.documents)),
+            str(flagged[name]),
+        )
+    grid.add_row("mean", Text(result_tables.number(mean), style="bold"))
+    return grid
