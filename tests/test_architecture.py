@@ -55,6 +55,7 @@ AT_MOST_ONE = (
     "nltk",
     "rouge_score",
     "sklearn",
+    "crowdkit",
     "dateparser",
     "vl_convert",
     "msgspec",

@@ -25,7 +25,8 @@ def corpus(**names):
     }
 
 
-def compared(annotations, predictions=None, **options):
+def compared(annotations, systems=None, **options):
+    predictions = {name: documents.items() for name, documents in (systems or {}).items()}
     return agreement.agreement_with_others(COMPARATOR, annotations, predictions, **options)
 
 
@@ -107,6 +108,13 @@ def test_a_document_that_a_system_lacks_counts_as_an_empty_prediction():
     assert "system: 1 document without prediction; counted as empty." in found.notes
 
 
+def test_several_predictions_of_a_document_are_runs():
+    annotations = corpus(ada=["ab"], bob=["ab"])
+    runs = {"system": [("1", {"names": ["a", "b"]}), ("1", {"names": []})]}
+    evaluation = agreement.agreement_with_others(COMPARATOR, annotations, runs).systems["system"]["ada"]
+    assert (len(evaluation.documents), evaluation.micro.irq) == (2, 0.5)
+
+
 def test_documents_that_unanimity_leaves_out_are_not_compared():
     comparator = Comparator({"type": "string"}, distance="exact")
     annotations = {name: {"1": "a", "2": text} for name, text in (("ada", "b"), ("bob", "b"), ("cy", "c"))}
@@ -155,7 +163,7 @@ class TestTheCommand:
 
     def test_it_prints_what_python_returns(self, files):
         annotators = {name: path for name, path in files.items() if name != "model"}
-        expected = agreement.leave_one_out("schema.json", annotators, system={"model": "model.jsonl"})
+        expected = agreement.leave_one_out("schema.json", annotators, systems={"model": "model.jsonl"})
         assert json.loads(self.run(files, "--format", "json")) == json.loads(json.dumps(expected.to_dict()))
 
     def test_it_says_that_agreement_is_not_performance(self, files):

@@ -84,7 +84,7 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
         rows[number, annotator] = row
     root = columns[0]
     whole = AlignedRows(root, _present(root, rows), np.arange(len(ids)))
-    if not ((whole.rows != NONE).sum(axis=1) > 1).any():
+    if not ((rows != NONE).sum(axis=1) > 1).any():
         raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
     aligned, pending = [], deque([whole])
     while pending:

@@ -16,6 +16,7 @@ from arbitre.values import ABSENT, Json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from arbitre.agreement.consensus.systems import SystemScores
     from arbitre.corpus.joining.provenance import Provenance
 
 Flag: TypeAlias = Literal["tie", "weak majority", "not unanimous"]
@@ -133,6 +134,8 @@ class Consensus:
         notes: Assumptions of the strategy, and what it left out.
         by_path: Number of single values and list items at each wildcard path.
         values: Number of single values at all paths.
+        systems: Scores of systems on unanimous and on contested values. Their gold is the consensus; for `unanimity`,
+            it is the majority.
     """
 
     documents: Mapping[str, Json]
@@ -141,6 +144,7 @@ class Consensus:
     notes: tuple[str, ...] = ()
     by_path: Mapping[str, PathCounts] = field(default_factory=dict)
     values: PathCounts = PathCounts()
+    systems: Mapping[str, SystemScores] = field(default_factory=dict)
 
     def save(self, path: str | Path, *, id_key: str = "id") -> tuple[Path, Path]:
         """Write the documents and their sidecar, as `arbitre evaluate --gold` reads them.
@@ -180,6 +184,7 @@ class Consensus:
             "notes": list(self.notes),
             "values": asdict(self.values),
             "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
+            "systems": {name: scores.to_dict() for name, scores in self.systems.items()},
             "documents": dict(self.documents),
             "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],
         }

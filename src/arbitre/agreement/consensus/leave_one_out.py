@@ -8,7 +8,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
-from arbitre.agreement.consensus.build import build_consensus
+from arbitre.agreement.consensus.build import build_consensus, check_options
+from arbitre.agreement.consensus.systems import read_predictions
 from arbitre.agreement.consensus.vote import WEAK_MARGIN
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import Provenance
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.vote import Strategy
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.statistics import Interval
     from arbitre.report.evaluation import Evaluation
     from arbitre.schema import SchemaSource
@@ -95,7 +97,7 @@ def leave_one_out(
     schema: SchemaSource | Comparator,
     annotators: Mapping[str, Paths],
     *,
-    system: Mapping[str, Paths] | None = None,
+    systems: Mapping[str, Paths] | None = None,
     strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
     **options: Unpack[AgreeKeywords],
@@ -105,7 +107,7 @@ def leave_one_out(
     Args:
         schema: Schema of the documents, or a comparator.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
-        system: Sources of the predictions of systems, which are compared with the same consensuses.
+        systems: Sources of the predictions of systems, which are compared with the same consensuses.
         strategy: How a consensus is built; see `consensus`.
         weak_margin: See `consensus`.
         **options: Options of the comparator, and for reading documents.
@@ -115,27 +117,39 @@ def leave_one_out(
 
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A document cannot be read, an annotator or a system has two documents with the same id, or the
+        DataError: A document of an annotator cannot be read, an annotator has two documents with the same id, or the
             documents of an annotator have no other annotator.
         OptionError: An option is unknown or out of range, there are fewer than two annotators, or an annotator and a
             system have the same name.
     """
     given: dict[str, Any] = dict(options)
     comparator = take_comparator(schema, given)
-    reading = option_sets(given, ReadingKeywords)[0].for_plan(comparator.plan)
-    return agreement_with_others(
-        comparator,
-        read_annotations(annotators, reading),
-        read_annotations(system or {}, reading),
-        strategy=strategy,
-        weak_margin=weak_margin,
+    reading, _ = option_sets(given, ReadingKeywords)
+    return leave_one_out_on(
+        comparator, annotators, reading, systems=systems, strategy=strategy, weak_margin=weak_margin
     )
+
+
+def leave_one_out_on(
+    comparator: Comparator,
+    annotators: Mapping[str, Paths],
+    reading: ReadOptions,
+    *,
+    systems: Mapping[str, Paths] | None = None,
+    strategy: Strategy = "majority",
+    weak_margin: float = WEAK_MARGIN,
+) -> LeaveOneOut:
+    """Read the documents and compare them; see `leave_one_out`."""
+    options = reading.for_plan(comparator.plan)
+    annotations = read_annotations(annotators, options)
+    predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
+    return agreement_with_others(comparator, annotations, predictions, strategy=strategy, weak_margin=weak_margin)
 
 
 def agreement_with_others(
     comparator: Comparator,
     annotations: Mapping[str, Mapping[str, Json]],
-    predictions: Mapping[str, Mapping[str, Json]] | None = None,
+    predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
     *,
     strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
@@ -145,7 +159,8 @@ def agreement_with_others(
     Args:
         comparator: Comparator of the documents.
         annotations: Documents of each annotator, by id. An annotator may lack documents.
-        predictions: Documents of each system, by id. A document that a system lacks counts as an empty prediction.
+        predictions: Predictions of each system, with the ids of their documents. A document may have several; a
+            document without any counts as an empty prediction.
         strategy: See `leave_one_out`.
         weak_margin: See `leave_one_out`.
 
@@ -154,15 +169,16 @@ def agreement_with_others(
         OptionError: An option is unknown or out of range, there are fewer than two annotators, or an annotator and a
             system have the same name.
     """
-    predictions = predictions or {}
+    check_options(strategy, weak_margin)
+    answers = {system: _by_document(given) for system, given in (predictions or {}).items()}
     if len(annotations) < 2:  # noqa: PLR2004
         raise OptionError.of(f"Expected at least two annotators, got {len(annotations)}.")
-    if shared := sorted(annotations.keys() & predictions.keys()):
+    if shared := sorted(annotations.keys() & answers.keys()):
         raise OptionError.of(f"Expected annotators and systems to have different names, got {shared[0]!r} twice.")
     build = partial(build_consensus, comparator, strategy=strategy, weak_margin=weak_margin)
     notes: list[str] = [TWO] if len(annotations) == 2 else []  # noqa: PLR2004
     own: dict[str, Evaluation] = {}
-    systems: dict[str, dict[str, Evaluation]] = {system: {} for system in predictions}
+    systems: dict[str, dict[str, Evaluation]] = {system: {} for system in answers}
     flagged: dict[str, int] = {}
     for name, documents in annotations.items():
         others = {other: given for other, given in annotations.items() if other != name}
@@ -176,10 +192,12 @@ def agreement_with_others(
         if skipped := len(shared) - len(gold):
             notes.append(f"{name}: the others have no consensus on {_counted(skipped)}; not compared.")
         provenance = Provenance(tuple(others), f"unvalidated {strategy}" if len(others) > 1 else "unvalidated")
-        for compared, given in ((own, documents), *((systems[system], predictions[system]) for system in predictions)):
-            triples = [(key, value, given.get(key, ABSENT)) for key, value in gold.items()]
+        sides = [(own, {key: [document] for key, document in documents.items()})]
+        sides += [(systems[system], given) for system, given in answers.items()]
+        for compared, given in sides:
+            triples = [(key, value, answer) for key, value in gold.items() for answer in given.get(key, [ABSENT])]
             compared[name] = comparator.evaluate(triples, no_chance=True, provenance=provenance)
-    for system, given in predictions.items():
+    for system, given in answers.items():
         annotated = {key for documents in annotations.values() for key in documents}
         if missing := len(annotated - given.keys()):
             notes.append(f"{system}: {_counted(missing)} without prediction; counted as empty.")
@@ -209,6 +227,13 @@ def _consensus_of(
     gold |= consensus.documents
     flagged = sum(disagreement.flagged for disagreement in consensus.disagreements)
     return {key: gold[key] for key in by_document if key in gold}, flagged
+
+
+def _by_document(predictions: Iterable[tuple[str, Json]]) -> dict[str, list[Json]]:
+    answers: dict[str, list[Json]] = {}
+    for name, predicted in predictions:
+        answers.setdefault(name, []).append(predicted)
+    return answers
 
 
 def _plain(evaluation: Evaluation) -> dict[str, Any]:

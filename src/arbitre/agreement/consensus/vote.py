@@ -117,7 +117,7 @@ class _Ballot:
         return 1.0 - place.distance(first, second)
 
 
-def vote(place: Place, strategy: Strategy, weak_margin: float, label: Json = ABSENT) -> Vote:
+def vote(place: Place, strategy: Strategy, weak_margin: float, estimated: int | None = None) -> Vote:
     """Return the vote on a place.
 
     Majority: A place is kept if more than half of the voters have a value. The most frequent family wins. Of single
@@ -128,9 +128,9 @@ def vote(place: Place, strategy: Strategy, weak_margin: float, label: Json = ABS
 
     Args:
         place: The place.
-        strategy: The strategy; "dawid-skene" is as "majority", except for `label`.
+        strategy: The strategy; "dawid-skene" is "majority", except for `estimated`.
         weak_margin: Margin below which a majority is weak.
-        label: The most probable normalised value, if it was estimated; ABSENT if not.
+        estimated: An annotator with the most probable value, if it was estimated; it wins whatever the votes.
     """
     ballot = _Ballot(place)
     readings = ballot.readings()
@@ -140,8 +140,8 @@ def vote(place: Place, strategy: Strategy, weak_margin: float, label: Json = ABS
     if family is not None:
         winners = ballot.families[family]
     if family is SCALAR:
-        winners = ballot.elected() if label is ABSENT else _with_label(place, winners, label)
-        value = ballot.usual(winners) if winners else label
+        winners = ballot.elected() if estimated is None else ballot.equal[estimated]
+        value = ballot.usual(winners)
     elif family is None and winners and (agreed or strategy != "unanimity"):
         value = ballot.usual(winners)
     size, sizes = len(ballot.voters), sorted(map(len, readings), reverse=True)
@@ -154,12 +154,6 @@ def vote(place: Place, strategy: Strategy, weak_margin: float, label: Json = ABS
     elif strategy != "unanimity" and (2 * len(winners) <= size or margin < weak_margin - _ROUNDING):
         flag = "weak majority"
     return Vote(family, value, winners, len(winners) / size, margin, flag, ballot.similarity())
-
-
-def _with_label(place: Place, members: Sequence[int], label: Json) -> tuple[int, ...]:
-    """Return the annotators with a normalised value."""
-    values = () if place.leaf is None else place.leaf.values
-    return tuple(at for at in members if canonical(values[place.codes[at]]) == canonical(label))
 
 
 def _positions(place: Place, members: Sequence[int]) -> dict[int, float] | None:

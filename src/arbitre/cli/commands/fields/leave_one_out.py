@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from arbitre.agreement.agree import read_annotations
-from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING, agreement_with_others
-from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
+from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING, leave_one_out_on
+from arbitre.agreement.consensus.vote import WEAK_MARGIN
+from arbitre.cli.commands.fields.agree import Annotators
+from arbitre.cli.commands.fields.consensus import How, WeakMargin
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
@@ -24,34 +25,24 @@ if TYPE_CHECKING:
     from arbitre.agreement import LeaveOneOut
     from arbitre.report.evaluation import Evaluation
 
-Annotators = Annotated[
-    list[str],
-    typer.Argument(metavar="NAME=PATH...", help="Documents of each annotator. Repeat a name for several files."),
-]
 Systems = Annotated[
     list[str] | None,
     typer.Option(
+        "--system",
         metavar="NAME=PATH",
         help="Predictions of a system, which is compared with the same consensuses. May be repeated.",
     ),
-]
-StrategyOption = Annotated[
-    Strategy, typer.Option("--strategy", help="How the annotations of the others are combined, as for consensus.")
-]
-WeakMargin = Annotated[
-    float,
-    typer.Option(metavar="SHARE", min=0.0, max=1.0, help="Margin of votes below which a majority is flagged as weak."),
 ]
 
 
 def leave_one_out(
     annotators: Annotators,
     *,
-    system: Systems = None,
     schema: Schema,
     options: ComparatorOptions,
     reading: ReadingOptions,
-    strategy: StrategyOption = "majority",
+    systems: Systems = None,
+    strategy: How = "majority",
     weak_margin: WeakMargin = WEAK_MARGIN,
     output: OutputOptions,
 ) -> None:
@@ -60,10 +51,14 @@ def leave_one_out(
     The results are agreement with an unvalidated consensus, not performance.
     """
     screen = output.terminal()
-    comparator = options.comparator(schema)
-    how = reading.for_plan(comparator.plan)
-    sides = (read_annotations(named_sources(sources), how) for sources in (annotators, system or []))
-    result = agreement_with_others(comparator, *sides, strategy=strategy, weak_margin=weak_margin)
+    result = leave_one_out_on(
+        options.comparator(schema),
+        named_sources(annotators),
+        reading,
+        systems=named_sources(systems or []),
+        strategy=strategy,
+        weak_margin=weak_margin,
+    )
     screen.result(result.to_dict, lambda _: _blocks(result))
 
 
