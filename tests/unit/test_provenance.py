@@ -262,6 +262,17 @@ class TestAnEvaluation:
         assert json.loads(run(*COMMAND, "--format", "json").stdout)["provenance"]["headline"] == MAJORITY
         assert MAJORITY in evaluated()._repr_html_()
 
+    def test_the_flat_comparison_shows_the_headline_too(self):
+        FULL.write("gold.jsonl")
+        assert MAJORITY in run(*COMMAND, "--flat").stdout.splitlines()
+
+    def test_the_results_of_entities_have_the_provenance_of_their_gold(self):
+        Path("gold.conll").write_text("Ada\tB-person\n", encoding="utf-8")
+        gold = arbitre.entities.read("gold.conll")
+        assert arbitre.entities.evaluate(gold, gold).provenance.headline() == UNKNOWN
+        FULL.write("gold.conll")
+        assert arbitre.entities.evaluate(gold, gold).provenance.headline() == MAJORITY
+
     def test_invisible_characters_of_a_sidecar_are_shown(self):
         Provenance(("ada\u202e",)).write("gold.jsonl")
         assert "single annotator (ada\\u202e)" in run(*COMMAND).stdout
@@ -319,3 +330,15 @@ def test_a_ranking_shows_the_provenance_of_its_gold():
     assert UNKNOWN not in run(*command).stdout
     Path(sidecar("gold.jsonl")).unlink()
     assert run(*command).stdout.splitlines()[2] == UNKNOWN
+
+
+@pytest.mark.usefixtures("corpus")
+def test_a_comparison_of_factors_shows_the_provenance_of_its_manifest():
+    lines = "id,gold,predicted,run,ocr\na,gold/a.json,gold/a.json,1,x\na,gold/a.json,gold/a.json,2,y\n"
+    Path("runs.csv").write_text(lines, encoding="utf-8")
+    FULL.write("runs.csv")
+    command = ("rank", "--schema", "schema.json", "--manifest", "runs.csv", "--factor", "ocr")
+    assert run(*command).stdout.splitlines()[2] == MAJORITY
+    plain = json.loads(run(*command, "--format", "json").stdout)
+    Draft202012Validator(bundled.schema("factors.schema.json")).validate(plain)
+    assert plain["provenance"]["headline"] == MAJORITY

@@ -91,6 +91,7 @@ class FactorsOutput(FactorsResults):
                 "bold",
             ),
             f"\n{summaries.AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
+            f"\n{escape_hidden(self.provenance.headline())}",
         )
         yield from (_rendered(table, width) for table in self.tables.values() if _defined(table))
         if not _defined(self.tables["pairs"]) and self.tables["pairs"].rows:
