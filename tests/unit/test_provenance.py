@@ -115,9 +115,15 @@ class TestTheSidecar:
             Provenance.read("gold")
         assert caught.value.file == "gold.provenance.json"
 
-    def test_a_provenance_has_annotators(self):
-        with pytest.raises(DataError, match="at least one annotator"):
-            Provenance(())
+    @pytest.mark.parametrize("annotators", [(), "ada"], ids=["none", "text"])
+    def test_a_provenance_has_annotators(self, annotators):
+        with pytest.raises(DataError, match="Expected the names of one or more annotators"):
+            Provenance(annotators)
+
+    def test_a_name_that_is_not_unicode_is_an_error(self):
+        with pytest.raises(DataError, match="lone surrogate"):
+            Provenance(("ada\udc80",)).write("gold")
+        assert not sidecar("gold").exists()
 
 
 @pytest.mark.usefixtures("folder")

@@ -198,8 +198,8 @@ def agreement_with_others(
             triples = [(key, value, answer) for key, value in gold.items() for answer in given.get(key, [ABSENT])]
             compared[name] = comparator.evaluate(triples, no_chance=True, provenance=provenance)
     for system, given in answers.items():
-        annotated = {key for documents in annotations.values() for key in documents}
-        if missing := len(annotated - given.keys()):
+        needed = {key for evaluation in systems[system].values() for key in evaluation.document_table.ids}
+        if missing := len(needed - given.keys()):
             notes.append(f"{system}: {_counted(missing)} without prediction; counted as empty.")
     few = (note for evaluation in own.values() for note in _interval(evaluation).notes)
     return LeaveOneOut(own, systems, flagged, strategy, tuple(dict.fromkeys((*notes, *few))))

@@ -84,7 +84,7 @@ class Provenance:
         values: Origin of the values that not all annotators agree on, by document id and JSON Pointer.
 
     Raises:
-        DataError: There are no annotators.
+        DataError: `annotators` is empty or a text.
     """
 
     annotators: tuple[str, ...]
@@ -95,8 +95,8 @@ class Provenance:
     values: Mapping[str, Mapping[str, ValueOrigin]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.annotators:
-            raise DataError.of("Expected at least one annotator, got none")
+        if not self.annotators or isinstance(self.annotators, str):
+            raise DataError.of(f"Expected the names of one or more annotators, got {self.annotators!r}")
 
     @classmethod
     def read(cls, source: str | Path) -> Self | None:
@@ -143,10 +143,21 @@ class Provenance:
         )
 
     def write(self, source: str | Path) -> Path:
-        """Write the sidecar of a gold source and return its path. Raises DataError if it cannot be written."""
-        path = sidecar(source)
-        with atomic_file(path) as part:
-            part.write_text(json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        """Write the sidecar of a gold source and return its path.
+
+        Raises:
+            DataError: The file cannot be written, or a name is not Unicode text.
+        """
+        path, text = sidecar(source), json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        try:
+            with atomic_file(path) as part:
+                part.write_text(text, encoding="utf-8", newline="\n")
+        except UnicodeEncodeError as error:
+            raise DataError.of(
+                f"Expected Unicode text, got the lone surrogate {text[error.start]!r}",
+                file=str(path),
+                hint="Correct the names of the annotators and the ids.",
+            ) from error
         return path
 
     def to_dict(self) -> dict[str, Json]:
