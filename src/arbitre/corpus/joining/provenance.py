@@ -95,8 +95,9 @@ class Provenance:
     values: Mapping[str, Mapping[str, ValueOrigin]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.annotators or isinstance(self.annotators, str):
-            raise DataError.of(f"Expected the names of one or more annotators, got {self.annotators!r}")
+        names: object = self.annotators
+        if not names or isinstance(names, str):
+            raise DataError.of(f"Expected the names of one or more annotators, got {names!r}")
 
     @classmethod
     def read(cls, source: str | Path) -> Self | None:
