@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.corpus.joining.provenance import (
     DisagreementCounts,
@@ -348,3 +348,16 @@ def test_a_comparison_of_factors_shows_the_provenance_of_its_manifest():
     plain = json.loads(run(*command, "--format", "json").stdout)
     Draft202012Validator(bundled.schema("factors.schema.json")).validate(plain)
     assert plain["provenance"]["headline"] == MAJORITY
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize("gold", ["built.jsonl", "built"])
+def test_an_evaluation_reads_the_provenance_of_a_consensus(gold):
+    for annotator, name in (("ada", "Ada"), ("bob", "Ada"), ("cy", "Eda")):
+        Path(f"{annotator}.jsonl").write_text(f'{{"id": "a", "name": "{name}"}}\n', encoding="utf-8")
+    annotators = {name: f"{name}.jsonl" for name in ("ada", "bob", "cy")}
+    built = agreement.consensus(SCHEMA, annotators, out=gold)
+    evaluation = evaluated(gold=gold)
+    assert evaluation.provenance.headline() == built.provenance.headline()
+    assert evaluation.provenance.headline().startswith("Gold: majority of 3 annotators (ada, bob, cy), alpha_d ")
+    assert Provenance.read(gold) == built.provenance
