@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 UNMATCHED: Final = 0.5
 """Distance assigned to a missing item. With two annotators, the disorder of a list is then 1 - f1q."""
+_MARGIN: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,7 +54,9 @@ class AlignedRows:
         return wildcard(self.column.path)
 
 
-def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> tuple[AlignedRows, ...]:
+def align_documents(
+    plan: Plan, annotations: Mapping[str, Mapping[str, Json]], *, gate: float = 0.0
+) -> tuple[AlignedRows, ...]:
     """Align documents at every level, from the root down.
 
     List items are aligned with the least total disorder, whatever matching the schema specifies. Fields of objects are
@@ -61,6 +65,8 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
     Args:
         plan: The compiled schema.
         annotations: Documents of each annotator, by id. An annotator may lack documents.
+        gate: Minimum quality of list items that may be aligned. Unless it is 0, the gate of a list in the schema takes
+            its place.
 
     Returns:
         The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
@@ -90,7 +96,7 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
     while pending:
         part = pending.popleft()
         if isinstance(part.column, ListColumn) and part.column.items is not None:
-            part, items = _aligned_items(part)
+            part, items = _aligned_items(part, gate)
             pending.extend(items)
         aligned.append(part)
         if not is_value(part.column):
@@ -138,7 +144,7 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
 
 
 def align_lists(
-    items: Slices, lists: Indices, *, search: bool = True
+    items: Slices, lists: Indices, *, search: bool = True, gate: float = 0.0
 ) -> Iterator[tuple[tuple[Indices, ...], Alignment]]:
     """Align the items of lists, which are compared in one call for each pair of annotators.
 
@@ -146,6 +152,7 @@ def align_lists(
         items: The items of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         search: See `align`.
+        gate: Minimum quality of items that may be aligned.
 
     Yields:
         For each unit, the rows of the items of each annotator, and their alignment.
@@ -153,10 +160,12 @@ def align_lists(
     none = np.empty(0, dtype=np.intp)
     below = [tuple(none if row == NONE else items.below(np.array([row]))[1] for row in unit) for unit in lists.tolist()]
     tables: list[dict[tuple[int, int], Floats]] = [{} for _ in below]
+    apart = (comb(lists.shape[1], 2) + 1) * UNMATCHED + _MARGIN  # two items alone cost less
     for i, j in combinations(range(lists.shape[1]), 2):
         left = np.concatenate([none, *(np.repeat(rows[i], len(rows[j])) for rows in below)])
         right = np.concatenate([none, *(np.tile(rows[j], len(rows[i])) for rows in below)])
         distances = 1.0 - pair_qualities(items.column, left, right) if len(left) else np.empty(0)
+        distances[1.0 - distances < gate] = apart
         begin = 0
         for table, rows in zip(tables, below, strict=True):
             shape = len(rows[i]), len(rows[j])
@@ -167,12 +176,14 @@ def align_lists(
         yield rows, align(table, [len(side) for side in rows], UNMATCHED, search=search)
 
 
-def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows]]:
+def _aligned_items(part: AlignedRows, gate: float) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = part.column.slices
+    if gate and isinstance(part.column, ListColumn):
+        gate = part.column.matcher.gate or gate
     alignments, units = [], []
     codes = row_codes(items.column)
-    for below, best in align_lists(items, part.rows):
+    for below, best in align_lists(items, part.rows, gate=gate):
         alignment = _equal_in_order(best, [codes[rows] for rows in below])
         alignments.append(alignment)
         padded = [np.append(rows, NONE) for rows in below]

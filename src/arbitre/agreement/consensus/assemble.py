@@ -96,7 +96,7 @@ class Assembly:
                     disagreements.append(disagreement)
                     if kept:
                         names = tuple(self.places.annotators[at] for at in vote.winners)
-                        origins[name][disagreement.pointer] = ValueOrigin(names, self.strategy)
+                        origins[name][disagreement.pointer] = ValueOrigin(names, vote.by)
                 outcome = _outcome(vote) if kept else "left_out"
                 for own in [place] if kept else _with_descendants(place):
                     if own.weight and (own.item or SCALAR in own.families):

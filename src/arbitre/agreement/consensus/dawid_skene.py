@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -85,7 +86,9 @@ def _most_probable(places: Sequence[Place]) -> dict[Place, int]:
         dtype=np.intp,
     )
     frame = DataTable(dict(zip(("task", "worker", "label"), votes.T, strict=True))).to_pandas()
-    table = model.fit_predict_proba(frame).round(_DIGITS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of pandas, about how crowd-kit calls it
+        table = model.fit_predict_proba(frame).round(_DIGITS)
     position = {label: at for at, label in enumerate(table.columns)}
     winners = {}
     for task, probabilities in zip(table.index.tolist(), table.to_numpy().tolist(), strict=True):

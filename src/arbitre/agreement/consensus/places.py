@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SCALAR: Final = Kind.STRING
 """Family of the values that are compared as one value. Lists and objects are the other two families."""
 
+SAME_ITEM: Final = 0.5
+"""Minimum quality of two list items to count as the same item, unless the list has a gate in the schema."""
+
 
 @dataclass(eq=False, slots=True)
 class Place:
@@ -137,7 +140,7 @@ def find_places(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> Pl
     Raises:
         DataError: A value is not JSON.
     """
-    parts = align_documents(plan, annotations)
+    parts = align_documents(plan, annotations, gate=SAME_ITEM)
     names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
     none = [None] * len(names)
     every = [

@@ -38,6 +38,7 @@ class Vote:
         support: Share of the votes for it.
         margin: `support` minus the share of the most frequent other reading.
         flag: How far the vote is from unanimity; None if all voters agree.
+        by: The strategy that decided.
         similarity: Mean similarity of the readings, over pairs of voters. Two lists or two objects count as equal: what
             is in them has votes of its own.
     """
@@ -48,6 +49,7 @@ class Vote:
     support: float
     margin: float
     flag: Flag | None
+    by: Strategy
     similarity: float
 
 
@@ -153,7 +155,8 @@ def vote(place: Place, strategy: Strategy, weak_margin: float, estimated: int | 
         flag = "tie"
     elif strategy != "unanimity" and (2 * len(winners) <= size or margin < weak_margin - _ROUNDING):
         flag = "weak majority"
-    return Vote(family, value, winners, len(winners) / size, margin, flag, ballot.similarity())
+    by: Strategy = "majority" if strategy == "dawid-skene" and (family is not SCALAR or estimated is None) else strategy
+    return Vote(family, value, winners, len(winners) / size, margin, flag, by, ballot.similarity())
 
 
 def _positions(place: Place, members: Sequence[int]) -> dict[int, float] | None:

@@ -100,8 +100,8 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
     values, flagged = built.values, sum(disagreement.flagged for disagreement in built.disagreements)
     yield Text.assemble(
         (escape_hidden(built.provenance.headline()), "bold"),
-        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}: {values.unanimous} unanimous, "
-        f"{values.majority} by majority, {values.flagged} flagged, {values.left_out} left out",
+        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}: {values.unanimous} "
+        f"unanimous, {values.majority} by majority, {values.flagged} flagged, {values.left_out} left out",
     )
     yield titled("Values and list items by path", _counts(built, width))
     if built.disagreements:
