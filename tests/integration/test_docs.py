@@ -120,6 +120,7 @@ FUNCTION = {
     "rank": r"rank\(",
     "entities": r"entities\.evaluate\(",
     "agree": r"agree\(",
+    "consensus": r"consensus\(",
     "leave-one-out": r"leave_one_out\(",
     "diff": r"diff\(",
     "report": r"report\(",

@@ -111,6 +111,7 @@ IN_PYTHON = {
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
     "rank": (arbitre.rank, {}),
     "agree": (agreement.agree, {}),
+    "consensus": (agreement.consensus, {}),
     "leave-one-out": (agreement.leave_one_out, {}),
     "diff": (arbitre.diff, {}),
     "entities": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, PathCounts, Reading
 from arbitre.agreement.consensus.places import SCALAR
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.places import Place, Places
     from arbitre.agreement.consensus.vote import Vote
     from arbitre.paths import Token
+
+
+_OUTCOMES: Final = ("unanimous", "majority", "flagged", "left_out")
+"""The fields of `PathCounts`, from the safest to the least safe."""
 
 
 class Draft(NamedTuple):
@@ -47,12 +51,14 @@ class _Node(NamedTuple):
         tokens: The path.
         share: Share of the document's score that depends on it.
         context: The nearest list item above, or the document.
+        outcome: The field of `PathCounts` for values that all annotators of the container share.
     """
 
     place: Place
     tokens: tuple[Token, ...]
     share: float
     context: Json
+    outcome: str = "unanimous"
 
 
 @dataclass(eq=False, slots=True)
@@ -97,13 +103,13 @@ class Assembly:
                     if kept:
                         names = tuple(self.places.annotators[at] for at in vote.winners)
                         origins[name][disagreement.pointer] = ValueOrigin(names, vote.by)
-                outcome = _outcome(vote) if kept else "left_out"
+                outcome = max(_outcome(vote), node.outcome, key=_OUTCOMES.index) if kept else _OUTCOMES[-1]
                 for own in [place] if kept else _with_descendants(place):
                     if own.weight and (own.item or SCALAR in own.families):
                         counts[own.path][outcome] += 1
                         total[outcome] += SCALAR in own.families
                 if vote.family not in {None, SCALAR}:
-                    pending += self._below(node, vote.family)
+                    pending += self._below(node._replace(outcome=outcome), vote.family)
         disagreements.sort(key=lambda own: (-own.weight, own.document, order(own.pointer)))
         return Draft(
             {name: self.values[root] for name, root in self.places.roots.items() if self.values[root] is not ABSENT},
@@ -176,7 +182,7 @@ class Assembly:
         context = self.values[place] if place.item else node.context
         for token, child in reversed(arranged):
             share = node.share * child.weight / total if total else 0.0
-            yield _Node(child, (*node.tokens, token), share, context)
+            yield _Node(child, (*node.tokens, token), share, context, node.outcome)
 
     def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)

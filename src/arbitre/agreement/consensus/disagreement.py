@@ -105,8 +105,10 @@ class Disagreement:
 class PathCounts:
     """Number of values or list items at a wildcard path, by how they were decided.
 
+    A value in an entry counts at most as safe as the entry itself.
+
     Attributes:
-        unanimous: Kept, and all annotators agree.
+        unanimous: Kept; all annotators have it.
         majority: Kept, with a clear majority.
         flagged: Kept, but tied or with a weak majority.
         left_out: Not in the consensus.
