@@ -94,6 +94,7 @@ class TestPresence:
         party = next(own for own in result.disagreements if own.path == "/*/party")
         assert (party.support, party.flag) == (pytest.approx(2 / 3), "not unanimous")
         assert [own.value for own in party.readings] == ["left", "left", ABSENT, ABSENT, ABSENT]
+        assert [own.votes for own in party.readings] == [True, True, True, False, False]
 
     def test_null_and_a_missing_key_are_the_same_and_written_as_most_annotators_write_it(self):
         assert field({"type": ["string", "null"]}, None, None, ABSENT) == (None, None)

@@ -186,17 +186,19 @@ class Assembly:
 
     def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
+        voters = place.voters()
         return Disagreement(
             id=f"{document}#{at}",
             document=document,
             pointer=at,
             path=place.path,
-            kind="presence" if any(place.families[voter] is None for voter in place.voters()) else "value",
+            kind="presence" if any(place.families[voter] is None for voter in voters) else "value",
             readings=tuple(
                 Reading(
                     name,
                     place.values[annotator],
                     None if place.values[annotator] is ABSENT else place.address(annotator),
+                    annotator in voters,
                 )
                 for annotator, name in enumerate(self.places.annotators)
                 if root.values[annotator] is not ABSENT

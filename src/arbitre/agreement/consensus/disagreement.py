@@ -33,15 +33,18 @@ class Reading:
         annotator: Name of the annotator.
         value: The value; ABSENT if the annotator has none there.
         pointer: JSON Pointer of the value in the document of the annotator; None if it is absent.
+        votes: Whether the annotator has a vote, which requires the enclosing object or list.
     """
 
     annotator: str
     value: Json
     pointer: str | None
+    votes: bool = True
 
     def to_dict(self) -> dict[str, Json]:
         """Return a JSON-serialisable dictionary; `absent` takes the place of `value` if there is none."""
-        return {"annotator": self.annotator, "pointer": self.pointer} | _value_or_absent("value", self.value)
+        plain = {"annotator": self.annotator, "pointer": self.pointer} | _value_or_absent("value", self.value)
+        return plain if self.votes else plain | {"votes": False}
 
 
 @dataclass(frozen=True, slots=True)

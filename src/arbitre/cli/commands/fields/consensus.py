@@ -100,8 +100,9 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
     values, flagged = built.values, sum(disagreement.flagged for disagreement in built.disagreements)
     yield Text.assemble(
         (escape_hidden(built.provenance.headline()), "bold"),
-        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}: {values.unanimous} "
-        f"unanimous, {values.majority} by majority, {values.flagged} flagged, {values.left_out} left out",
+        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}: "
+        f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
+        f"{values.flagged} flagged), {values.left_out} left out",
     )
     yield titled("Values and list items by path", _counts(built, width))
     if built.disagreements:
@@ -135,7 +136,8 @@ def _readings(disagreement: Disagreement) -> str:
     """Return the readings with their annotators."""
     names = defaultdict(list)
     for reading in disagreement.readings:
-        names["absent" if reading.value is ABSENT else shown(reading.value, _ROOM)].append(reading.annotator)
+        value = "absent" if reading.value is ABSENT else shown(reading.value, _ROOM)
+        names[value if reading.votes else "no vote"].append(reading.annotator)
     return "; ".join(f"{value} ({', '.join(annotators)})" for value, annotators in names.items())
 
 
