@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import Estimates, estimate
-from arbitre.agreement.consensus.disagreement import Consensus
+from arbitre.agreement.consensus.disagreement import Consensus, SystemScores
 from arbitre.agreement.consensus.notes import notes_of
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.systems import read_predictions, score_apart
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.agreement.consensus.assemble import Draft
     from arbitre.agreement.consensus.places import Places
-    from arbitre.agreement.consensus.systems import SystemScores
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -16,7 +17,6 @@ from arbitre.values import ABSENT, Json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from arbitre.agreement.consensus.systems import SystemScores
     from arbitre.corpus.joining.provenance import Provenance
 
 Flag: TypeAlias = Literal["tie", "weak majority", "not unanimous"]
@@ -126,6 +126,49 @@ class PathCounts:
     def total(self) -> int:
         """Number of values or list items that at least one annotator has."""
         return self.unanimous + self.majority + self.flagged + self.left_out
+
+
+@dataclass(frozen=True, slots=True)
+class PartScores:
+    """Scores of a system on some of the gold values.
+
+    Attributes:
+        values: Number of gold values.
+        exact: Share of them that are predicted with quality 1; None if there are none.
+        quality: Mean quality of the predictions of these values, where missing values have quality 0 (`irq`); None if
+            there are none.
+    """
+
+    values: int
+    exact: float | None
+    quality: float | None
+
+    @classmethod
+    def of(cls, qualities: Iterable[float]) -> PartScores:
+        """Create the scores from the quality of each gold value."""
+        each = list(qualities)
+        if not each:
+            return cls(0, None, None)
+        return cls(len(each), sum(quality == 1.0 for quality in each) / len(each), fsum(each) / len(each))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """Scores of a system on the values of the consensus, by whether all annotators have them.
+
+    Spurious values belong to neither part. Values that are left out of the consensus are not scored.
+
+    Attributes:
+        unanimous: Values that all annotators have.
+        contested: Values that some annotator does not have.
+    """
+
+    unanimous: PartScores
+    contested: PartScores
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

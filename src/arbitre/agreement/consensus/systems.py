@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from math import fsum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from arbitre.agreement.consensus.disagreement import PartScores, SystemScores
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.corpus.reading.records import Record
 from arbitre.engine.batch_comparison import compare_batch
@@ -22,49 +21,6 @@ if TYPE_CHECKING:
 
 BATCH: Final = 256
 """Number of documents that are compared at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class PartScores:
-    """Scores of a system on some of the gold values.
-
-    Attributes:
-        values: Number of gold values.
-        exact: Share of them that are predicted with quality 1; None if there are none.
-        quality: Mean quality of the predictions of these values, where missing values have quality 0 (`irq`); None if
-            there are none.
-    """
-
-    values: int
-    exact: float | None
-    quality: float | None
-
-    @classmethod
-    def of(cls, qualities: Iterable[float]) -> PartScores:
-        """Create the scores from the quality of each gold value."""
-        each = list(qualities)
-        if not each:
-            return cls(0, None, None)
-        return cls(len(each), sum(quality == 1.0 for quality in each) / len(each), fsum(each) / len(each))
-
-
-@dataclass(frozen=True, slots=True)
-class SystemScores:
-    """Scores of a system on the values of the consensus, by whether all annotators have them.
-
-    Spurious values belong to neither part. Values that are left out of the consensus are not scored.
-
-    Attributes:
-        unanimous: Values that all annotators have.
-        contested: Values that some annotator does not have.
-    """
-
-    unanimous: PartScores
-    contested: PartScores
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-serialisable dictionary."""
-        return asdict(self)
 
 
 def read_predictions(sources: Paths, options: ReadOptions) -> list[tuple[str, Json]]:
