@@ -52,7 +52,6 @@ def check_not_agreement(name: str, kind: type[E], shown: str | None = None) -> N
         raise kind.of(
             f"{shown} does not evaluate a system. The agreement of the annotators and the system can be higher than "
             "that of the annotators alone, although the system is worse than every annotator (Mathet and Widlöcher, "
-            "2016). "
-            "Build gold from the annotators with `arbitre consensus`. Without gold, `arbitre leave-one-out` compares the "
-            f"annotators and a system with the same consensuses. With gold, use:{_ALTERNATIVES}"
+            "2016). Build gold from the annotators with `arbitre consensus`. Without gold, `arbitre leave-one-out` "
+            f"compares the annotators and a system with the same consensuses. With gold, use:{_ALTERNATIVES}"
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.reading.sources import Processes
 
     Paths: TypeAlias = str | Path | Sequence[str | Path]
 
@@ -55,7 +56,12 @@ class Sources:
         if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
             raise OptionError.of("Expected at most one source to be standard input (-), got several.")
 
-    def joined(self, reading: ReadOptions | None = None, on_read: Callable[[int], None] = lambda _: None) -> Join:
+    def joined(
+        self,
+        reading: ReadOptions | None = None,
+        on_read: Callable[[int], None] = lambda _: None,
+        processes: Processes | None = None,
+    ) -> Join:
         """Read the documents and return the joined pairs, with the provenance of the gold.
 
         The provenance is read from the sidecars of `gold`, `pairs` or `manifest`.
@@ -63,14 +69,15 @@ class Sources:
         Args:
             reading: Options for reading.
             on_read: Called with the number of records read so far, after each record.
+            processes: Parse large JSON lines files.
 
         Raises:
             DataError: A source cannot be read, or a sidecar is invalid.
         """
         provenance = GoldProvenance.read(expand_globs(self.manifest or self.gold or _each(self.pairs)))
-        return replace(self._joined(reading, on_read), provenance=provenance)
+        return replace(self._joined(reading, on_read, processes), provenance=provenance)
 
-    def _joined(self, reading: ReadOptions | None, on_read: Callable[[int], None]) -> Join:
+    def _joined(self, reading: ReadOptions | None, on_read: Callable[[int], None], processes: Processes | None) -> Join:
         reading, numbers = reading or ReadOptions(), count(1)
 
         def counted(records: Iterable[_Read]) -> Iterator[_Read]:
@@ -97,7 +104,8 @@ class Sources:
                     hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
                 )
             return joined
-        gold, predicted = reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted")
+        gold = reading.records(self.gold, "gold", processes)
+        predicted = reading.records(self.predicted, "predicted", processes)
         joined = join(counted(gold), counted(predicted), only=self.only)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
