@@ -189,6 +189,19 @@ class TestContainers:
         gated = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": {"hungarian": {"gate": 0.9}}}}
         assert agreed(gated, ["Astor"], ["Aster"], []) == []
 
+    def test_a_key_of_the_schema_says_which_items_are_the_same(self):
+        names = {name: {"type": "string"} for name in ("code", "u", "v")}
+        keyed = {
+            "type": "array",
+            "items": {"type": "object", "properties": names},
+            "x-arbitre": {"match": {"keyed": {"key": "code"}}},
+        }
+        first, second = {"code": "k1", "u": "left", "v": "north"}, {"code": "k1", "u": "right", "v": "south"}
+        assert agreed(keyed, [first], [second]) == [first]
+        assert agreed(keyed, [first], [first | {"code": "k2"}]) == []
+        unkeyed = {"u": "left", "v": "north"}
+        assert agreed(keyed, [unkeyed, first], [second, unkeyed]) == [unkeyed, first]
+
     def test_maps_are_put_to_the_vote_key_by_key(self):
         schema = {"type": "object", "additionalProperties": {"type": "integer"}}
         assert agreed(schema, {"u": 1, "v": 2}, {"u": 1, "w": 3}, {"v": 2, "u": 5}) == {"u": 1, "v": 2}
@@ -245,7 +258,7 @@ CY = {"speakers": [ASTOR | {"name": "Aster"}, BERG]}
 
 
 class TestTheResult:
-    def test_disagreements_are_sorted_by_the_share_of_the_score_at_stake(self):
+    def test_disagreements_are_sorted_by_the_share_of_the_quality_at_stake(self):
         result = build(SPEAKERS, ADA, BOB, CY)
         expected = [
             ("/note", 1 / 2 * 2 / 3),  # one of two fields; two of three pairs of annotators differ

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from itertools import combinations
-from math import comb
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.agreement.alignment import NONE, Alignment, align
-from arbitre.engine.batch_comparison import pair_qualities
+from arbitre.agreement.aligning.lists import align_lists
+from arbitre.agreement.alignment import NONE, Alignment
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
 from arbitre.engine.columns.row_codes import row_codes
@@ -20,16 +18,12 @@ from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from arbitre.arrays import Floats, Indices
-    from arbitre.engine.columns.column import Column, Slices
+    from arbitre.arrays import Indices
+    from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-UNMATCHED: Final = 0.5
-"""Distance assigned to a missing item. With two annotators, the disorder of a list is then 1 - f1q."""
-_MARGIN: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -65,8 +59,7 @@ def align_documents(
     Args:
         plan: The compiled schema.
         annotations: Documents of each annotator, by id. An annotator may lack documents.
-        gate: Minimum quality of list items that may be aligned. Unless it is 0, the gate of a list in the schema takes
-            its place.
+        gate: Minimum quality of list items that may be aligned; see `align_lists`.
 
     Returns:
         The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
@@ -88,15 +81,15 @@ def align_documents(
     rows = np.full((len(ids), len(names)), NONE, dtype=np.intp)
     for row, (annotator, number, _) in enumerate(documents):
         rows[number, annotator] = row
-    root = columns[0]
-    whole = AlignedRows(root, _present(root, rows), np.arange(len(ids)))
     if not ((rows != NONE).sum(axis=1) > 1).any():
         raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
-    aligned, pending = [], deque([whole])
+    root = columns[0]
+    aligned = []
+    pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
     while pending:
         part = pending.popleft()
         if isinstance(part.column, ListColumn) and part.column.items is not None:
-            part, items = _aligned_items(part, gate)
+            part, items = _aligned_items(part, part.column, gate)
             pending.extend(items)
         aligned.append(part)
         if not is_value(part.column):
@@ -143,54 +136,23 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
         yield AlignedRows(column, rows[held], document[held])
 
 
-def align_lists(
-    items: Slices, lists: Indices, *, search: bool = True, gate: float = 0.0
-) -> Iterator[tuple[tuple[Indices, ...], Alignment]]:
-    """Align the items of lists, which are compared in one call for each pair of annotators.
-
-    Args:
-        items: The items of the lists.
-        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
-        search: See `align`.
-        gate: Minimum quality of items that may be aligned.
-
-    Yields:
-        For each unit, the rows of the items of each annotator, and their alignment.
-    """
-    none = np.empty(0, dtype=np.intp)
-    below = [tuple(none if row == NONE else items.below(np.array([row]))[1] for row in unit) for unit in lists.tolist()]
-    tables: list[dict[tuple[int, int], Floats]] = [{} for _ in below]
-    apart = (comb(lists.shape[1], 2) + 1) * UNMATCHED + _MARGIN  # two items alone cost less
-    for i, j in combinations(range(lists.shape[1]), 2):
-        left = np.concatenate([none, *(np.repeat(rows[i], len(rows[j])) for rows in below)])
-        right = np.concatenate([none, *(np.tile(rows[j], len(rows[i])) for rows in below)])
-        distances = 1.0 - pair_qualities(items.column, left, right) if len(left) else np.empty(0)
-        distances[1.0 - distances < gate] = apart
-        begin = 0
-        for table, rows in zip(tables, below, strict=True):
-            shape = len(rows[i]), len(rows[j])
-            end = begin + shape[0] * shape[1]
-            table[i, j] = distances[begin:end].reshape(shape)
-            begin = end
-    for table, rows in zip(tables, below, strict=True):
-        yield rows, align(table, [len(side) for side in rows], UNMATCHED, search=search)
-
-
-def _aligned_items(part: AlignedRows, gate: float) -> tuple[AlignedRows, Iterable[AlignedRows]]:
+def _aligned_items(part: AlignedRows, column: ListColumn, gate: float) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
-    (items,) = part.column.slices
-    if gate and isinstance(part.column, ListColumn):
-        gate = part.column.matcher.gate or gate
-    alignments, units = [], []
-    codes = row_codes(items.column)
-    for below, best in align_lists(items, part.rows, gate=gate):
-        alignment = _equal_in_order(best, [codes[rows] for rows in below])
-        alignments.append(alignment)
-        padded = [np.append(rows, NONE) for rows in below]
-        units.append(np.stack([rows[chosen] for rows, chosen in zip(padded, alignment.unitary.T, strict=True)], axis=1))
-    documents = part.document.repeat([len(unit) for unit in units])
+    (items,) = column.slices
+    codes = row_codes(items.column)[column.rows(np.arange(column.starts[-1], dtype=np.intp))]
+    alignments = [
+        _equal_in_order(
+            alignment,
+            [codes[:0] if row == NONE else codes[column.starts[row] : column.starts[row + 1]] for row in lists],
+        )
+        for lists, alignment in zip(part.rows.tolist(), align_lists(column, part.rows, gate=gate), strict=True)
+    ]
+    units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]
+    number = [len(unit) for unit in units[1:]]
+    places, starts = np.concatenate(units), column.starts[part.rows].repeat(number, axis=0)
+    rows = np.where(places == NONE, NONE, items.rows(np.where(places == NONE, 0, starts + places)))
     whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
-    return whole, _nonempty(items.column, np.concatenate(units), documents)
+    return whole, _nonempty(items.column, rows, part.document.repeat(number))
 
 
 def _equal_in_order(alignment: Alignment, codes: Sequence[Indices]) -> Alignment:
@@ -200,7 +162,7 @@ def _equal_in_order(alignment: Alignment, codes: Sequence[Indices]) -> Alignment
 
     Args:
         alignment: An alignment of items.
-        codes: Code of each item of each annotator, the same for equal items.
+        codes: Code of each item of each annotator, the same for equal items; empty without a list.
     """
     lists = [own for own in codes if len(own)]
     if len(lists) > 1 and all(np.array_equal(lists[0], own) for own in lists):

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_symmetric, is_value
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric, is_value
 from arbitre.agreement.alignment import NONE
-from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.krippendorff import alpha_of
 from arbitre.agreement.notes import notes_of
 from arbitre.agreement.ratings import Ratings
+from arbitre.agreement.structures.alpha import MAX_VALUE_PAIRS, alpha_of_rows
+from arbitre.agreement.structures.differences import Difference, Differences
+from arbitre.agreement.structures.list_gamma import gamma_of_lists
 from arbitre.engine.columns.column import LeafColumn, ListColumn
-from arbitre.engine.solve.solver import QualitySolver
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from arbitre.arrays import Floats, Indices
+    from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
-    from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-Difference: TypeAlias = Literal["d", "d2"]
-"""Difference of two values in alpha: their distance, or its square as for interval data."""
-
-MAX_PAIRS: Final = 2_000
-"""Number of pairs of objects or lists above which the expected disagreement is estimated from a sample."""
-
-MAX_VALUE_PAIRS: Final = 200_000
-"""Number of pairs of single values above which the expected disagreement is estimated from a sample."""
-
-MAX_LISTS: Final = 100
-"""Maximum number of alignments of unrelated lists for the expected disorder; of more, a sample is drawn."""
 
 INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
 """Distances of numbers whose agreement is measured with the squared difference."""
@@ -109,13 +95,14 @@ def structural(
         DataError: There are fewer than two annotators, or no document has two annotators.
     """
     parts = align_documents(comparator.plan, annotations)
-    measure = _Measure(difference, seed, is_symmetric(comparator.plan))
+    measure = _Measure(Differences(difference, is_symmetric(comparator.plan)), seed)
     by_path, gammas = {}, {}
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
         by_path[path] = measure.alpha(largest)
+        measure.differences.forget(largest.column)
         if isinstance(largest.column, ListColumn) and largest.alignments:
-            gammas[path] = measure.lists(largest)
+            gammas[path] = gamma_of_lists(largest, largest.column, seed=seed)
     return StructuralAgreement(
         alpha=by_path[""],
         by_path=by_path,
@@ -134,7 +121,7 @@ def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
         plan: The compiled schema.
         documents: The first element of the result of `align_documents`.
     """
-    return _Measure("d", 0, is_symmetric(plan)).alpha(documents)
+    return _Measure(Differences("d", is_symmetric(plan)), seed=0).alpha(documents)
 
 
 def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
@@ -148,13 +135,12 @@ def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
 class _Measure:
     """Coefficients of aligned rows."""
 
-    difference: Difference
+    differences: Differences
     seed: int
-    symmetric: bool
 
     def alpha(self, part: AlignedRows) -> Coefficient:
         """Return alpha of single values, lists or objects."""
-        return self.values(part) if is_value(part.column) else self.distances(part)
+        return self.values(part) if is_value(part.column) else alpha_of_rows(self.differences, part, seed=self.seed)
 
     def values(self, part: AlignedRows) -> Coefficient:
         """Return the coefficient that fits the kind of the values."""
@@ -173,93 +159,4 @@ class _Measure:
                 return alpha_of(order, "ordinal", ordered=True)
             if distances.keys() <= INTERVAL_DISTANCES and all(kind == Kind.NUMBER for kind in column.kinds.tolist()):
                 return alpha_of(ratings, "interval")
-        return self.distances(part, most=MAX_VALUE_PAIRS)
-
-    def distances(self, part: AlignedRows, most: int = MAX_PAIRS) -> Coefficient:
-        """Return alpha with the distance of the schema."""
-        raters = (part.rows != NONE).sum(axis=1)
-        rows, raters = part.rows[raters > 1], raters[raters > 1]
-        facts = {
-            "name": f"alpha_{self.difference}",
-            "chance_model": "pooled values, without replacement",
-            "items": len(rows),
-            "annotators": part.rows.shape[1],
-        }
-        if len(rows) == 0:
-            return Coefficient.corrected(None, None, **facts)
-        total = 0.0
-        for i, j in combinations(range(rows.shape[1]), 2):
-            both = ((rows[:, i] != NONE) & (rows[:, j] != NONE)).nonzero()[0]
-            differences = self._between(part.column, rows[both, i], rows[both, j])
-            total += float((2.0 * differences / (raters[both] - 1.0)).sum())
-        number = int(raters.sum())
-        pooled = rows[rows != NONE]
-        pairs = number * (number - 1) // 2
-        if pairs <= most:
-            first, second = (pooled[side] for side in np.triu_indices(number, 1))
-            differences = self._between(part.column, first, second)
-            error = None
-        else:
-            random = np.random.default_rng(self.seed)
-            first = random.integers(number, size=most)
-            second = (first + random.integers(1, number, size=most)) % number
-            differences = self._between(part.column, pooled[first], pooled[second])
-            error = float(differences.std(ddof=1)) / most**0.5
-        expected = 1.0 - float(differences.mean())
-        return Coefficient.corrected(1.0 - total / number, expected, standard_error=error, **facts)
-
-    def _between(self, column: Column, first: Indices, second: Indices) -> Floats:
-        """Return the difference of each pair of rows; the mean of both directions if they may differ."""
-        distances = 1.0 - QualitySolver().evaluate(column, first, second).quality
-        if not self.symmetric:
-            distances = (distances + 1.0 - QualitySolver().evaluate(column, second, first).quality) / 2.0
-        squares: Floats = distances if self.difference == "d" else distances * distances
-        return squares
-
-    def lists(self, part: AlignedRows) -> Coefficient:
-        """Return gamma of lists: the disorder of their alignments against that of lists of different documents."""
-        (items,) = part.column.slices
-        held = part.rows != NONE
-        annotators = part.rows.shape[1]
-        counts = np.where(held, items.counts()[part.rows], 0).sum(axis=1)
-        shared = (held.sum(axis=1) > 1) & (counts > 0)
-        facts = {
-            "name": "gamma",
-            "chance_model": "lists of different documents",
-            "items": int(counts[shared].sum()),
-            "annotators": annotators,
-        }
-        if not shared.any():
-            return Coefficient.corrected(None, None, **facts)
-        total = np.array([alignment.disorder for alignment in part.alignments])[shared].sum()
-        observed = 1.0 - float(total) * annotators / float(counts[shared].sum())
-        pool = part.rows[held]
-        documents = np.broadcast_to(part.document[:, None], held.shape)[held]
-        if len(np.unique(documents)) < annotators:
-            reason = f"Lists of at least {annotators} documents are needed to measure the disorder expected by chance."
-            return Coefficient(value=None, observed=observed, expected=None, reason=reason, **facts)
-        disorders, sizes = [], []
-        unrelated = np.array(list(self._unrelated(pool, documents, annotators)), dtype=np.intp)
-        for below, alignment in align_lists(items, unrelated, search=False):
-            disorders.append(alignment.disorder * annotators)
-            sizes.append(sum(map(len, below)))
-        if not any(sizes):
-            return Coefficient.corrected(None, None, **facts)
-        ratio = sum(disorders) / sum(sizes)
-        error = None
-        if comb(len(pool), annotators) > MAX_LISTS:
-            residuals = np.array(disorders) - ratio * np.array(sizes)
-            error = float(residuals.std(ddof=1)) / len(sizes) ** 0.5 / float(np.mean(sizes))
-        return Coefficient.corrected(observed, 1.0 - ratio, standard_error=error, **facts)
-
-    def _unrelated(self, pool: Indices, documents: Indices, annotators: int) -> Iterator[tuple[int, ...]]:
-        """Yield lists of different documents: all combinations, or a sample of `MAX_LISTS` of them."""
-        if comb(len(pool), annotators) <= MAX_LISTS:
-            for chosen in combinations(range(len(pool)), annotators):
-                if len({int(documents[at]) for at in chosen}) == annotators:
-                    yield tuple(int(pool[at]) for at in chosen)
-            return
-        random, every = np.random.default_rng(self.seed), np.unique(documents)
-        for _ in range(MAX_LISTS):
-            chosen_documents = random.choice(every, annotators, replace=False)
-            yield tuple(int(random.choice(pool[documents == document])) for document in chosen_documents)
+        return alpha_of_rows(self.differences, part, seed=self.seed, most=MAX_VALUE_PAIRS)

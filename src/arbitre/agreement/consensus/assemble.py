@@ -49,7 +49,7 @@ class _Node(NamedTuple):
     Attributes:
         place: The place.
         tokens: The path.
-        share: Share of the document's score that depends on it.
+        share: Share of the document's quality that depends on it.
         context: The nearest list item above, or the document.
         outcome: The field of `PathCounts` for values that all annotators of the container share.
     """

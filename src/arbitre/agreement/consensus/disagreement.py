@@ -64,7 +64,7 @@ class Disagreement:
             list have no vote.
         margin: `support` minus the share of the most frequent other reading.
         flag: `tie` and `weak majority` need a decision by a person.
-        weight: Share of the document's score at stake, times the mean distance between the readings.
+        weight: Share of the document's quality at stake, times the mean distance between the readings.
         context: The nearest list item, or else the document, that contains the place, as in the consensus.
     """
 
@@ -214,7 +214,7 @@ class Consensus:
             texts = [_line(name, document, id_key) for name, document in self.documents.items()]
             with atomic_text_file(path) as file:
                 file.writelines(texts)
-        elif path.suffix:
+        elif path.suffix and not path.is_dir():
             raise DataError.of(
                 "Expected a .jsonl file or a folder for the consensus", file=str(path), hint="Choose another name."
             )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+MAX_RANKED: Final = 2_000
+"""Maximum number of elements whose pairs are compared; more are sorted by their median relative position."""
+
+
 def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int]) -> list[int]:
     """Return the elements in the order that most annotators use.
 
     An element precedes another if more annotators place it before the other than after it. Elements are sorted by the
     number of elements that they precede, minus the number of those that precede them (Copeland, 1951), then by their
-    mean relative position.
+    median relative position.
 
     Args:
         positions: Position of each element in the list of each annotator who has it.
@@ -26,9 +30,9 @@ def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int])
     >>> in_order([{0: 0, 1: 1}, {0: 1, 1: 2}, {1: 0}], {0: 2, 1: 3})
     [2, 0, 1]
     """
-    means = [fmean((at + 0.5) / lengths[annotator] for annotator, at in own.items()) for own in positions]
-    ranked = sorted(range(len(positions)), key=means.__getitem__)
-    if all(
+    middles = [median((at + 0.5) / lengths[annotator] for annotator, at in own.items()) for own in positions]
+    ranked = sorted(range(len(positions)), key=middles.__getitem__)
+    if len(positions) > MAX_RANKED or all(
         _increasing([positions[at][annotator] for at in ranked if annotator in positions[at]]) for annotator in lengths
     ):
         return ranked  # saves the table of pairs
