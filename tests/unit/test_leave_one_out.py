@@ -175,6 +175,15 @@ class TestTheCommand:
         assert (plain["title"], plain["warning"]) == (TITLE, WARNING)
         assert plain["annotators"]["ada"]["consensus_of"] == ["bob", "cy"]
 
+    @pytest.mark.usefixtures("files")
+    def test_a_narrow_terminal_shows_names_and_f1q(self):
+        result = CliRunner().invoke(
+            app, ["leave-one-out", "--schema", "schema.json", "ada=ada.jsonl", "bob=bob.jsonl"], env={"COLUMNS": "60"}
+        )
+        lines = [line.split() for line in result.stdout.splitlines()]
+        assert ["annotator", "f1q", "documents", "flagged"] in lines
+        assert [len(line) for line in lines if line[:1] == ["ada"]] == [4]
+
     def test_the_strategy_is_an_option(self, files):
         plain = json.loads(self.run(files, "--strategy", "unanimity", "--format", "json"))
         assert plain["strategy"] == "unanimity"
