@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
+from arbitre.cli import app
 from arbitre.corpus.joining.provenance import (
     DisagreementCounts,
     MeasuredAgreement,
@@ -18,7 +21,9 @@ from arbitre.corpus.joining.provenance import (
     sidecar,
 )
 from arbitre.corpus.reading.options import read_records
+from arbitre.corpus.running.worker import Worker
 from arbitre.errors import DataError
+from arbitre.report.html.build_view import build_subject
 
 LEAST = {"format": "arbitre-provenance", "version": 1, "annotators": ["ada"]}
 FULL = Provenance(
@@ -76,8 +81,8 @@ class TestTheSidecar:
         assert Provenance.from_dict(provenance.to_dict()) == provenance
 
     def test_a_value_of_the_coefficient_that_is_undefined_is_kept_as_null(self):
-        undefined = Provenance(("ada", "bob"), agreement=MeasuredAgreement("alpha_d", None))
-        assert undefined.to_dict()["agreement"] == {"coefficient": "alpha_d", "value": None}
+        undefined = Provenance(("ada", "bob"), agreement=MeasuredAgreement("alpha_d", None, 9))
+        assert undefined.to_dict()["agreement"] == {"coefficient": "alpha_d", "value": None, "documents": 9}
         assert Provenance.from_dict(undefined.to_dict()) == undefined
 
     def test_standard_input_has_none(self):
@@ -91,7 +96,7 @@ class TestTheSidecar:
             ({"annotators": "ada"}, "/annotators"),
             ({"annotators": ["ada", "ada"]}, "/annotators"),
             ({"version": 2}, "/version"),
-            ({"agreement": {"coefficient": "alpha_d", "value": 1.5}}, "/agreement/value"),
+            ({"agreement": {"coefficient": "alpha_d", "value": 1.5, "documents": 9}}, "/agreement/value"),
             ({"agreement": {"coefficient": "alpha_d"}}, "/agreement"),
             ({"stratgy": "majority"}, ""),
             ({"values": {"a": {"/name": {"from": ["ada"]}}}}, "/values/a/~1name"),
@@ -110,9 +115,15 @@ class TestTheSidecar:
             Provenance.read("gold")
         assert caught.value.file == "gold.provenance.json"
 
-    def test_a_provenance_has_annotators(self):
-        with pytest.raises(DataError, match="at least one annotator"):
-            Provenance(())
+    @pytest.mark.parametrize("annotators", [(), "ada"], ids=["none", "text"])
+    def test_a_provenance_has_annotators(self, annotators):
+        with pytest.raises(DataError, match="Expected the names of one or more annotators"):
+            Provenance(annotators)
+
+    def test_a_name_that_is_not_unicode_is_an_error(self):
+        with pytest.raises(DataError, match="lone surrogate"):
+            Provenance(("ada\udc80",)).write("gold")
+        assert not sidecar("gold").exists()
 
 
 @pytest.mark.usefixtures("folder")
@@ -152,3 +163,201 @@ class TestTheHeadline:
     )
     def test_it_names_the_annotators_the_strategy_and_the_agreement(self, provenance, headline):
         assert provenance.headline() == headline
+
+
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}}
+UNKNOWN = "Gold: single annotator, provenance unknown"
+MAJORITY = "Gold: majority of 3 annotators (ada, bob, cy), alpha_d 0.897 on 9 documents"
+
+
+@pytest.fixture
+def corpus(folder):
+    """The gold, with predictions, pairs, a manifest and a schema."""
+    Path("predicted.jsonl").write_text('{"id": "a", "name": "Ida"}\n', encoding="utf-8")
+    Path("pairs.jsonl").write_text('{"id": "a", "gold": {"name": "Ada"}, "predicted": {}}\n', encoding="utf-8")
+    Path("manifest.csv").write_text("id,gold,predicted\na,gold/a.json,gold/a.json\n", encoding="utf-8")
+    Path("schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    return folder
+
+
+def evaluated(**options):
+    return arbitre.evaluate(SCHEMA, **({"gold": "gold.jsonl", "predicted": "predicted.jsonl"} | options))
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "100"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+COMMAND = ("evaluate", "--schema", "schema.json", "--gold", "gold.jsonl", "--predicted", "predicted.jsonl")
+
+
+@pytest.mark.usefixtures("corpus")
+class TestAnEvaluation:
+    def test_gold_without_a_sidecar_is_of_unknown_provenance(self):
+        assert evaluated().provenance.headline() == UNKNOWN
+        assert arbitre.evaluate(SCHEMA, [("a", {}, {})]).provenance.headline() == UNKNOWN
+
+    @pytest.mark.parametrize(
+        ("source", "options"),
+        [
+            ("gold.jsonl", {}),
+            ("gold/", {"gold": "gold"}),
+            ("gold/a.json", {"gold": "gold/*.json"}),
+            ("pairs.jsonl", {"gold": (), "predicted": (), "pairs": "pairs.jsonl"}),
+            ("manifest.csv", {"gold": (), "predicted": (), "manifest": "manifest.csv"}),
+        ],
+        ids=["lines", "folder", "glob", "pairs", "manifest"],
+    )
+    def test_it_reads_the_sidecar_of_its_gold(self, source, options):
+        FULL.write(source)
+        provenance = evaluated(**options).provenance
+        assert provenance.known == ((Path(source).name, replace(FULL, values={})),)
+        assert (provenance.headline(), provenance.unknown) == (MAJORITY, 0)
+
+    def test_every_source_has_its_own_provenance(self):
+        Path("more.jsonl").write_text('{"id": "b", "name": "Bo"}\n', encoding="utf-8")
+        gold = ["gold.jsonl", "more.jsonl"]
+        Provenance(("ada",)).write("gold.jsonl")
+        assert evaluated(gold=gold).provenance.headline() == (
+            "Gold: single annotator (ada), from gold.jsonl; single annotator, provenance unknown, from 1 other source"
+        )
+        Provenance(("ada",)).write("more.jsonl")
+        assert evaluated(gold=gold).provenance.headline() == "Gold: single annotator (ada)"
+        Provenance(("bob",)).write("more.jsonl")
+        assert evaluated(gold=gold).provenance.headline() == (
+            "Gold: single annotator (ada), from gold.jsonl; single annotator (bob), from more.jsonl"
+        )
+
+    def test_an_invalid_sidecar_stops_it(self):
+        sidecar("gold.jsonl").write_text("{}", encoding="utf-8")
+        with pytest.raises(DataError, match="Invalid provenance"):
+            evaluated()
+        assert "gold.jsonl.provenance.json: Invalid provenance" in run(*COMMAND, code=2).stderr
+
+    @pytest.mark.parametrize("form", ["provenance", "file"])
+    def test_a_given_provenance_replaces_that_of_the_sidecar(self, form):
+        Provenance(("bob",)).write("gold.jsonl")
+        file = FULL.write("other")
+        provenance = FULL if form == "provenance" else file
+        for pairs in (None, [("a", {"name": "Ada"}, {})]):
+            sources = {"gold": "gold.jsonl", "predicted": "predicted.jsonl"} if pairs is None else {}
+            evaluation = arbitre.evaluate(SCHEMA, pairs, provenance=provenance, **sources)
+            assert evaluation.provenance.headline() == MAJORITY
+        assert MAJORITY in run(*COMMAND, "--provenance", file).stdout
+
+    def test_it_keeps_the_provenance_when_saved_and_loaded(self, tmp_path):
+        FULL.write("gold.jsonl")
+        evaluation = evaluated(out="out")
+        loaded = arbitre.load("out")
+        assert loaded.provenance == evaluation.provenance
+        evaluation.save(tmp_path / "again")
+        assert arbitre.load(tmp_path / "again").provenance == evaluation.provenance
+        plain = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))
+        Draft202012Validator(bundled.schema("evaluation.schema.json")).validate(plain)
+        stored = plain["provenance"]
+        assert (stored["headline"], stored["unknown"]) == (MAJORITY, 0)
+        assert stored["sources"] == [{"source": "gold.jsonl", "provenance": replace(FULL, values={}).to_dict()}]
+
+    def test_the_terminal_shows_the_headline_beside_the_scores(self):
+        assert UNKNOWN in run(*COMMAND).stdout
+        FULL.write("gold.jsonl")
+        lines = run(*COMMAND).stdout.splitlines()
+        assert lines[2] == MAJORITY
+        assert json.loads(run(*COMMAND, "--format", "json").stdout)["provenance"]["headline"] == MAJORITY
+        assert MAJORITY in evaluated()._repr_html_()
+
+    def test_the_flat_comparison_shows_the_headline_too(self):
+        FULL.write("gold.jsonl")
+        assert MAJORITY in run(*COMMAND, "--flat").stdout.splitlines()
+
+    def test_the_results_of_entities_have_the_provenance_of_their_gold(self):
+        Path("gold.conll").write_text("Ada\tB-person\n", encoding="utf-8")
+        gold = arbitre.entities.read("gold.conll")
+        assert arbitre.entities.evaluate(gold, gold).provenance.headline() == UNKNOWN
+        FULL.write("gold.conll")
+        assert arbitre.entities.evaluate(gold, gold).provenance.headline() == MAJORITY
+
+    def test_invisible_characters_of_a_sidecar_are_shown(self):
+        Provenance(("ada\u202e",)).write("gold.jsonl")
+        assert "single annotator (ada\\u202e)" in run(*COMMAND).stdout
+
+    def test_the_report_shows_the_headline_in_both_languages(self):
+        FULL.write("gold.jsonl")
+        evaluation = evaluated()
+        for language, text in (
+            ("en", MAJORITY),
+            ("fr", "Référence\xa0: majorité de 3 annotateurs (ada, bob, cy), alpha_d = 0,897 sur 9 documents"),
+        ):
+            evaluation.report("report.html", language=language)
+            page = Path("report.html").read_text(encoding="utf-8")
+            assert text in page
+            assert ("was not checked" if language == "en" else "n’a pas été vérifiée") not in page
+
+    def test_gold_of_one_annotator_is_a_caveat_of_the_report(self):
+        Provenance(("ada",)).write("gold.jsonl")
+        evaluated().report("report.html")
+        assert "The gold itself was not checked" in Path("report.html").read_text(encoding="utf-8")
+
+    def test_provenance_changes_neither_the_signature_nor_the_scores(self):
+        before = evaluated()
+        FULL.write("gold.jsonl")
+        after = evaluated()
+        assert after.signature == before.signature
+        assert after.micro == before.micro
+
+    def test_a_resumed_evaluation_keeps_its_work_and_reads_the_changed_sidecar(self, monkeypatch):
+        evaluated(out="out")
+        FULL.write("gold.jsonl")
+        monkeypatch.setattr(Worker, "__call__", lambda *_: pytest.fail("a finished work unit is compared again"))
+        assert evaluated(out="out", resume=True).provenance.headline() == MAJORITY
+        assert MAJORITY in Path("out/report.html").read_text(encoding="utf-8")
+
+    def test_results_without_provenance_still_make_a_report(self):
+        evaluated(out="out")
+        plain = json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))
+        del plain["provenance"]
+        assert build_subject(plain).provenance == [["single annotator, provenance unknown"]]
+
+
+@pytest.mark.usefixtures("corpus")
+def test_a_ranking_shows_the_provenance_of_its_gold():
+    FULL.write("gold.jsonl")
+    systems = {"a": "predicted.jsonl", "b": "gold.jsonl"}
+    ranking = arbitre.rank(systems, schema=SCHEMA, gold="gold.jsonl", out="out")
+    assert ranking.provenance.headline() == MAJORITY
+    assert arbitre.load("out") == ranking
+    plain = json.loads(Path("out/ranking.json").read_text(encoding="utf-8"))
+    Draft202012Validator(bundled.schema("ranking.schema.json")).validate(plain)
+    assert MAJORITY in Path("out/report.html").read_text(encoding="utf-8")
+    command = ("rank", "--schema", "schema.json", "--gold", "gold.jsonl", "a=predicted.jsonl", "b=gold.jsonl")
+    assert run(*command).stdout.splitlines()[2] == MAJORITY
+    assert UNKNOWN not in run(*command).stdout
+    Path(sidecar("gold.jsonl")).unlink()
+    assert run(*command).stdout.splitlines()[2] == UNKNOWN
+
+
+@pytest.mark.usefixtures("corpus")
+def test_a_comparison_of_factors_shows_the_provenance_of_its_manifest():
+    lines = "id,gold,predicted,run,ocr\na,gold/a.json,gold/a.json,1,x\na,gold/a.json,gold/a.json,2,y\n"
+    Path("runs.csv").write_text(lines, encoding="utf-8")
+    FULL.write("runs.csv")
+    command = ("rank", "--schema", "schema.json", "--manifest", "runs.csv", "--factor", "ocr")
+    assert run(*command).stdout.splitlines()[2] == MAJORITY
+    plain = json.loads(run(*command, "--format", "json").stdout)
+    Draft202012Validator(bundled.schema("factors.schema.json")).validate(plain)
+    assert plain["provenance"]["headline"] == MAJORITY
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize("gold", ["built.jsonl", "built"])
+def test_an_evaluation_reads_the_provenance_of_a_consensus(gold):
+    for annotator, name in (("ada", "Ada"), ("bob", "Ada"), ("cy", "Eda")):
+        Path(f"{annotator}.jsonl").write_text(f'{{"id": "a", "name": "{name}"}}\n', encoding="utf-8")
+    annotators = {name: f"{name}.jsonl" for name in ("ada", "bob", "cy")}
+    built = agreement.consensus(SCHEMA, annotators, out=gold)
+    evaluation = evaluated(gold=gold)
+    assert evaluation.provenance.headline() == built.provenance.headline()
+    assert evaluation.provenance.headline().startswith("Gold: majority of 3 annotators (ada, bob, cy), alpha_d ")
+    assert Provenance.read(gold) == built.provenance

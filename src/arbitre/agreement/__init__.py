@@ -15,6 +15,7 @@ from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.consensus.build import build_consensus, consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
+from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.structural import StructuralAgreement, structural
@@ -25,9 +26,11 @@ __all__ = [
     "Decision",
     "Decisions",
     "Disagreement",
+    "LeaveOneOut",
     "Reading",
     "StructuralAgreement",
     "agree",
+    "agreement_with_others",
     "aickin_alpha",
     "bennett_s",
     "build_consensus",
@@ -38,6 +41,7 @@ __all__ = [
     "gwet_ac1",
     "gwet_ac2",
     "krippendorff_alpha",
+    "leave_one_out",
     "observed",
     "scott_pi",
     "structural",

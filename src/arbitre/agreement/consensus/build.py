@@ -151,14 +151,7 @@ def build_consensus(
             a decision does not belong to a disagreement or violates the schema.
         OptionError: An option is unknown or out of range.
     """
-    if strategy not in get_args(Strategy):
-        names = get_args(Strategy)
-        raise OptionError.of(
-            f"Expected `strategy` to be one of {', '.join(names)}, got {strategy!r}.",
-            hint=did_you_mean(strategy, names),
-        )
-    if not 0.0 <= weak_margin <= 1.0:
-        raise OptionError.of(f"Expected `weak_margin` to be a number from 0 to 1, got {weak_margin}.")
+    check_options(strategy, weak_margin)
     if decisions is not None and strategy != "collegial":
         raise OptionError.of("`decisions` requires `strategy` collegial.")
     places = find_places(comparator.plan, annotations)
@@ -196,6 +189,18 @@ def build_consensus(
         scores,
         undecided,
     )
+
+
+def check_options(strategy: Strategy, weak_margin: float) -> None:
+    """Raise OptionError if the strategy is unknown or the margin is out of range."""
+    if strategy not in get_args(Strategy):
+        names = get_args(Strategy)
+        raise OptionError.of(
+            f"Expected `strategy` to be one of {', '.join(names)}, got {strategy!r}.",
+            hint=did_you_mean(strategy, names),
+        )
+    if not 0.0 <= weak_margin <= 1.0:
+        raise OptionError.of(f"Expected `weak_margin` to be a number from 0 to 1, got {weak_margin}.")
 
 
 def _assemble(places: Places, strategy: Strategy, weak_margin: float, estimates: Estimates) -> Assembly:

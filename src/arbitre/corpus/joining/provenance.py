@@ -6,7 +6,7 @@ It is stored beside the gold in a JSON file, the sidecar: `gold.jsonl.provenance
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -20,15 +20,16 @@ from arbitre.schema.loading.references import load
 from arbitre.schema.validation.validate import find_violations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from arbitre.schema.loading.references import Subschema
     from arbitre.values import Json
 
 FORMAT: Final = "arbitre-provenance"
 VERSION: Final = 1
-UNKNOWN: Final = "Gold: single annotator, provenance unknown"
-"""Headline of gold without a sidecar."""
+_UNKNOWN: Final = "single annotator, provenance unknown"
+MAX_SOURCES: Final = 3
+"""Maximum number of sources that a headline names for one provenance."""
 MAX_ANNOTATORS: Final = 8
 """Maximum number of annotators that a headline names."""
 
@@ -40,12 +41,12 @@ class MeasuredAgreement:
     Attributes:
         coefficient: Name of the coefficient, such as "alpha_d".
         value: Its value; None if it is undefined.
-        documents: Number of documents that it was measured on, if known.
+        documents: Number of documents that it was measured on.
     """
 
     coefficient: str
     value: float | None
-    documents: int | None = None
+    documents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Provenance:
         values: Origin of the values that not all annotators agree on, by document id and JSON Pointer.
 
     Raises:
-        DataError: There are no annotators.
+        DataError: `annotators` is empty or a text.
     """
 
     annotators: tuple[str, ...]
@@ -96,8 +97,9 @@ class Provenance:
     values: Mapping[str, Mapping[str, ValueOrigin]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.annotators:
-            raise DataError.of("Expected at least one annotator, got none")
+        names: object = self.annotators
+        if not names or isinstance(names, str):
+            raise DataError.of(f"Expected the names of one or more annotators, got {names!r}")
 
     @classmethod
     def read(cls, source: str | Path) -> Self | None:
@@ -147,10 +149,21 @@ class Provenance:
         )
 
     def write(self, source: str | Path) -> Path:
-        """Write the sidecar of a gold source and return its path. Raises DataError if it cannot be written."""
-        path = sidecar(source)
-        with atomic_file(path) as part:
-            part.write_text(json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        """Write the sidecar of a gold source and return its path.
+
+        Raises:
+            DataError: The file cannot be written, or a name is not Unicode text.
+        """
+        path, text = sidecar(source), json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        try:
+            with atomic_file(path) as part:
+                part.write_text(text, encoding="utf-8", newline="\n")
+        except UnicodeEncodeError as error:
+            raise DataError.of(
+                f"Expected Unicode text, got the lone surrogate {text[error.start]!r}",
+                file=str(path),
+                hint="Correct the names of the annotators and the ids.",
+            ) from error
         return path
 
     def to_dict(self) -> dict[str, Json]:
@@ -160,19 +173,20 @@ class Provenance:
             "version": VERSION,
             "annotators": list(self.annotators),
             "strategy": self.strategy,
-            "agreement": self.agreement and _without_none(asdict(self.agreement), keep="value"),
+            "agreement": self.agreement and asdict(self.agreement),
             "documents": self.documents,
             "disagreements": self.disagreements and asdict(self.disagreements),
             "values": {
                 document: {
-                    place: _without_none({"from": list(origin.annotators), "by": origin.by, "note": origin.note})
+                    place: {"from": list(origin.annotators), "by": origin.by}
+                    | ({"note": origin.note} if origin.note else {})
                     for place, origin in values.items()
                 }
                 for document, values in self.values.items()
             }
             or None,
         }
-        return _without_none(plain)
+        return {key: value for key, value in plain.items() if value is not None}
 
     def headline(self) -> str:
         """Return the provenance as one line.
@@ -183,21 +197,24 @@ class Provenance:
         >>> Provenance(("ada", "bob", "cy"), "majority", agreement).headline()
         'Gold: majority of 3 annotators (ada, bob, cy), alpha_d 0.897 on 9 documents'
         """
+        return _headline(self.parts())
+
+    def parts(self) -> list[str]:
+        """Return the parts of the headline: the annotators and their strategy, and their agreement."""
         count = len(self.annotators)
-        shown = ", ".join([*self.annotators[:MAX_ANNOTATORS], *["…"] * (count > MAX_ANNOTATORS)])
-        kind = _STRATEGIES.get(self.strategy or "", "")
-        parts = [f"Gold: {kind}{count} annotators ({shown})" if count > 1 else f"Gold: single annotator ({shown})"]
+        names = ", ".join([*self.annotators[:MAX_ANNOTATORS], *["…"] * (count > MAX_ANNOTATORS)])
+        kind = _STRATEGIES.get(self.strategy or "")
+        parts = [f"{kind or ''}{count} annotators ({names})" if count > 1 else f"single annotator ({names})"]
         if self.strategy and not kind:
             parts.append(self.strategy)
         if self.agreement is not None:
             value, documents = self.agreement.value, self.agreement.documents
             measured = "undefined" if value is None else f"{value:.3f}"
-            on = "" if documents is None else f" on {documents} document{'s' * (documents != 1)}"
-            parts.append(f"{self.agreement.coefficient} {measured}{on}")
+            parts.append(f"{self.agreement.coefficient} {measured} on {documents} document{'s' * (documents != 1)}")
         if self.strategy == "collegial" and self.disagreements is not None:
             undecided = self.disagreements.total - self.disagreements.decided
             parts += [f"{undecided} of {self.disagreements.total} disagreements undecided"] * bool(undecided)
-        return ", ".join(parts)
+        return parts
 
 
 _STRATEGIES: Final = {
@@ -221,10 +238,88 @@ def sidecar(source: str | Path) -> Path:
     return path.parent / f"{path.name}{SIDECAR}"
 
 
+@dataclass(frozen=True, slots=True)
+class GoldProvenance:
+    """Provenance of the gold of an evaluation.
+
+    Attributes:
+        known: The sources with a sidecar: file name and provenance, without the origin of values. The name is empty if
+            the provenance was not read beside a source.
+        unknown: Number of sources without a sidecar; 1 for gold that is not in files.
+    """
+
+    known: tuple[tuple[str, Provenance], ...] = ()
+    unknown: int = 1
+
+    @classmethod
+    def of(cls, provenance: Provenance | str | Path) -> Self:
+        """Return a provenance that applies to all gold, or that in a sidecar. Raises DataError like `load`."""
+        found = provenance if isinstance(provenance, Provenance) else Provenance.load(provenance)
+        return cls((("", replace(found, values={})),), 0)
+
+    @classmethod
+    def read(cls, sources: Iterable[str | Path]) -> Self:
+        """Read the sidecars of gold sources. Raises DataError if one is invalid."""
+        found = [(Path(source).name, Provenance.read(source)) for source in sources]
+        known = tuple((name, replace(one, values={})) for name, one in found if one is not None)
+        return cls(known, len(found) - len(known)) if found else cls()
+
+    @property
+    def agreed(self) -> bool:
+        """Whether the agreement of several annotators is known for all gold."""
+        return not self.unknown and all(
+            one.agreement is not None and one.agreement.value is not None for _, one in self.known
+        )
+
+    def headline(self) -> str:
+        """Return the provenance as one line. Sources are named if their provenance differs.
+
+        >>> ada = Provenance(("ada",))
+        >>> GoldProvenance((("a.jsonl", ada), ("b.jsonl", ada)), 0).headline()
+        'Gold: single annotator (ada)'
+        >>> GoldProvenance((("a.jsonl", ada),), 1).headline()
+        'Gold: single annotator (ada), from a.jsonl; single annotator, provenance unknown, from 1 other source'
+        """
+        return _headline(*self.parts())
+
+    def parts(self) -> list[list[str]]:
+        """Return the parts of the headline for each provenance, with the names of its sources if there are several."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name, one in self.known:
+            groups.setdefault(tuple(one.parts()), []).append(name)
+        found = [
+            ([*parts], ", ".join(names) if len(names) <= MAX_SOURCES else f"{len(names)} sources")
+            for parts, names in groups.items()
+        ]
+        if self.unknown:
+            found.append(([_UNKNOWN], f"{self.unknown} other source{'s' * (self.unknown > 1)}"))
+        return [found[0][0]] if len(found) == 1 else [[*parts, f"from {sources}"] for parts, sources in found]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the headline, each known source with its provenance, and the number of unknown sources, as JSON."""
+        return {
+            "headline": self.headline(),
+            "sources": [{"source": name or None, "provenance": one.to_dict()} for name, one in self.known],
+            "unknown": self.unknown,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any] | None) -> Self:
+        """Create the provenance from the result of `to_dict`; None is unknown provenance."""
+        if plain is None:
+            return cls()
+        known = [(one["source"] or "", Provenance.from_dict(one["provenance"])) for one in plain["sources"]]
+        return cls(tuple(known), plain["unknown"])
+
+
+UNKNOWN_GOLD: Final = GoldProvenance()
+"""Provenance of gold without a sidecar."""
+
+
+def _headline(*groups: list[str]) -> str:
+    return f"Gold: {'; '.join(map(', '.join, groups))}"
+
+
 @cache
 def _schema() -> Subschema:
     return load(bundled.schema("provenance.schema.json"))
-
-
-def _without_none(plain: dict[str, Any], keep: str = "") -> dict[str, Any]:
-    return {key: value for key, value in plain.items() if value is not None or key == keep}
