@@ -1,10 +1,12 @@
 """Agreement between annotators, before a gold standard exists."""
 
+from arbitre.agreement.advice.side_by_side import CategoricalCoefficients
 from arbitre.agreement.agree import agree
 from arbitre.agreement.categorical import (
     aickin_alpha,
     bennett_s,
     cohen_kappa,
+    conger_kappa,
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
@@ -17,12 +19,14 @@ from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
+    "CategoricalCoefficients",
     "Coefficient",
     "StructuralAgreement",
     "agree",
     "aickin_alpha",
     "bennett_s",
     "cohen_kappa",
+    "conger_kappa",
     "fleiss_kappa",
     "gamma",
     "gwet_ac1",

@@ -27,7 +27,8 @@ class Coefficient:
         reason: Why the value is undefined or negative; None otherwise.
         items: Number of items that were used.
         annotators: Number of annotators.
-        margins: Share of each category among the ratings of each annotator, by category.
+        margins: Share of each category among the ratings of each annotator, by category; None for an annotator without
+            ratings.
         by_category: Specific agreement of each category (Dice, 1945; Cicchetti and Feinstein, 1990): the probability
             that another annotator gives the category to an item to which a random annotator gave it.
         standard_error: Standard error of `expected` if it was estimated from a sample; None if it is exact.
@@ -41,7 +42,7 @@ class Coefficient:
     reason: str | None = None
     items: int = 0
     annotators: int = 0
-    margins: Mapping[str, tuple[float, ...]] | None = None
+    margins: Mapping[str, tuple[float | None, ...]] | None = None
     by_category: Mapping[str, float] | None = None
     standard_error: float | None = None
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
 from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_value
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.krippendorff import alpha_of
+from arbitre.agreement.leaf_ratings import LeafRatings
 from arbitre.agreement.notes import notes_of
-from arbitre.agreement.ratings import Ratings
-from arbitre.engine.columns.column import LeafColumn, ListColumn
+from arbitre.engine.columns.column import ListColumn
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import DataError
-from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,9 +39,6 @@ MAX_VALUE_PAIRS: Final = 200_000
 MAX_LISTS: Final = 100
 """Maximum number of alignments of unrelated lists for the expected disorder; of more, a sample is drawn."""
 
-INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
-"""Distances of numbers whose agreement is measured with the squared difference."""
-
 
 @dataclass(frozen=True, slots=True)
 class StructuralAgreement:
@@ -52,6 +48,7 @@ class StructuralAgreement:
         alpha: Krippendorff's alpha of whole documents.
         by_path: Coefficient of each wildcard path: for single values the alpha that fits their kind, for lists and
             objects, alpha with the distance of the schema.
+        coefficients: Other coefficients of each path whose values are categories; see `CategoricalCoefficients`.
         gamma: Gamma of the items of each list, by wildcard path. It compares the disorder of the alignments with that
             of lists from different documents.
         annotators: Names of the annotators, sorted.
@@ -62,6 +59,7 @@ class StructuralAgreement:
 
     alpha: Coefficient
     by_path: Mapping[str, Coefficient]
+    coefficients: Mapping[str, CategoricalCoefficients]
     gamma: Mapping[str, Coefficient]
     annotators: tuple[str, ...]
     documents: int
@@ -76,6 +74,7 @@ class StructuralAgreement:
             "exact": self.exact,
             "alpha": self.alpha.to_dict(),
             "by_path": {path: coefficient.to_dict() for path, coefficient in self.by_path.items()},
+            "coefficients": {path: each.to_dict() for path, each in self.coefficients.items()},
             "gamma": {path: coefficient.to_dict() for path, coefficient in self.gamma.items()},
             "notes": list(self.notes),
         }
@@ -115,20 +114,24 @@ def structural(
     measure = _Measure(difference, seed, symmetric)
     if not ((parts[0].rows != NONE).sum(axis=1) > 1).any():
         raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
-    by_path, gammas = {}, {}
+    by_path, coefficients, gammas = {}, {}, {}
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
         by_path[path] = measure.values(largest) if is_value(largest.column) else measure.distances(largest)
+        rated = LeafRatings.of(largest)
+        if rated is not None and (compared := side_by_side(rated, by_path[path], comparator.plan)) is not None:
+            coefficients[path] = compared
         if isinstance(largest.column, ListColumn) and largest.alignments:
             gammas[path] = measure.lists(largest)
     return StructuralAgreement(
         alpha=by_path[""],
         by_path=by_path,
+        coefficients=coefficients,
         gamma=gammas,
         annotators=tuple(sorted(annotations)),
         documents=len(parts[0].rows),
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
-        notes=tuple(notes_of(by_path)),
+        notes=tuple(notes_of(by_path, coefficients)),
     )
 
 
@@ -149,22 +152,8 @@ class _Measure:
 
     def values(self, part: AlignedRows) -> Coefficient:
         """Return the coefficient that fits the kind of the values."""
-        column = part.column
-        if isinstance(column, LeafColumn) and column.readings is None and column.leaves:
-            distances = {leaf.distance.name: leaf.distance for leaf in column.leaves}
-            codes = np.where(part.rows == NONE, NONE, column.codes[part.rows]).T
-            ratings = Ratings(codes, tuple(column.values))
-            if distances.keys() == {"exact"}:
-                return alpha_of(ratings, "nominal")
-            if distances.keys() == {"ordinal"} and len(distances) == 1:
-                order = Ratings.of(
-                    [[None if code == NONE else column.values[code] for code in row] for row in codes.tolist()],
-                    distances["ordinal"].options["order"],
-                )
-                return alpha_of(order, "ordinal", ordered=True)
-            if distances.keys() <= INTERVAL_DISTANCES and all(kind == Kind.NUMBER for kind in column.kinds.tolist()):
-                return alpha_of(ratings, "interval")
-        return self.distances(part, most=MAX_VALUE_PAIRS)
+        rated = LeafRatings.of(part)
+        return self.distances(part, most=MAX_VALUE_PAIRS) if rated is None else rated.alpha()
 
     def distances(self, part: AlignedRows, most: int = MAX_PAIRS) -> Coefficient:
         """Return alpha with the distance of the schema."""

@@ -13,13 +13,14 @@ from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
 from arbitre.cli.sources import named_sources
+from arbitre.report.tables.table import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rich.console import RenderableType
 
-    from arbitre.agreement import Coefficient, StructuralAgreement
+    from arbitre.agreement import CategoricalCoefficients, Coefficient, StructuralAgreement
 
 Annotators = Annotated[
     list[str],
@@ -63,6 +64,9 @@ def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableTy
         f"\n{documents}, joined by id",
     )
     yield titled("Agreement by path", _table(agreement.by_path, width))
+    if agreement.coefficients:
+        yield titled("Coefficients of categories", _side_by_side(agreement.coefficients, width))
+        yield titled("Share of the categories, and agreement on each", _categories(agreement, width))
     if agreement.gamma:
         yield titled("Alignment of lists (gamma)", _table(agreement.gamma, width))
     if agreement.notes:
@@ -81,4 +85,29 @@ def _table(coefficients: Mapping[str, Coefficient], width: int) -> RenderableTyp
             result_tables.number(coefficient.expected),
             str(coefficient.items),
         )
+    return grid
+
+
+def _side_by_side(coefficients: Mapping[str, CategoricalCoefficients], width: int) -> RenderableType:
+    grid = result_tables.table("path", "alpha", "pi", "kappa", "kappa - pi", "S", "AC1")
+    grid.columns[0].max_width = max(20, width - 62)
+    for path, each in coefficients.items():
+        values = (each.alpha.value, each.pi.value, each.kappa.value, each.kappa_minus_pi, each.s.value, each.ac1.value)
+        grid.add_row(escape_hidden(path or "(the whole)"), *map(result_tables.number, values))
+    return grid
+
+
+def _categories(agreement: StructuralAgreement, width: int) -> RenderableType:
+    names = [escape_hidden(name) for name in agreement.annotators]
+    grid = result_tables.table("category", *names, "agreement")
+    grid.columns[0].max_width = max(20, width - 13 - sum(max(4, len(name)) + 3 for name in names))
+    for path, each in agreement.coefficients.items():
+        grid.add_row(Text(escape_hidden(path or "(the whole)"), style="bold"))
+        agreed = each.alpha.by_category or {}
+        for category, shares in sorted(
+            (each.kappa.margins or {}).items(), key=lambda item: -sum(filter(None, item[1]))
+        ):
+            if any(shares):
+                cells = [NONE if share is None else f"{share:.0%}" for share in shares]
+                grid.add_row(f"  {escape_hidden(category)}", *cells, result_tables.number(agreed.get(category)))
     return grid
