@@ -1,5 +1,7 @@
 """Agreement between annotators, before a gold standard exists."""
 
+from arbitre.agreement.advice.category_distances import CategoryDistances, suggest_category_distances
+from arbitre.agreement.advice.interval import interval
 from arbitre.agreement.advice.side_by_side import CategoricalCoefficients
 from arbitre.agreement.agree import agree
 from arbitre.agreement.categorical import (
@@ -13,14 +15,17 @@ from arbitre.agreement.categorical import (
     observed,
     scott_pi,
 )
-from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.coefficient import Coefficient, CoefficientInterval, LocalChance
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
     "CategoricalCoefficients",
+    "CategoryDistances",
     "Coefficient",
+    "CoefficientInterval",
+    "LocalChance",
     "StructuralAgreement",
     "agree",
     "aickin_alpha",
@@ -31,8 +36,10 @@ __all__ = [
     "gamma",
     "gwet_ac1",
     "gwet_ac2",
+    "interval",
     "krippendorff_alpha",
     "observed",
     "scott_pi",
     "structural",
+    "suggest_category_distances",
 ]

@@ -6,13 +6,14 @@ Items that fewer than two annotators rated are left out. For surveys, see (Artst
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from arbitre.agreement.coefficient import TOLERANCE, Coefficient
-from arbitre.agreement.rating_sums import RatingSums
 from arbitre.agreement.ratings import Ratings
+from arbitre.agreement.sums.rating_sums import RatingSums
 from arbitre.errors import DataError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 Weights: TypeAlias = Literal["linear", "quadratic"]
 """How disagreement grows with the distance between the positions of two categories."""
+
+MOST_EXCHANGED: Final = 3
+"""Number of pairs of categories that are listed as exchanged most often."""
 
 ROUNDS: Final = 10_000
 """Maximum number of iterations of Aickin's alpha."""
@@ -332,6 +336,20 @@ def specific_agreement(ratings: Ratings) -> dict[str, float]:
     }
 
 
+def exchanged(ratings: Ratings) -> tuple[tuple[str, str, int], ...]:
+    """Return the `MOST_EXCHANGED` pairs of different categories that the same items have most often."""
+    size = len(ratings.categories)
+    cells = [np.minimum(first, second) * size + np.maximum(first, second) for _, first, second in ratings.pairs()]
+    pairs, counts = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *cells]), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    often = [(*divmod(int(pairs[at]), size), int(counts[at])) for at in order]
+    different = ((first, second, count) for first, second, count in often if first != second)
+    return tuple(
+        (label(ratings.categories[first]), label(ratings.categories[second]), count)
+        for first, second, count in islice(different, MOST_EXCHANGED)
+    )
+
+
 def label(category: Json) -> str:
     """Return a category as text: a text as it is, any other value as JSON."""
     return category if isinstance(category, str) else json.dumps(category, ensure_ascii=False)
@@ -346,4 +364,5 @@ def facts(ratings: Ratings) -> dict[str, Any]:
         "annotators": annotators,
         "margins": dict(zip(map(label, ratings.categories), map(tuple, shares), strict=False)),
         "by_category": specific_agreement(ratings),
+        "exchanged": exchanged(ratings),
     }

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.agreement.alignment import NONE
-from arbitre.agreement.krippendorff import Level, alpha_of
+from arbitre.agreement.krippendorff import alpha_of
 from arbitre.agreement.ratings import MISSING, Ratings
+from arbitre.agreement.sums.alpha_sums import AlphaSums
 from arbitre.diagnosis.gold_coverage import declared_children
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.paths import STAR
@@ -17,11 +18,16 @@ from arbitre.schema.compiling.branch_expansion import Expander
 from arbitre.values import Json, Kind, canonical
 
 if TYPE_CHECKING:
+    from arbitre.agreement.advice.by_document import ByDocument
     from arbitre.agreement.aligned_rows import AlignedRows
     from arbitre.agreement.coefficient import Coefficient
+    from arbitre.agreement.sums.alpha_sums import Level
     from arbitre.arrays import Indices
     from arbitre.schema.compiling.branch import Subschemas
     from arbitre.schema.plan import Plan
+
+MAX_CATEGORIES: Final = 20
+"""Maximum number of categories of a path whose coefficients are computed side by side."""
 
 INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
 """Distances of numbers whose agreement is measured with the squared difference."""
@@ -62,9 +68,32 @@ class LeafRatings:
             return cls(ratings, "interval", part.document, column)
         return None
 
-    def alpha(self) -> Coefficient:
-        """Return Krippendorff's alpha."""
-        return alpha_of(self.ratings, self.level, ordered=True)
+    def alpha(self, by_document: ByDocument) -> Coefficient:
+        """Return Krippendorff's alpha, with its interval and the local expected agreement."""
+        coefficient = alpha_of(self.ratings, self.level, ordered=True)
+        ratings, document = self.shared()
+        used, group = np.unique(document, return_inverse=True)
+
+        def sums(group: Indices) -> AlphaSums:
+            return AlphaSums.of(ratings, self.level, ordered=True, group=group, groups=len(used))
+
+        return by_document.added(
+            coefficient,
+            sums(group),
+            document,
+            ratings.rated.sum(axis=0),
+            permuted=sums if self.has_categories else None,
+        )
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether the values are categories: not numbers on a scale, and few values that repeat.
+
+        Two to `MAX_CATEGORIES` categories occur, but not more than there are items.
+        """
+        ratings, _ = self.shared()
+        occurring = np.count_nonzero(ratings.totals())
+        return self.level != "interval" and 2 <= occurring <= min(MAX_CATEGORIES, ratings.codes.shape[1])  # noqa: PLR2004
 
     def shared(self) -> tuple[Ratings, Indices]:
         """Return the ratings of the items that at least two annotators rated, and their documents."""

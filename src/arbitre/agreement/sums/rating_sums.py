@@ -11,6 +11,8 @@ import numpy as np
 from arbitre.agreement.ratings import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from arbitre.agreement.ratings import Ratings
     from arbitre.arrays import Floats, Indices
 
@@ -60,7 +62,8 @@ class RatingSums:
             counts[:, annotator] = np.bincount(cells, minlength=groups * size).reshape(groups, size)
             shares += np.bincount(cells, 1.0 / raters[rated], minlength=groups * size).reshape(groups, size)
         items_of = np.bincount(group, minlength=groups).astype(np.float64)
-        return cls(items_of, np.bincount(group, agreed, minlength=groups), shares, counts, agreement)
+        agreed_of = np.bincount(group, agreed, minlength=groups).astype(np.float64)
+        return cls(items_of, agreed_of, shares, counts, agreement)
 
     def weighted(self, weights: Floats) -> RatingSums:
         """Return the sums over groups that count several times; `weights` has the shape (resamples, groups)."""
@@ -119,3 +122,25 @@ class RatingSums:
         shares = first if self.agreement is None else first @ self.agreement
         expected: Floats = (shares * second).sum(axis=-1)
         return expected
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ChanceSums:
+    """A coefficient by group: `RatingSums` with a chance model."""
+
+    sums: RatingSums
+    chance: Callable[[RatingSums], Floats]
+
+    @property
+    def width(self) -> int:
+        """Number of cells that a resample needs besides its weights."""
+        return int(self.sums.counts[0].size + self.sums.shares.shape[1])
+
+    def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the observed and the expected agreement if groups count several times; shapes (resamples,)."""
+        sums = self.sums.weighted(weights)
+        return sums.observed, self.chance(sums)
+
+    def each(self) -> tuple[Floats, Floats]:
+        """Return the observed and the expected agreement in each group; shapes (groups,)."""
+        return self.sums.observed, self.chance(self.sums)
