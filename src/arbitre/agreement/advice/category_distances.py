@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.categorical import label
-from arbitre.agreement.structural import Difference, StructuralAgreement, structural
+from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator import Comparator
 from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.comparator.suggestions import write_overlay
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from arbitre.agreement.structures.differences import Difference
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.schema import SchemaSource
