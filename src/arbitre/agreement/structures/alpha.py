@@ -27,6 +27,9 @@ MAX_PAIRS: Final = 2_000
 MAX_VALUE_PAIRS: Final = 200_000
 """Number of pairs of single values above which the expected disagreement is estimated from a sample."""
 
+MAX_WITHIN: Final = 20_000
+"""Number of pairs of values within documents above which the local expected disagreement is estimated from a sample."""
+
 MAX_CELLS: Final = 1 << 27
 """Number of pairs of single values, in all pairs of objects or lists together, that are compared at most.
 
@@ -96,7 +99,7 @@ def alpha_of_rows(
     raters = (part.rows != NONE).sum(axis=1)
     rows, document, raters = part.rows[raters > 1], part.document[raters > 1], raters[raters > 1]
     pooled, owner = rows[rows != NONE], document.repeat(raters)
-    first, second = pairs_within(owner, most, seed)
+    first, second = pairs_within(owner, min(most, MAX_WITHIN), seed)
     used = parts.ratings.nonzero()[0]
     position = np.zeros(len(parts.ratings), dtype=np.intp)
     position[used] = np.arange(len(used))
