@@ -59,15 +59,16 @@ def agree(
     given: dict[str, Any] = dict(options)
     comparator = take_comparator(schema, given)
     reading, _ = option_sets(given, ReadingKeywords)
-    annotations = read_annotations(comparator, annotators, reading)
+    annotations = read_annotations(annotators, reading.for_plan(comparator.plan))
     return structural(comparator, annotations, difference=difference, level=level, resamples=resamples, seed=seed)
 
 
-def read_annotations(
-    comparator: Comparator, annotators: Mapping[str, Paths], reading: ReadOptions
-) -> dict[str, dict[str, Json]]:
-    """Read the documents of annotators, by id; see `agree`."""
-    options = reading.for_plan(comparator.plan)
+def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> dict[str, dict[str, Json]]:
+    """Read the documents of each annotator, by id.
+
+    Raises:
+        DataError: A document cannot be read, or an annotator has two documents with the same id.
+    """
     return {name: _documents(name, sources, options) for name, sources in annotators.items()}
 
 

@@ -160,7 +160,7 @@ def suggest_distances_on(
 ) -> CategoryDistances:
     """Suggest distances between categories; `settings` are the options of the comparator."""
     comparator = Comparator(schema, **settings)
-    annotations = read_annotations(comparator, annotators, reading)
+    annotations = read_annotations(annotators, reading.for_plan(comparator.plan))
     without = structural(comparator, annotations, **measured)
     suggestions = tuple(_suggestions(without, {row.path for row in comparator.plan.rows}))
     adjusted = None

@@ -87,7 +87,7 @@ def agree(
         _suggest(screen, suggest_distances_on(schema, settings, sources, reading, measured))
         return
     comparator = options.comparator(schema)
-    annotations = read_annotations(comparator, sources, reading)
+    annotations = read_annotations(sources, reading.for_plan(comparator.plan))
     agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 
