@@ -120,6 +120,7 @@ FUNCTION = {
     "rank": r"rank\(",
     "entities": r"entities\.evaluate\(",
     "agree": r"agree\(",
+    "gamma": r"agree_spans\(",
     "diff": r"diff\(",
     "report": r"report\(",
     "figures": r"figures\(",

@@ -111,6 +111,7 @@ IN_PYTHON = {
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
     "rank": (arbitre.rank, {}),
     "agree": (agreement.agree, {}),
+    "gamma": (agreement.agree_spans, {}),
     "diff": (arbitre.diff, {}),
     "entities": (
         arbitre.entities.evaluate,

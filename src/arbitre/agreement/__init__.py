@@ -12,14 +12,17 @@ from arbitre.agreement.categorical import (
     scott_pi,
 )
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
+from arbitre.agreement.spans.agree_spans import SpanAgreement, agree_spans
+from arbitre.agreement.spans.gamma import gamma
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
     "Coefficient",
+    "SpanAgreement",
     "StructuralAgreement",
     "agree",
+    "agree_spans",
     "aickin_alpha",
     "bennett_s",
     "cohen_kappa",

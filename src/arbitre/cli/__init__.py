@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "evaluate": "Evaluate a corpus: compare each prediction with the gold document of the same id.",
     "rank": "Rank systems on the same gold documents, with confidence intervals and paired tests.",
     "agree": "Measure how far annotators agree beyond chance, on whole documents and by path.",
+    "gamma": "Measure how far annotators agree beyond chance on spans that they located themselves.",
     "entities": "Compare predicted entities with gold entities, sentence by sentence.",
     "diff": "Show what changed between two evaluations: overall, by path and by document.",
     "schema": "Infer, check or explain a schema; suggest aliases or a gate.",
@@ -37,7 +38,7 @@ COMMANDS: Final = {
 """Summary of each command. The module of the same name (see `module_of`) defines a function of
 that name, or `app` for a group of subcommands."""
 
-FIELDS: Final = frozenset({"advise", "agree", "confidence", "entities", "text"})
+FIELDS: Final = frozenset({"advise", "agree", "confidence", "entities", "gamma", "text"})
 """Commands for a single area of application, such as entity recognition."""
 
 
