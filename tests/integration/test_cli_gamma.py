@@ -262,3 +262,10 @@ def test_arguments_that_contradict_each_other_are_refused():
     file("c.jsonl", records({"2": []}))
     with pytest.raises(DataError, match="No document was annotated by two annotators"):
         agreement.agree_spans({"a": "a.jsonl", "c": "c.jsonl"})
+
+
+def test_narrow_terminals_name_the_columns_that_they_do_not_show(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = " ".join(run(*pages({"1": RIGHT}, 2)).stdout.split())
+    assert "random from gamma ± observed expected ─" in text
+    assert "Left out at this width: disorder, by chance." in text

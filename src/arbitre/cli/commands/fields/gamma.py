@@ -10,7 +10,7 @@ from rich.text import Text
 from arbitre.agreement.spans.agree_spans import SpanAgreement, agree_spans
 from arbitre.agreement.spans.gamma import PRECISION, SAMPLES
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import counted, left_out, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import OutputOptions
 from arbitre.cli.sources import named_sources
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 5
 """Maximum number of exchanged pairs of labels to show."""
+
+WIDE = 77
+"""Minimum width of a terminal for all columns."""
 
 Annotators = Annotated[
     list[str],
@@ -94,7 +97,7 @@ def gamma(
         lenient=lenient,
         column=_columns(column or [], list(sources)),
     )
-    screen.result(agreement.to_dict, lambda _: _blocks(agreement))
+    screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 
 
 def _columns(texts: list[str], names: list[str]) -> dict[str, int]:
@@ -109,7 +112,7 @@ def _columns(texts: list[str], names: list[str]) -> dict[str, int]:
     return columns
 
 
-def _blocks(agreement: SpanAgreement) -> Iterator[RenderableType]:
+def _blocks(agreement: SpanAgreement, width: int) -> Iterator[RenderableType]:
     total = sum(sum(counts.values()) for counts in agreement.spans.values())
     given, number = agreement.parameters, result_tables.number
     yield Text.assemble(
@@ -117,16 +120,21 @@ def _blocks(agreement: SpanAgreement) -> Iterator[RenderableType]:
         f"\n{counted(agreement.documents, 'document')}, {counted(total, 'span')}"
         f"\nalpha {given['alpha']:g} (position), beta {given['beta']:g} (label), unmatched {given['unmatched']:g}",
     )
-    disorder = agreement.disorder()
-    grid = result_tables.table("random from", "gamma", "±", "observed", "expected", "disorder", "by chance")
+    wide = width >= WIDE
+    disorder, columns = agreement.disorder(), ("observed", "expected", "disorder", "by chance")
+    grid = result_tables.table("random from", "gamma", "±", *(columns if wide else columns[:2]))
     for name, coefficient in agreement.gamma.items():
+        disorders = map(number, (disorder["observed"], disorder[name])) if wide else ()
         grid.add_row(
             "same document" if name == "local" else "all documents",
             Text(number(coefficient.value), style="bold"),
             number(agreement.error(name)),
-            *map(number, (coefficient.observed, coefficient.expected, disorder["observed"], disorder[name])),
+            number(coefficient.observed),
+            number(coefficient.expected),
+            *disorders,
         )
     yield titled("Agreement (gamma)", grid)
+    yield from left_out(() if wide else columns[2:])
     yield Text("±: sampling error of the random annotations (95 %), not of the documents.", style="dim")
     labels = sorted({label for counts in agreement.spans.values() for label in counts})
     spans = result_tables.table("label", *map(escape_hidden, agreement.annotators))
