@@ -95,7 +95,16 @@ DOCUMENTS = {
         ("corpus", ["corpus", "gold.jsonl", "predicted.jsonl", "--schema", "schema.json", "--path", "/summary"]),
         (
             "segmentation",
-            ["corpus", "gold.jsonl", "predicted.jsonl", "--schema", "schema.json", "--path", "/parts", "--segmentation"],
+            [
+                "corpus",
+                "gold.jsonl",
+                "predicted.jsonl",
+                "--schema",
+                "schema.json",
+                "--path",
+                "/parts",
+                "--segmentation",
+            ],
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

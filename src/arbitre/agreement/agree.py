@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
+from arbitre.agreement.rating_table import read_rating_table, schema_of
 from arbitre.agreement.structural import Difference, StructuralAgreement, structural
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import Failure
@@ -11,7 +13,7 @@ from arbitre.errors import DataError
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pathlib import Path
 
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
@@ -25,8 +27,8 @@ class AgreeKeywords(ComparatorKeywords, ReadingKeywords, total=False):
 
 
 def agree(
-    schema: SchemaSource | Comparator,
-    annotators: Mapping[str, Paths],
+    schema: SchemaSource | Comparator | None,
+    annotators: Mapping[str, Paths] | str | Path,
     *,
     difference: Difference = "d",
     seed: int = 0,
@@ -35,8 +37,10 @@ def agree(
     """Measure the agreement of annotators, as `arbitre agree` does.
 
     Args:
-        schema: Schema of the documents, or a comparator.
-        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
+        schema: Schema of the documents, or a comparator. For a table of ratings, that of a rating; None for categories
+            that are equal or not.
+        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
+            a table of ratings: a .csv or .tsv file with a row for each item and a column for each annotator.
         difference: Difference of two values in alpha; see `structural`.
         seed: Random seed; see `structural`.
         **options: Options of the comparator, and for reading documents.
@@ -48,17 +52,17 @@ def agree(
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has two documents with the same id, or no
             document has two annotators.
-        OptionError: An option is unknown.
+        OptionError: An option is unknown, or `schema` is missing.
     """
     given: dict[str, Any] = dict(options)
-    comparator = take_comparator(schema, given)
+    comparator = take_comparator(schema_of(schema, annotators), given)
     reading, _ = option_sets(given, ReadingKeywords)
     return agree_on(comparator, annotators, reading, difference=difference, seed=seed)
 
 
 def agree_on(
     comparator: Comparator,
-    annotators: Mapping[str, Paths],
+    annotators: Mapping[str, Paths] | str | Path,
     reading: ReadOptions,
     *,
     difference: Difference = "d",
@@ -66,7 +70,10 @@ def agree_on(
 ) -> StructuralAgreement:
     """Read the documents of annotators and measure their agreement; see `agree`."""
     options = reading.for_plan(comparator.plan)
-    annotations = {name: _documents(name, sources, options) for name, sources in annotators.items()}
+    if not isinstance(annotators, Mapping):
+        annotations = read_rating_table(annotators, options, comparator.plan)
+    else:
+        annotations = {name: _documents(name, sources, options) for name, sources in annotators.items()}
     return structural(comparator, annotations, difference=difference, seed=seed)
 
 

@@ -8,10 +8,11 @@ import typer
 from rich.text import Text
 
 from arbitre.agreement.agree import agree_on
+from arbitre.agreement.rating_table import is_rating_table, schema_of
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
-from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions
 from arbitre.cli.sources import named_sources
 
 if TYPE_CHECKING:
@@ -23,7 +24,19 @@ if TYPE_CHECKING:
 
 Annotators = Annotated[
     list[str],
-    typer.Argument(metavar="NAME=PATH...", help="Documents of each annotator. Repeat a name for several files."),
+    typer.Argument(
+        metavar="NAME=PATH...",
+        help="Documents of each annotator. Repeat a name for several files. Or a table of ratings: a .csv or .tsv file "
+        "with a row for each item and a column for each annotator.",
+    ),
+]
+OptionalSchema = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python "
+        "type. For a table of ratings, that of a rating. Without it, ratings are categories that are equal or not.",
+    ),
 ]
 Squared = Annotated[
     Literal["d", "d2"],
@@ -37,7 +50,7 @@ Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the 
 def agree(
     annotators: Annotators,
     *,
-    schema: Schema,
+    schema: OptionalSchema = None,
     options: ComparatorOptions,
     reading: ReadingOptions,
     difference: Squared = "d",
@@ -49,10 +62,15 @@ def agree(
     The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
     """
     screen = output.terminal()
-    agreement = agree_on(
-        options.comparator(schema), named_sources(annotators), reading, difference=difference, seed=seed
-    )
+    sources = _sources(annotators)
+    comparator = options.comparator(schema_of(schema, sources))
+    agreement = agree_on(comparator, sources, reading, difference=difference, seed=seed)
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
+
+
+def _sources(texts: list[str]) -> dict[str, list[str]] | str:
+    """Return the paths of each annotator, or the path of a table of ratings."""
+    return texts[0] if len(texts) == 1 and "=" not in texts[0] and is_rating_table(texts[0]) else named_sources(texts)
 
 
 def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableType]:
